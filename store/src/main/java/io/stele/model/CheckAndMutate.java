@@ -1,0 +1,34 @@
+package io.stele.model;
+
+/**
+ * A mutation that depends on what the row holds, seen and changed in one step.
+ *
+ * @param row the row looked at and changed
+ * @param predicate applied to the row; it holds where at least one cell passes
+ * @param ifTrue what to do where the predicate holds; may have no edits
+ * @param ifFalse what to do where it does not; may have no edits
+ */
+public record CheckAndMutate(Bytes row, Filter predicate, Mutation ifTrue, Mutation ifFalse)
+    implements RowOperation {
+  public CheckAndMutate {
+    Limits.checkRow(row);
+    if (!ifTrue.row().equals(row) || !ifFalse.row().equals(row)) {
+      throw SteleException.refused(
+          "a conditional mutation of row \""
+              + row
+              + "\" may only change that row, not \""
+              + (ifTrue.row().equals(row) ? ifFalse : ifTrue).row()
+              + "\"");
+    }
+  }
+
+  /** Applies {@code mutation} where at least one cell of its row passes {@code predicate}. */
+  public static CheckAndMutate ifAny(Filter predicate, Mutation mutation) {
+    return new CheckAndMutate(mutation.row(), predicate, mutation, Mutation.of(mutation.row()));
+  }
+
+  /** Applies {@code mutation} where no cell of its row passes {@code predicate}. */
+  public static CheckAndMutate ifNone(Filter predicate, Mutation mutation) {
+    return new CheckAndMutate(mutation.row(), predicate, Mutation.of(mutation.row()), mutation);
+  }
+}

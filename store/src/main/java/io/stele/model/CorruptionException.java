@@ -1,0 +1,37 @@
+package io.stele.model;
+
+import java.io.IOException;
+
+/**
+ * Stored bytes that are not what was written: which file, where in it, and what is wrong. They are
+ * never served.
+ */
+public final class CorruptionException extends IOException {
+  private static final long serialVersionUID = 1L;
+
+  private final String file;
+  private final long offset;
+
+  /**
+   * Damage found.
+   *
+   * @param file the damaged file
+   * @param offset where in it, in bytes from its start
+   * @param detail which part (block, footer, record) and how it differs from what it should be
+   */
+  public CorruptionException(String file, long offset, String detail) {
+    super(file + " is damaged at offset " + offset + ": " + detail);
+    this.file = file;
+    this.offset = offset;
+  }
+
+  /** The damaged file. */
+  public String file() {
+    return file;
+  }
+
+  /** Where in the file the damage is, in bytes from its start. */
+  public long offset() {
+    return offset;
+  }
+}

@@ -1,0 +1,148 @@
+package io.stele.model;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Changes to one row, applied in the order given and all at once.
+ *
+ * <pre>{@code
+ * Mutation.of("com.example/index.html")
+ *     .put("contents", "", page)
+ *     .put("anchor", "com.example/other.html", "look here")
+ *     .deleteColumn("language", "");
+ * }</pre>
+ *
+ * <p>Immutable: every call that adds an edit gives a new mutation. {@link #builder} is cheaper for
+ * many edits.
+ *
+ * @param row the row key
+ * @param edits the changes in order
+ */
+public record Mutation(Bytes row, List<Edit> edits) implements RowOperation {
+  public Mutation {
+    Limits.checkRow(row);
+    edits = List.copyOf(edits);
+    if (edits.size() > Limits.EDITS_MAX) {
+      throw SteleException.refused(
+          "a mutation of row \""
+              + row
+              + "\" has "
+              + edits.size()
+              + " edits: the limit is "
+              + Limits.EDITS_MAX);
+    }
+    edits.forEach(Mutation::check);
+  }
+
+  private static void check(Edit edit) {
+    if (edit instanceof Edit.Put put) {
+      checkColumn(put.family(), put.qualifier());
+    } else if (edit instanceof Edit.DeleteCell delete) {
+      checkColumn(delete.family(), delete.qualifier());
+    } else if (edit instanceof Edit.DeleteColumn delete) {
+      checkColumn(delete.family(), delete.qualifier());
+    } else if (edit instanceof Edit.DeleteFamily delete) {
+      Limits.checkFamily(delete.family());
+    }
+  }
+
+  private static void checkColumn(String family, Bytes qualifier) {
+    Limits.checkFamily(family);
+    Limits.checkQualifier(qualifier);
+  }
+
+  /** A mutation of {@code row} that changes nothing yet. */
+  public static Mutation of(Bytes row) {
+    return new Mutation(row, List.of());
+  }
+
+  /** A mutation of {@code row} that changes nothing yet. */
+  public static Mutation of(String row) {
+    return of(Bytes.of(row));
+  }
+
+  /** Collects edits of {@code row}. */
+  public static Builder builder(Bytes row) {
+    return new Builder(row);
+  }
+
+  /** This mutation and then {@code edit}. */
+  public Mutation with(Edit edit) {
+    List<Edit> longer = new ArrayList<>(edits.size() + 1);
+    longer.addAll(edits);
+    longer.add(edit);
+    return new Mutation(row, longer);
+  }
+
+  /** Puts a value at the time the server receives it. */
+  public Mutation put(String family, String qualifier, String value) {
+    return put(family, Bytes.of(qualifier), Bytes.of(value));
+  }
+
+  /** Puts a value at the time the server receives it. */
+  public Mutation put(String family, String qualifier, byte[] value) {
+    return put(family, Bytes.of(qualifier), Bytes.of(value));
+  }
+
+  /** Puts a value at the time the server receives it. */
+  public Mutation put(String family, Bytes qualifier, Bytes value) {
+    return put(family, qualifier, Edit.SERVER_TIMESTAMP, value);
+  }
+
+  /** Puts a value at {@code timestampMicros}. */
+  public Mutation put(String family, Bytes qualifier, long timestampMicros, Bytes value) {
+    return with(new Edit.Put(family, qualifier, timestampMicros, value));
+  }
+
+  /** Deletes the version of a column with this timestamp. */
+  public Mutation deleteCell(String family, Bytes qualifier, long timestampMicros) {
+    return with(new Edit.DeleteCell(family, qualifier, timestampMicros));
+  }
+
+  /** Deletes every version of a column. */
+  public Mutation deleteColumn(String family, String qualifier) {
+    return deleteColumn(family, Bytes.of(qualifier), TimeRange.ALL);
+  }
+
+  /** Deletes the versions of a column within {@code range}. */
+  public Mutation deleteColumn(String family, Bytes qualifier, TimeRange range) {
+    return with(new Edit.DeleteColumn(family, qualifier, range));
+  }
+
+  /** Deletes everything the row has in {@code family}. */
+  public Mutation deleteFamily(String family) {
+    return with(new Edit.DeleteFamily(family));
+  }
+
+  /** Deletes the row. */
+  public Mutation deleteRow() {
+    return with(new Edit.DeleteRow());
+  }
+
+  /** Collects the edits of one mutation. Not safe for use by several threads. */
+  public static final class Builder {
+    private final Bytes row;
+    private final List<Edit> edits = new ArrayList<>();
+
+    private Builder(Bytes row) {
+      this.row = row;
+    }
+
+    /** Adds {@code edit}. */
+    public Builder add(Edit edit) {
+      edits.add(edit);
+      return this;
+    }
+
+    /** Adds a put at the time the server receives it. */
+    public Builder put(String family, Bytes qualifier, Bytes value) {
+      return add(new Edit.Put(family, qualifier, Edit.SERVER_TIMESTAMP, value));
+    }
+
+    /** The mutation. */
+    public Mutation build() {
+      return new Mutation(row, edits);
+    }
+  }
+}

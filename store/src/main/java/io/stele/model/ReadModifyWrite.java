@@ -1,0 +1,66 @@
+package io.stele.model;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Appends and increments over the newest versions of a row's columns, read and written in one step;
+ * the answer is the row of new cells.
+ *
+ * @param row the row key
+ * @param rules what to do, in order; a later rule sees what an earlier one wrote
+ */
+public record ReadModifyWrite(Bytes row, List<Rule> rules) implements RowOperation {
+  /** What to do with one column. */
+  public sealed interface Rule {
+    /** The column's family. */
+    String family();
+
+    /** The column's qualifier. */
+    Bytes qualifier();
+  }
+
+  /** Adds {@code suffix} to the end of the value; a column without a value counts as empty. */
+  public record Append(String family, Bytes qualifier, Bytes suffix) implements Rule {}
+
+  /**
+   * Adds {@code amount} to the 64-bit big-endian number in the value, wrapping around; a column
+   * without a value counts as 0, and one whose value has not 8 bytes is refused.
+   */
+  public record Increment(String family, Bytes qualifier, long amount) implements Rule {}
+
+  public ReadModifyWrite {
+    Limits.checkRow(row);
+    rules = List.copyOf(rules);
+    if (rules.isEmpty() || rules.size() > Limits.EDITS_MAX) {
+      throw SteleException.refused(
+          "a read-modify-write of row \""
+              + row
+              + "\" has "
+              + rules.size()
+              + " rules: give it 1 to "
+              + Limits.EDITS_MAX);
+    }
+    for (Rule rule : rules) {
+      Limits.checkFamily(rule.family());
+      Limits.checkQualifier(rule.qualifier());
+    }
+  }
+
+  /** Increments one column of {@code row}. */
+  public static ReadModifyWrite increment(Bytes row, String family, Bytes qualifier, long amount) {
+    return new ReadModifyWrite(row, List.of(new Increment(family, qualifier, amount)));
+  }
+
+  /** Appends to one column of {@code row}. */
+  public static ReadModifyWrite append(Bytes row, String family, Bytes qualifier, Bytes suffix) {
+    return new ReadModifyWrite(row, List.of(new Append(family, qualifier, suffix)));
+  }
+
+  /** These rules and then {@code rule}. */
+  public ReadModifyWrite with(Rule rule) {
+    List<Rule> longer = new ArrayList<>(rules);
+    longer.add(rule);
+    return new ReadModifyWrite(row, longer);
+  }
+}

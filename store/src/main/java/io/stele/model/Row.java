@@ -1,0 +1,39 @@
+package io.stele.model;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a read found under one row key: cells in order of family, qualifier, and timestamp from new
+ * to old.
+ *
+ * @param key the row key
+ * @param cells the cells; never empty in what a read returns
+ */
+public record Row(Bytes key, List<Cell> cells) {
+  public Row {
+    cells = List.copyOf(cells);
+  }
+
+  /** The newest version of a column, if the read returned one. */
+  public Optional<Cell> cell(String family, Bytes qualifier) {
+    return cells.stream()
+        .filter(cell -> cell.family().equals(family) && cell.qualifier().equals(qualifier))
+        .findFirst();
+  }
+
+  /** The newest value of a column, if the read returned one. */
+  public Optional<Bytes> value(String family, String qualifier) {
+    return cell(family, Bytes.of(qualifier)).map(Cell::value);
+  }
+
+  /** The cells of one family, in order. */
+  public List<Cell> family(String family) {
+    return cells.stream().filter(cell -> cell.family().equals(family)).toList();
+  }
+
+  @Override
+  public String toString() {
+    return key + " " + cells;
+  }
+}

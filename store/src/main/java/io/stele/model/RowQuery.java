@@ -1,0 +1,122 @@
+package io.stele.model;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Which rows a read returns and what of them.
+ *
+ * @param ranges the rows, as ranges; none: every row
+ * @param families the families to return; none, and no columns: all
+ * @param columns the single columns to return, besides the families
+ * @param versions the most versions of a column to return, newest first; {@link Integer#MAX_VALUE}:
+ *     all that are kept
+ * @param times the timestamps to return
+ * @param rowLimit the most rows to return; {@link Long#MAX_VALUE}: all
+ * @param filter applied last, to what the rest let through
+ */
+public record RowQuery(
+    List<RowRange> ranges,
+    List<String> families,
+    List<Column> columns,
+    int versions,
+    TimeRange times,
+    long rowLimit,
+    Optional<Filter> filter) {
+  /** All rows, all columns, all versions kept. */
+  public static final RowQuery ALL =
+      new RowQuery(
+          List.of(),
+          List.of(),
+          List.of(),
+          Integer.MAX_VALUE,
+          TimeRange.ALL,
+          Long.MAX_VALUE,
+          Optional.empty());
+
+  public RowQuery {
+    ranges = List.copyOf(ranges);
+    families = List.copyOf(families);
+    columns = List.copyOf(columns);
+    families.forEach(Limits::checkFamily);
+    columns.forEach(column -> Limits.checkFamily(column.family()));
+    if (versions < 1 || rowLimit < 1) {
+      throw SteleException.refused(
+          "a read returns at least 1 version and 1 row, not " + versions + " and " + rowLimit);
+    }
+  }
+
+  /** One row. */
+  public static RowQuery row(Bytes row) {
+    Limits.checkRow(row);
+    return ALL.range(RowRange.single(row));
+  }
+
+  /** One row. */
+  public static RowQuery row(String row) {
+    return row(Bytes.of(row));
+  }
+
+  /** Every row that starts with {@code prefix}. */
+  public static RowQuery prefix(String prefix) {
+    return ALL.range(RowRange.prefix(prefix));
+  }
+
+  /** Also the rows of {@code range}. */
+  public RowQuery range(RowRange range) {
+    return new RowQuery(
+        append(ranges, range), families, columns, versions, times, rowLimit, filter);
+  }
+
+  /** The rows of {@code newRanges} instead. */
+  public RowQuery withRanges(List<RowRange> newRanges) {
+    return new RowQuery(newRanges, families, columns, versions, times, rowLimit, filter);
+  }
+
+  /** Also all columns of {@code family}. */
+  public RowQuery family(String family) {
+    return new RowQuery(
+        ranges, append(families, family), columns, versions, times, rowLimit, filter);
+  }
+
+  /** Also the column {@code family:qualifier}. */
+  public RowQuery column(String family, String qualifier) {
+    return new RowQuery(
+        ranges,
+        families,
+        append(columns, Column.of(family, qualifier)),
+        versions,
+        times,
+        rowLimit,
+        filter);
+  }
+
+  /** At most {@code count} versions of each column. */
+  public RowQuery versions(int count) {
+    return new RowQuery(ranges, families, columns, count, times, rowLimit, filter);
+  }
+
+  /** Only versions with a timestamp in {@code range}. */
+  public RowQuery times(TimeRange range) {
+    return new RowQuery(ranges, families, columns, versions, range, rowLimit, filter);
+  }
+
+  /** At most {@code count} rows. */
+  public RowQuery limit(long count) {
+    return new RowQuery(ranges, families, columns, versions, times, count, filter);
+  }
+
+  /** What {@code newFilter} lets through. */
+  public RowQuery filter(Filter newFilter) {
+    return new RowQuery(
+        ranges, families, columns, versions, times, rowLimit, Optional.of(newFilter));
+  }
+
+  private static <T> List<T> append(List<T> list, T last) {
+    List<T> longer = new ArrayList<>(list.size() + 1);
+    longer.addAll(list);
+    longer.add(last);
+    return longer;
+  }
+}

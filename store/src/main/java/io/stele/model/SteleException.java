@@ -1,0 +1,75 @@
+package io.stele.model;
+
+/**
+ * What Stele says when it cannot do what it was asked: the {@link Code} for programs, the message
+ * (what, where, what to do next) for people.
+ *
+ * <p>Of an operation that changes data the code also tells the outcome: {@link
+ * Code#OUTCOME_UNKNOWN} says that it may or may not have been applied; every other code says that
+ * it was not.
+ */
+public class SteleException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  /** The kinds of failure. */
+  public enum Code {
+    /** The table, family, tablet or file asked for does not exist. */
+    NOT_FOUND,
+    /**
+     * The request is wrong and would be wrong again: bad input, no permission, a limit exceeded.
+     * Nothing was changed.
+     */
+    REFUSED,
+    /**
+     * The request may succeed later: the server is full, starting or giving the tablet away.
+     * Nothing was changed.
+     */
+    RETRY_LATER,
+    /**
+     * The connection or server was lost after the request had left: it may have been applied, or
+     * not.
+     */
+    OUTCOME_UNKNOWN,
+    /** Stored data does not match its checksum; the message names file, block and offset. */
+    CORRUPTION
+  }
+
+  private final Code code;
+
+  /** An exception of {@code code} that says {@code message}. */
+  public SteleException(Code code, String message) {
+    super(message);
+    this.code = code;
+  }
+
+  /** An exception of {@code code} that says {@code message} and was caused by {@code cause}. */
+  public SteleException(Code code, String message, Throwable cause) {
+    super(message, cause);
+    this.code = code;
+  }
+
+  /** What kind of failure this is. */
+  public Code code() {
+    return code;
+  }
+
+  /** Something asked for does not exist. */
+  public static SteleException notFound(String message) {
+    return new SteleException(Code.NOT_FOUND, message);
+  }
+
+  /** The request is wrong and nothing was changed. */
+  public static SteleException refused(String message) {
+    return new SteleException(Code.REFUSED, message);
+  }
+
+  /** The request may succeed later; nothing was changed. */
+  public static SteleException retryLater(String message) {
+    return new SteleException(Code.RETRY_LATER, message);
+  }
+
+  /** The request may have been applied, or not. */
+  public static SteleException outcomeUnknown(String message, Throwable cause) {
+    return new SteleException(Code.OUTCOME_UNKNOWN, message, cause);
+  }
+}

@@ -1,0 +1,37 @@
+package io.stele.model;
+
+/**
+ * The name a table has in METADATA and on disk: never used again, unlike the table's own name.
+ *
+ * @param value lower-case letters and digits, so that it is one path element and sorts apart from
+ *     ';' and '&lt;'
+ */
+public record TableId(String value) implements Comparable<TableId> {
+  /** The root tablet's table: it holds the records of METADATA's tablets. */
+  public static final TableId ROOT = new TableId("root");
+
+  /** The METADATA table: it holds the records of all other tablets. */
+  public static final TableId METADATA = new TableId("meta");
+
+  public TableId {
+    if (!value.matches("[a-z0-9]{1,32}")) {
+      throw new IllegalArgumentException(
+          "a table id is 1 to 32 lower-case letters and digits, not \"" + value + "\"");
+    }
+  }
+
+  /** Whether this is the root tablet's table or METADATA: kept by Stele for itself. */
+  public boolean isSystem() {
+    return equals(ROOT) || equals(METADATA);
+  }
+
+  @Override
+  public int compareTo(TableId other) {
+    return value.compareTo(other.value);
+  }
+
+  @Override
+  public String toString() {
+    return value;
+  }
+}

@@ -1,0 +1,46 @@
+package io.stele.model;
+
+import java.util.random.RandomGenerator;
+
+/**
+ * The name of one tablet, for as long as the cluster lives: a tablet keeps it through moves and
+ * gives it up when it splits.
+ *
+ * @param table the table it is a part of
+ * @param name 16 hex digits
+ */
+public record TabletId(TableId table, String name) implements Comparable<TabletId> {
+  /** The root tablet, which is never split. */
+  public static final TabletId ROOT = new TabletId(TableId.ROOT, "0000000000000000");
+
+  public TabletId {
+    if (!name.matches("[0-9a-f]{16}")) {
+      throw new IllegalArgumentException("a tablet's name is 16 hex digits, not \"" + name + "\"");
+    }
+  }
+
+  /** A new name in {@code table}. */
+  public static TabletId random(TableId table, RandomGenerator random) {
+    return new TabletId(table, String.format("%016x", random.nextLong()));
+  }
+
+  /** Reads what {@link #toString()} wrote. */
+  public static TabletId parse(String text) {
+    int slash = text.indexOf('/');
+    if (slash < 0) {
+      throw new IllegalArgumentException("a tablet id is <table id>/<name>, not \"" + text + "\"");
+    }
+    return new TabletId(new TableId(text.substring(0, slash)), text.substring(slash + 1));
+  }
+
+  @Override
+  public int compareTo(TabletId other) {
+    int byTable = table.compareTo(other.table);
+    return byTable != 0 ? byTable : name.compareTo(other.name);
+  }
+
+  @Override
+  public String toString() {
+    return table + "/" + name;
+  }
+}
