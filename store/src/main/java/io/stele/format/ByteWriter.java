@@ -1,0 +1,123 @@
+package io.stele.format;
+
+import io.stele.model.Bytes;
+import java.util.Arrays;
+
+/**
+ * A growing array of bytes with the encodings that all formats share: fixed-size integers
+ * little-endian, variable-length ones seven bits a byte, low bits first. Not safe for use by
+ * several threads.
+ */
+public final class ByteWriter {
+  private byte[] array;
+  private int size;
+
+  /** An empty writer with room for {@code capacity} bytes before it grows. */
+  public ByteWriter(int capacity) {
+    array = new byte[capacity];
+  }
+
+  /** The number of bytes written. */
+  public int size() {
+    return size;
+  }
+
+  /** The array that holds the bytes, from 0 to {@link #size()}; valid until the next write. */
+  public byte[] array() {
+    return array;
+  }
+
+  /** Forgets what was written and keeps the memory. */
+  public void clear() {
+    size = 0;
+  }
+
+  /** A new array with the bytes written. */
+  public byte[] toByteArray() {
+    return Arrays.copyOf(array, size);
+  }
+
+  /** One byte, the low eight bits of {@code b}. */
+  public ByteWriter writeByte(int b) {
+    ensure(1);
+    array[size++] = (byte) b;
+    return this;
+  }
+
+  /** Four bytes, little-endian. */
+  public ByteWriter writeInt(int value) {
+    ensure(Integer.BYTES);
+    for (int shift = 0; shift < Integer.SIZE; shift += 8) {
+      array[size++] = (byte) (value >>> shift);
+    }
+    return this;
+  }
+
+  /** Eight bytes, little-endian. */
+  public ByteWriter writeLong(long value) {
+    ensure(Long.BYTES);
+    for (int shift = 0; shift < Long.SIZE; shift += 8) {
+      array[size++] = (byte) (value >>> shift);
+    }
+    return this;
+  }
+
+  /** One to ten bytes; {@code value} counts as unsigned. */
+  public ByteWriter writeVarlong(long value) {
+    ensure(10);
+    long rest = value;
+    while ((rest & ~0x7fL) != 0) {
+      array[size++] = (byte) (rest | 0x80);
+      rest >>>= 7;
+    }
+    array[size++] = (byte) rest;
+    return this;
+  }
+
+  /** One to five bytes; {@code value} counts as unsigned. */
+  public ByteWriter writeVarint(int value) {
+    return writeVarlong(Integer.toUnsignedLong(value));
+  }
+
+  /** One to ten bytes, few for numbers near zero on either side. */
+  public ByteWriter writeZigzag(long value) {
+    return writeVarlong((value << 1) ^ (value >> 63));
+  }
+
+  /** The bytes as they are, without their number. */
+  public ByteWriter write(byte[] bytes, int offset, int length) {
+    ensure(length);
+    System.arraycopy(bytes, offset, array, size, length);
+    size += length;
+    return this;
+  }
+
+  /** The bytes as they are, without their number. */
+  public ByteWriter write(Bytes bytes) {
+    ensure(bytes.length());
+    bytes.copyTo(array, size);
+    size += bytes.length();
+    return this;
+  }
+
+  /** The number of bytes and then the bytes. */
+  public ByteWriter writePrefixed(Bytes bytes) {
+    return writeVarint(bytes.length()).write(bytes);
+  }
+
+  /** The number of bytes and then the bytes. */
+  public ByteWriter writePrefixed(byte[] bytes) {
+    return writeVarint(bytes.length).write(bytes, 0, bytes.length);
+  }
+
+  private void ensure(int more) {
+    if (array.length - size < more) {
+      array =
+          Arrays.copyOf(
+              array,
+              (int)
+                  Math.min(
+                      Integer.MAX_VALUE - 8L, Math.max(size + (long) more, array.length * 2L)));
+    }
+  }
+}

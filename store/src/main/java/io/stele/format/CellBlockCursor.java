@@ -1,0 +1,232 @@
+package io.stele.format;
+
+import java.io.IOException;
+import java.util.Arrays;
+
+/**
+ * Reads a block that {@link CellBlockWriter} wrote.
+ *
+ * <p>Values are not copied: {@link #valueArray()} is the block's own array. A block that cannot be
+ * one gives a {@link MalformedException}, never a wrong cell where a checksum outside has held. Not
+ * safe for use by several threads; any number of cursors may read one array.
+ */
+public final class CellBlockCursor implements CellCursor {
+  private final byte[] block;
+  private final int start;
+  private final int cellsEnd;
+  private final int restartCount;
+  private int position;
+  private byte[] key = new byte[64];
+  private int keyLength;
+  private long timestamp;
+  private long sequence;
+  private int ordinal;
+  private CellType type = CellType.PUT;
+  private int valueOffset;
+  private int valueLength;
+
+  private CellBlockCursor(byte[] block, int offset, int cellsEnd, int restartCount) {
+    this.block = block;
+    this.start = offset;
+    this.cellsEnd = cellsEnd;
+    this.restartCount = restartCount;
+    this.position = offset;
+  }
+
+  /** Reads a block written by a {@link CellBlockWriter#sequential} writer. */
+  public static CellBlockCursor sequential(byte[] block, int offset, int length) {
+    return new CellBlockCursor(block, offset, offset + length, 0);
+  }
+
+  /** Reads a block written by a {@link CellBlockWriter#searchable} writer. */
+  public static CellBlockCursor searchable(byte[] block, int offset, int length)
+      throws MalformedException {
+    if (length < Integer.BYTES) {
+      throw new MalformedException(
+          length, "a block of " + length + " bytes has no count of restarts");
+    }
+    int count = intAt(block, offset + length - Integer.BYTES);
+    long cells = length - Integer.BYTES - (long) count * Integer.BYTES;
+    if (count < 0 || cells < 0) {
+      throw new MalformedException(
+          length, "a block of " + length + " bytes cannot have " + count + " restarts");
+    }
+    return new CellBlockCursor(block, offset, offset + (int) cells, count);
+  }
+
+  @Override
+  public boolean seek(byte[] target, int targetLength) throws IOException {
+    int low = 0;
+    int high = restartCount - 1;
+    while (low < high) { // The last restart whose key is below the target.
+      int middle = (low + high + 1) >>> 1;
+      restart(middle);
+      if (next() && compareKey(target, targetLength) < 0) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    if (restartCount == 0) {
+      rewind(start);
+    } else {
+      restart(low);
+    }
+    while (next()) {
+      if (compareKey(target, targetLength) >= 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public boolean next() throws IOException {
+    if (position >= cellsEnd) {
+      return false;
+    }
+    int flags = block[position++];
+    int code = flags & CellBlockWriter.TYPE_MASK;
+    if (code >= CellType.COUNT) {
+      throw malformed("there is no cell type " + code);
+    }
+    type = CellType.of(code);
+    if ((flags & CellBlockWriter.SAME_KEY) == 0) {
+      readKey();
+    }
+    if ((flags & CellBlockWriter.SAME_TIMESTAMP) == 0) {
+      timestamp += readZigzag();
+    }
+    if ((flags & CellBlockWriter.SAME_SEQUENCE) == 0) {
+      sequence += readZigzag();
+    }
+    ordinal = (flags & CellBlockWriter.ZERO_ORDINAL) != 0 ? 0 : readSize();
+    valueLength = (flags & CellBlockWriter.EMPTY_VALUE) != 0 ? 0 : readSize();
+    if (valueLength > cellsEnd - position) {
+      throw malformed("a value of " + valueLength + " bytes goes past the block's end");
+    }
+    valueOffset = position;
+    position += valueLength;
+    return true;
+  }
+
+  @Override
+  public byte[] key() {
+    return key;
+  }
+
+  @Override
+  public int keyLength() {
+    return keyLength;
+  }
+
+  @Override
+  public long timestamp() {
+    return timestamp;
+  }
+
+  @Override
+  public long sequence() {
+    return sequence;
+  }
+
+  @Override
+  public int ordinal() {
+    return ordinal;
+  }
+
+  @Override
+  public CellType type() {
+    return type;
+  }
+
+  @Override
+  public byte[] valueArray() {
+    return block;
+  }
+
+  @Override
+  public int valueOffset() {
+    return valueOffset;
+  }
+
+  @Override
+  public int valueLength() {
+    return valueLength;
+  }
+
+  private void readKey() throws MalformedException {
+    int shared = readSize();
+    int unshared = readSize();
+    if (shared > keyLength || unshared > cellsEnd - position) {
+      throw malformed("a key of " + shared + " + " + unshared + " bytes does not fit");
+    }
+    keyLength = shared + unshared;
+    if (key.length < keyLength) {
+      key = Arrays.copyOf(key, Math.max(keyLength, key.length * 2));
+    }
+    System.arraycopy(block, position, key, shared, unshared);
+    position += unshared;
+  }
+
+  private int readSize() throws MalformedException {
+    if (position < cellsEnd && block[position] >= 0) {
+      return block[position++]; // Most sizes have one byte.
+    }
+    long value = readVarlong();
+    if (value < 0 || value > Integer.MAX_VALUE) {
+      throw malformed("a size of " + Long.toUnsignedString(value) + " is out of range");
+    }
+    return (int) value;
+  }
+
+  private long readZigzag() throws MalformedException {
+    long value = readVarlong();
+    return (value >>> 1) ^ -(value & 1);
+  }
+
+  private long readVarlong() throws MalformedException {
+    long value = 0;
+    for (int shift = 0; shift < Long.SIZE; shift += 7) {
+      if (position >= cellsEnd) {
+        throw malformed("the block ends within a number");
+      }
+      byte b = block[position++];
+      value |= (b & 0x7fL) << shift;
+      if (b >= 0) {
+        return value;
+      }
+    }
+    throw malformed("a number has more than ten bytes");
+  }
+
+  private void restart(int index) throws MalformedException {
+    int offset = intAt(block, cellsEnd + index * Integer.BYTES);
+    if (offset < 0 || offset > cellsEnd - start) {
+      throw malformed("restart " + index + " points outside the block, to " + offset);
+    }
+    rewind(start + offset);
+  }
+
+  private void rewind(int to) {
+    position = to;
+    keyLength = 0;
+    timestamp = 0;
+    sequence = 0;
+  }
+
+  private int compareKey(byte[] target, int targetLength) {
+    return Arrays.compareUnsigned(key, 0, keyLength, target, 0, targetLength);
+  }
+
+  private MalformedException malformed(String detail) {
+    return new MalformedException(position - start, detail);
+  }
+
+  private static int intAt(byte[] bytes, int at) {
+    return (bytes[at] & 0xff)
+        | (bytes[at + 1] & 0xff) << 8
+        | (bytes[at + 2] & 0xff) << 16
+        | bytes[at + 3] << 24;
+  }
+}

@@ -1,0 +1,147 @@
+package io.stele.format;
+
+import io.stele.model.Bytes;
+import io.stele.model.Column;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * The key under which the cells of one column stand in memtables, SSTables, logs and on the wire: a
+ * byte string whose unsigned order is the order of (row, family, qualifier).
+ *
+ * <pre>
+ * column key    := row-part family-part qualifier-part
+ * row-part      := escaped(row) 00 00
+ * family-part   := family 00                       (a family's name has no zero byte)
+ * qualifier-part:= escaped(qualifier) 00 00
+ * escaped(x)    := x with every 00 written as 00 FF
+ * </pre>
+ *
+ * <p>A tombstone of a whole row has the row part alone, one of a family the row and family part: so
+ * they sort before all that they cover, and no other key does so.
+ */
+public final class ColumnKey {
+  private static final int ZERO = 0;
+  private static final int ESCAPED_ZERO = 0xff;
+
+  private ColumnKey() {}
+
+  /** The key of a column. */
+  public static byte[] of(Bytes row, String family, Bytes qualifier) {
+    ByteWriter key = new ByteWriter(row.length() + family.length() + qualifier.length() + 5);
+    escape(row, key);
+    family(family, key);
+    escape(qualifier, key);
+    return key.size() == key.array().length ? key.array() : key.toByteArray();
+  }
+
+  /** What the keys of all cells in {@code row} start with; also the key of its row tombstone. */
+  public static byte[] ofRow(Bytes row) {
+    ByteWriter key = new ByteWriter(row.length() + 2);
+    escape(row, key);
+    return key.toByteArray();
+  }
+
+  /**
+   * What the keys of all cells of {@code family} in {@code row} start with; also the key of its
+   * family tombstone.
+   */
+  public static byte[] ofFamily(Bytes row, String family) {
+    ByteWriter key = new ByteWriter(row.length() + family.length() + 3);
+    escape(row, key);
+    family(family, key);
+    return key.toByteArray();
+  }
+
+  /** The least byte string above every key in {@code row}: where to seek for the row after. */
+  public static byte[] afterRow(Bytes row) {
+    byte[] key = ofRow(row);
+    key[key.length - 1] = 1;
+    return key;
+  }
+
+  /** The length of the row part at the start of {@code key}, terminator included. */
+  public static int rowPartLength(byte[] key, int length) throws MalformedException {
+    return terminated(key, 0, length);
+  }
+
+  /** Whether the first {@code length} bytes of two keys' row parts are the same row. */
+  public static boolean sameRow(byte[] a, int aLength, byte[] b, int rowPartLength) {
+    return aLength >= rowPartLength && Arrays.equals(a, 0, rowPartLength, b, 0, rowPartLength);
+  }
+
+  /** The row in {@code key}. */
+  public static Bytes row(byte[] key, int length) throws MalformedException {
+    return unescape(key, 0, rowPartLength(key, length));
+  }
+
+  /** Where the family part ends, or the row part's end where there is no family part. */
+  public static int familyPartEnd(byte[] key, int length, int rowPartLength)
+      throws MalformedException {
+    if (rowPartLength == length) {
+      return rowPartLength;
+    }
+    for (int i = rowPartLength; i < length; i++) {
+      if (key[i] == ZERO) {
+        return i + 1;
+      }
+    }
+    throw new MalformedException(rowPartLength, "a column key's family has no end");
+  }
+
+  /** The column in {@code key}, which has all three parts. */
+  public static Column column(byte[] key, int length) throws MalformedException {
+    int rowEnd = rowPartLength(key, length);
+    int familyEnd = familyPartEnd(key, length, rowEnd);
+    if (familyEnd == rowEnd || terminated(key, familyEnd, length) != length) {
+      throw new MalformedException(
+          rowEnd, "a column key has no family, no qualifier, or something after them");
+    }
+    return new Column(family(key, rowEnd, familyEnd), unescape(key, familyEnd, length));
+  }
+
+  /** The family in {@code key} between the ends of its row part and of its family part. */
+  public static String family(byte[] key, int rowPartEnd, int familyPartEnd) {
+    return new String(key, rowPartEnd, familyPartEnd - 1 - rowPartEnd, StandardCharsets.ISO_8859_1);
+  }
+
+  private static void family(String family, ByteWriter key) {
+    key.write(Bytes.wrap(family.getBytes(StandardCharsets.ISO_8859_1))).writeByte(ZERO);
+  }
+
+  private static void escape(Bytes bytes, ByteWriter key) {
+    int from = 0;
+    for (int i = 0; i < bytes.length(); i++) {
+      if (bytes.at(i) == ZERO) {
+        key.write(bytes.slice(from, i + 1)).writeByte(ESCAPED_ZERO);
+        from = i + 1;
+      }
+    }
+    key.write(bytes.slice(from, bytes.length())).writeByte(ZERO).writeByte(ZERO);
+  }
+
+  /** Where the escaped string at {@code from} ends, terminator included. */
+  private static int terminated(byte[] key, int from, int length) throws MalformedException {
+    for (int i = from; i + 1 < length; i++) {
+      if (key[i] == ZERO) {
+        if (key[i + 1] == ZERO) {
+          return i + 2;
+        }
+        i++; // An escaped zero: its mark is not looked at again.
+      }
+    }
+    throw new MalformedException(from, "a part of a column key has no end");
+  }
+
+  private static Bytes unescape(byte[] key, int from, int end) {
+    byte[] plain = new byte[end - 2 - from];
+    int size = 0;
+    for (int i = from; i < end - 2; i++) {
+      plain[size++] = key[i];
+      if (key[i] == ZERO) {
+        i++;
+      }
+    }
+    return Bytes.wrap(plain, 0, size).compact();
+  }
+}

@@ -1,0 +1,147 @@
+package io.stele.format;
+
+import io.stele.model.Bytes;
+import io.stele.model.Column;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
+import io.stele.model.TimeRange;
+import java.io.IOException;
+
+/**
+ * Mutations as cell blocks: one cell an edit, in order, its ordinal its place.
+ *
+ * <p>On the way to the server the sequence number is 0 and a timestamp may be {@link
+ * Edit#SERVER_TIMESTAMP}; the tablet writes the block again with both filled in. The time range of
+ * a {@link CellType#DELETE_COLUMN} is its value: two varlongs, from and to.
+ */
+public final class MutationBlock {
+  private static final byte[] NOTHING = new byte[0];
+
+  private MutationBlock() {}
+
+  /**
+   * Adds the edits of {@code mutation} to {@code block}.
+   *
+   * @param sequence the sequence number the cells get
+   * @param serverTimestamp what puts without a timestamp get; {@link Edit#SERVER_TIMESTAMP} leaves
+   *     it open
+   */
+  public static void write(
+      Mutation mutation, long sequence, long serverTimestamp, CellBlockWriter block) {
+    Bytes row = mutation.row();
+    int ordinal = 0;
+    for (Edit edit : mutation.edits()) {
+      if (edit instanceof Edit.Put put) {
+        byte[] key = ColumnKey.of(row, put.family(), put.qualifier());
+        long timestamp =
+            put.timestampMicros() == Edit.SERVER_TIMESTAMP
+                ? serverTimestamp
+                : put.timestampMicros();
+        add(block, key, timestamp, sequence, ordinal, CellType.PUT, put.value().toByteArray());
+      } else if (edit instanceof Edit.DeleteCell delete) {
+        byte[] key = ColumnKey.of(row, delete.family(), delete.qualifier());
+        add(block, key, delete.timestampMicros(), sequence, ordinal, CellType.DELETE_CELL, NOTHING);
+      } else if (edit instanceof Edit.DeleteColumn delete) {
+        byte[] key = ColumnKey.of(row, delete.family(), delete.qualifier());
+        add(
+            block,
+            key,
+            Long.MAX_VALUE,
+            sequence,
+            ordinal,
+            CellType.DELETE_COLUMN,
+            encode(delete.range()));
+      } else if (edit instanceof Edit.DeleteFamily delete) {
+        byte[] key = ColumnKey.ofFamily(row, delete.family());
+        add(block, key, Long.MAX_VALUE, sequence, ordinal, CellType.DELETE_FAMILY, NOTHING);
+      } else {
+        add(
+            block,
+            ColumnKey.ofRow(row),
+            Long.MAX_VALUE,
+            sequence,
+            ordinal,
+            CellType.DELETE_ROW,
+            NOTHING);
+      }
+      ordinal++;
+    }
+  }
+
+  /**
+   * The mutation of {@code row} whose edits {@code cells} holds.
+   *
+   * @throws MalformedException where the cells are not edits of that row
+   * @throws io.stele.model.SteleException where an edit breaks a limit
+   */
+  public static Mutation read(Bytes row, CellCursor cells) throws IOException {
+    Mutation.Builder mutation = Mutation.builder(row);
+    byte[] rowPart = ColumnKey.ofRow(row);
+    while (cells.next()) {
+      if (!ColumnKey.sameRow(cells.key(), cells.keyLength(), rowPart, rowPart.length)) {
+        throw new MalformedException(
+            0, "a mutation of row \"" + row + "\" has an edit of another row");
+      }
+      mutation.add(edit(cells, rowPart.length));
+    }
+    return mutation.build();
+  }
+
+  /** The range in the value of a {@link CellType#DELETE_COLUMN}. */
+  public static TimeRange timeRange(CellCursor tombstone) throws MalformedException {
+    ByteReader value =
+        new ByteReader(tombstone.valueArray(), tombstone.valueOffset(), tombstone.valueLength());
+    long from = value.readVarlong();
+    long to = value.readVarlong();
+    if (from < 0 || from > to) {
+      throw value.malformed("a tombstone's time range is [" + from + ", " + to + ")");
+    }
+    return new TimeRange(from, to);
+  }
+
+  private static Edit edit(CellCursor cell, int rowPartLength) throws MalformedException {
+    return switch (cell.type()) {
+      case PUT -> {
+        Column column = ColumnKey.column(cell.key(), cell.keyLength());
+        Bytes value = Bytes.of(cell.valueArray(), cell.valueOffset(), cell.valueLength());
+        yield new Edit.Put(column.family(), column.qualifier(), cell.timestamp(), value);
+      }
+      case DELETE_CELL -> {
+        Column column = ColumnKey.column(cell.key(), cell.keyLength());
+        yield new Edit.DeleteCell(column.family(), column.qualifier(), cell.timestamp());
+      }
+      case DELETE_COLUMN -> {
+        Column column = ColumnKey.column(cell.key(), cell.keyLength());
+        yield new Edit.DeleteColumn(column.family(), column.qualifier(), timeRange(cell));
+      }
+      case DELETE_FAMILY -> {
+        int familyEnd = ColumnKey.familyPartEnd(cell.key(), cell.keyLength(), rowPartLength);
+        if (familyEnd == rowPartLength || familyEnd != cell.keyLength()) {
+          throw new MalformedException(
+              rowPartLength, "a family tombstone's key does not name just a family");
+        }
+        yield new Edit.DeleteFamily(ColumnKey.family(cell.key(), rowPartLength, familyEnd));
+      }
+      case DELETE_ROW -> new Edit.DeleteRow();
+      case LABEL -> throw new MalformedException(0, "a label is no edit");
+    };
+  }
+
+  private static byte[] encode(TimeRange range) {
+    return new ByteWriter(20)
+        .writeVarlong(range.fromMicros())
+        .writeVarlong(range.toMicros())
+        .toByteArray();
+  }
+
+  private static void add(
+      CellBlockWriter block,
+      byte[] key,
+      long timestamp,
+      long sequence,
+      int ordinal,
+      CellType type,
+      byte[] value) {
+    block.add(key, key.length, timestamp, sequence, ordinal, type, value, 0, value.length);
+  }
+}
