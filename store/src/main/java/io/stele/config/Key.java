@@ -1,0 +1,125 @@
+package io.stele.config;
+
+import io.stele.model.SteleException;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * One configuration key: its name, meaning, default and what values it takes.
+ *
+ * @param name the key, {@code stele.*}
+ * @param doc what it sets, for operators
+ * @param defaultText the default as an operator would write it
+ * @param allowed the values allowed, in words
+ * @param parser makes the value of the text; throws IllegalArgumentException where it cannot
+ * @param check whether a parsed value is allowed
+ */
+public record Key<T>(
+    String name,
+    String doc,
+    String defaultText,
+    String allowed,
+    Function<String, T> parser,
+    Predicate<T> check) {
+
+  /** A key for text. */
+  static Key<String> text(String name, String defaultText, String doc) {
+    return new Key<>(name, doc, defaultText, "any text", Function.identity(), value -> true);
+  }
+
+  /** A key for a whole number from {@code min} to {@code max}. */
+  static Key<Integer> number(String name, int defaultNumber, int min, int max, String doc) {
+    return new Key<>(
+        name,
+        doc,
+        Integer.toString(defaultNumber),
+        min + " to " + max,
+        Integer::valueOf,
+        value -> value >= min && value <= max);
+  }
+
+  /** A key for a size such as {@code 64m}, from {@code min} to {@code max} bytes. */
+  static Key<Long> size(String name, String defaultText, long min, long max, String doc) {
+    return new Key<>(
+        name,
+        doc,
+        defaultText,
+        "a size such as 64m or 1g, " + min + " to " + max + " bytes",
+        Key::parseSize,
+        value -> value >= min && value <= max);
+  }
+
+  /** A key for a time such as {@code 10s}, from {@code min} to {@code max}. */
+  static Key<Duration> time(
+      String name, String defaultText, Duration min, Duration max, String doc) {
+    return new Key<>(
+        name,
+        doc,
+        defaultText,
+        "a time such as 500ms, 10s or 5m, " + min.toMillis() + "ms to " + max.toMillis() + "ms",
+        Key::parseTime,
+        value -> value.compareTo(min) >= 0 && value.compareTo(max) <= 0);
+  }
+
+  /** The value in {@code conf}, or the default. */
+  public T in(Configuration conf) {
+    String text = conf.getTrimmed(name);
+    return text == null || text.isEmpty() ? parse(defaultText) : parse(text);
+  }
+
+  /**
+   * The value that {@code text} stands for.
+   *
+   * @throws SteleException {@link SteleException.Code#REFUSED}, with the key, the text and what is
+   *     allowed
+   */
+  public T parse(String text) {
+    try {
+      T value = parser.apply(text);
+      if (check.test(value)) {
+        return value;
+      }
+    } catch (IllegalArgumentException e) {
+      throw new SteleException(SteleException.Code.REFUSED, refusal(text), e);
+    }
+    throw SteleException.refused(refusal(text));
+  }
+
+  private String refusal(String text) {
+    return "configuration key "
+        + name
+        + " has the value \""
+        + text
+        + "\": it takes "
+        + allowed
+        + " (default "
+        + defaultText
+        + "); correct it in stele-site.xml";
+  }
+
+  private static long parseSize(String text) {
+    String lower = text.toLowerCase(Locale.ROOT);
+    int unit = "kmgt".indexOf(lower.charAt(lower.length() - 1));
+    return unit < 0
+        ? Long.parseLong(lower)
+        : Math.multiplyExact(
+            Long.parseLong(lower.substring(0, lower.length() - 1)), 1L << 10 * (unit + 1));
+  }
+
+  private static Duration parseTime(String text) {
+    String lower = text.toLowerCase(Locale.ROOT);
+    if (lower.endsWith("ms")) {
+      return Duration.ofMillis(Long.parseLong(lower.substring(0, lower.length() - 2)));
+    }
+    long number = Long.parseLong(lower.substring(0, lower.length() - 1));
+    return switch (lower.charAt(lower.length() - 1)) {
+      case 's' -> Duration.ofSeconds(number);
+      case 'm' -> Duration.ofMinutes(number);
+      case 'h' -> Duration.ofHours(number);
+      default -> throw new IllegalArgumentException(text);
+    };
+  }
+}

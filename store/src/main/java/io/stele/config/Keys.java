@@ -1,0 +1,250 @@
+package io.stele.config;
+
+import static java.time.Duration.ofHours;
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofMinutes;
+import static java.time.Duration.ofSeconds;
+
+import io.stele.model.SteleException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * Every configuration key of Stele. A key that nobody would turn is a constant elsewhere, not here.
+ */
+public final class Keys {
+  private static final long KIB = 1L << 10;
+  private static final long MIB = 1L << 20;
+  private static final long GIB = 1L << 30;
+
+  public static final Key<String> CLUSTER_NAME =
+      Key.text(
+          "stele.cluster.name", "stele", "The cluster's name: its directory in the lock service.");
+
+  public static final Key<String> ROOT_DIR =
+      Key.text(
+          "stele.root.dir",
+          "/stele",
+          "The directory of all data, on fs.defaultFS unless the path names another.");
+
+  public static final Key<String> ZOOKEEPER_QUORUM =
+      Key.text(
+          "stele.zookeeper.quorum",
+          "localhost:2181",
+          "ZooKeeper servers, host:port, separated by commas.");
+
+  public static final Key<Duration> SESSION_TIMEOUT =
+      Key.time(
+          "stele.zookeeper.session.timeout",
+          "10s",
+          ofSeconds(1),
+          ofMinutes(5),
+          "A server whose session with ZooKeeper is silent this long has lost its lock.");
+
+  public static final Key<Duration> LEASE =
+      Key.time(
+          "stele.tabletserver.lease",
+          "8s",
+          ofSeconds(1),
+          ofMinutes(5),
+          "A tablet server answers only while its last successful write to ZooKeeper is younger than this; the master waits it"
+              + " out before it fences a server. Not above the session timeout.");
+
+  public static final Key<Integer> TABLETSERVER_PORT =
+      Key.number(
+          "stele.tabletserver.port", 0, 0, 65535, "Port of the data plane; 0: any free one.");
+
+  public static final Key<Integer> TABLETSERVER_CONTROL_PORT =
+      Key.number(
+          "stele.tabletserver.control.port",
+          0,
+          0,
+          65535,
+          "Port of the control plane; 0: any free one.");
+
+  public static final Key<Integer> TABLETSERVER_HANDLERS =
+      Key.number(
+          "stele.tabletserver.handlers",
+          16,
+          1,
+          1024,
+          "Threads for requests that may block on files; METADATA has as many more.");
+
+  public static final Key<Long> MEMTABLE_BYTES =
+      Key.size(
+          "stele.tabletserver.memtable.bytes",
+          "64m",
+          64 * KIB,
+          4 * GIB,
+          "A tablet whose memtable grows above this makes a minor compaction.");
+
+  public static final Key<Long> MEMTABLE_TOTAL_BYTES =
+      Key.size(
+          "stele.tabletserver.memtable.total.bytes",
+          "256m",
+          MIB,
+          256 * GIB,
+          "All memtables of a server together: near it the largest are compacted, at it writes are answered 'retry later'.");
+
+  public static final Key<Long> BLOCK_CACHE_BYTES =
+      Key.size(
+          "stele.tabletserver.blockcache.bytes",
+          "128m",
+          MIB,
+          256 * GIB,
+          "Cache for SSTable blocks, uncompressed.");
+
+  public static final Key<Long> LOG_SEGMENT_BYTES =
+      Key.size(
+          "stele.tabletserver.log.segment.bytes",
+          "64m",
+          64 * KIB,
+          GIB,
+          "A commit-log segment is closed at this size.");
+
+  public static final Key<Integer> LOG_SEGMENTS_MAX =
+      Key.number(
+          "stele.tabletserver.log.segments.max",
+          8,
+          2,
+          1024,
+          "With more segments than this, tablets that hold the oldest make minor compactions.");
+
+  public static final Key<Long> VALUE_BYTES_MAX =
+      Key.size("stele.value.bytes.max", "100m", KIB, GIB, "Largest value of one cell.");
+
+  public static final Key<Duration> OPERATIONS_WINDOW =
+      Key.time(
+          "stele.operations.window",
+          "1h",
+          ofMinutes(1),
+          ofHours(24 * 7),
+          "A client silent this long is forgotten: its retries are then refused instead of applied.");
+
+  public static final Key<Integer> MASTER_PORT =
+      Key.number(
+          "stele.master.port", 0, 0, 65535, "Port of the master's control plane; 0: any free one.");
+
+  public static final Key<Duration> SWEEP_INTERVAL =
+      Key.time(
+          "stele.master.sweep.interval",
+          "5m",
+          ofMillis(100),
+          ofHours(24),
+          "How often unused SSTables are looked for.");
+
+  public static final Key<Duration> SWEEP_GRACE =
+      Key.time(
+          "stele.master.sweep.grace",
+          "10m",
+          ofMillis(0),
+          ofHours(24 * 7),
+          "An SSTable is deleted no sooner than this after its tablet dropped it: the longest a read may take.");
+
+  public static final Key<Duration> CLIENT_TIMEOUT =
+      Key.time(
+          "stele.client.timeout",
+          "60s",
+          ofMillis(10),
+          ofHours(1),
+          "An operation that has not succeeded after this fails; until then it is tried again.");
+
+  public static final Key<Long> CLIENT_BUFFER_BYTES =
+      Key.size(
+          "stele.client.buffer.bytes",
+          "8m",
+          KIB,
+          GIB,
+          "What a BatchWriter holds before its callers wait.");
+
+  private static final Map<String, Key<?>> BY_NAME = byName();
+
+  private Keys() {}
+
+  /** Every key, by name. */
+  public static Map<String, Key<?>> all() {
+    return BY_NAME;
+  }
+
+  /**
+   * Refuses a configuration with a {@code stele.*} key that does not exist or a value that its key
+   * does not take.
+   *
+   * @throws SteleException {@link SteleException.Code#REFUSED}, with the key, the value and what to
+   *     write instead
+   */
+  public static void check(Configuration conf) {
+    for (Map.Entry<String, String> entry : conf) {
+      String name = entry.getKey();
+      if (name.startsWith("stele.")) {
+        Key<?> key = BY_NAME.get(name);
+        if (key == null) {
+          throw SteleException.refused(
+              "there is no configuration key "
+                  + name
+                  + " (value \""
+                  + entry.getValue()
+                  + "\"); did you mean "
+                  + nearest(name)
+                  + "? Correct it in stele-site.xml");
+        }
+        key.in(conf);
+      }
+    }
+    if (LEASE.in(conf).compareTo(SESSION_TIMEOUT.in(conf)) > 0) {
+      throw SteleException.refused(
+          "configuration key "
+              + LEASE.name()
+              + " ("
+              + LEASE.in(conf).toMillis()
+              + "ms) is above "
+              + SESSION_TIMEOUT.name()
+              + " ("
+              + SESSION_TIMEOUT.in(conf).toMillis()
+              + "ms); lower the first in stele-site.xml");
+    }
+  }
+
+  private static String nearest(String name) {
+    return BY_NAME.keySet().stream()
+        .min(Comparator.comparingInt(known -> editDistance(name, known)))
+        .orElseThrow();
+  }
+
+  private static int editDistance(String a, String b) {
+    int[] last = new int[b.length() + 1];
+    for (int j = 0; j <= b.length(); j++) {
+      last[j] = j;
+    }
+    for (int i = 1; i <= a.length(); i++) {
+      int diagonal = last[0];
+      last[0] = i;
+      for (int j = 1; j <= b.length(); j++) {
+        int substituted = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        diagonal = last[j];
+        last[j] = Math.min(substituted, Math.min(last[j], last[j - 1]) + 1);
+      }
+    }
+    return last[b.length()];
+  }
+
+  private static Map<String, Key<?>> byName() {
+    Map<String, Key<?>> keys = new TreeMap<>();
+    for (Field field : Keys.class.getFields()) {
+      if (Modifier.isStatic(field.getModifiers()) && field.getType() == Key.class) {
+        try {
+          Key<?> key = (Key<?>) field.get(null);
+          keys.put(key.name(), key);
+        } catch (IllegalAccessException e) {
+          throw new AssertionError(e); // The field is public.
+        }
+      }
+    }
+    return Map.copyOf(keys);
+  }
+}
