@@ -1,0 +1,78 @@
+package io.stele.wire;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.stele.wire.data.DataProtos.RequestProto;
+import java.io.Closeable;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The data plane over the network: one connection to each server, made at the first call, shared by
+ * all calls, made anew at the next call after it was lost.
+ *
+ * <p>It never sends a request twice; trying again is for those who know what was asked. It does not
+ * bound the calls in flight either.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+public final class DataClient implements DataPlane, Closeable {
+  private final EventLoopGroup loops;
+  private final Options options;
+  private final ConcurrentHashMap<Address, DataConnection> connections = new ConcurrentHashMap<>();
+  private volatile boolean closed;
+
+  /**
+   * How to connect.
+   *
+   * @param threads event loops, 1 or more
+   * @param frameBytesMax the longest request and the longest answer, in bytes
+   * @param connectTimeout how long to try to connect to a server, exchange of hellos included
+   */
+  public record Options(int threads, int frameBytesMax, Duration connectTimeout) {
+    /** What suits most clients. */
+    public static final Options DEFAULT =
+        new Options(2, DataServer.Limits.DEFAULT.frameBytesMax(), Duration.ofSeconds(5));
+  }
+
+  /** A client without connections yet. */
+  public DataClient(Options options) {
+    this.options = options;
+    this.loops =
+        new NioEventLoopGroup(options.threads(), new DefaultThreadFactory("data-client", true));
+  }
+
+  @Override
+  public CompletableFuture<Response> call(
+      Address server, RequestProto request, ByteBuffer body, Duration timeout) {
+    if (closed) {
+      return CompletableFuture.failedFuture(
+          new CallException("this client is closed", false, null));
+    }
+    return connections
+        .compute(
+            server, (address, open) -> open != null && open.isUsable() ? open : connect(address))
+        .call(request, body, timeout);
+  }
+
+  private DataConnection connect(Address server) {
+    return DataConnection.open(server, loops.next(), options);
+  }
+
+  /** Open connections, and those being made. */
+  public int connections() {
+    return (int) connections.values().stream().filter(DataConnection::isUsable).count();
+  }
+
+  /** Closes all connections; calls without an answer fail. */
+  @Override
+  public void close() {
+    closed = true;
+    List.copyOf(connections.values()).forEach(DataConnection::close);
+    DataServer.shutDown(loops);
+  }
+}

@@ -1,0 +1,269 @@
+package io.stele.wire;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.flush.FlushConsolidationHandler;
+import io.netty.util.collection.LongObjectHashMap;
+import io.netty.util.concurrent.Future;
+import io.stele.model.SteleException;
+import io.stele.wire.data.DataProtos.PingProto;
+import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The client's end of one connection: calls waiting for the connection, calls waiting for their
+ * answer.
+ *
+ * <p>A call fails as not executed unless all its bytes went to the socket: a server acts on whole,
+ * checked frames only. When a call's time is up and nothing at all came since it was sent, the
+ * server is asked for a sign of life, so that a connection to a machine that vanished does not cost
+ * every call its whole time.
+ *
+ * <p>Requests are encoded on the caller's thread; all else, and all state, is the event loop's.
+ */
+final class DataConnection extends SimpleChannelInboundHandler<Frame> {
+  private static final Duration PROBE_PATIENCE = Duration.ofSeconds(2);
+  private static final int FLUSH_AFTER = 64;
+
+  private final Address server;
+  private final EventLoop loop;
+  private final DataClient.Options options;
+  private final AtomicLong lastCallId = new AtomicLong();
+  private final LongObjectHashMap<Call> calls = new LongObjectHashMap<>();
+  private Channel channel;
+  private boolean ready;
+  private boolean probing;
+  private long lastReceivedNanos = System.nanoTime();
+  private volatile boolean usable = true;
+
+  private DataConnection(Address server, EventLoop loop, DataClient.Options options) {
+    this.server = server;
+    this.loop = loop;
+    this.options = options;
+  }
+
+  /** Begins to connect, and returns at once: calls made meanwhile wait. */
+  static DataConnection open(Address server, EventLoop loop, DataClient.Options options) {
+    DataConnection connection = new DataConnection(server, loop, options);
+    // Looking a name up may block for long, which an event loop must not.
+    CompletableFuture.supplyAsync(() -> new InetSocketAddress(server.host(), server.port()))
+        .whenCompleteAsync(connection::connect, loop);
+    return connection;
+  }
+
+  private void connect(InetSocketAddress address, Throwable failure) {
+    if (!usable) {
+      return;
+    }
+    if (failure != null || address.isUnresolved()) {
+      fail(failure != null ? failure : new UnknownHostException(server.host()));
+      return;
+    }
+    ChannelFuture connected =
+        new Bootstrap()
+            .group(loop)
+            .channel(NioSocketChannel.class)
+            .option(ChannelOption.TCP_NODELAY, true)
+            .option(ChannelOption.SO_KEEPALIVE, true)
+            .option(
+                ChannelOption.CONNECT_TIMEOUT_MILLIS,
+                Math.toIntExact(options.connectTimeout().toMillis()))
+            .handler(
+                new ChannelInitializer<SocketChannel>() {
+                  @Override
+                  protected void initChannel(SocketChannel opened) {
+                    opened
+                        .pipeline()
+                        .addLast(new FlushConsolidationHandler(FLUSH_AFTER, true))
+                        .addLast(new HelloHandler.Client(options.connectTimeout()))
+                        .addLast(new FrameDecoder(options.frameBytesMax()))
+                        .addLast(DataConnection.this);
+                  }
+                })
+            .connect(address);
+    channel = connected.channel();
+    connected.addListener(
+        done -> {
+          if (!done.isSuccess()) {
+            fail(done.cause());
+          }
+        });
+  }
+
+  /** Whether calls may be made: true until the connection has failed or was closed. */
+  boolean isUsable() {
+    return usable;
+  }
+
+  CompletableFuture<Response> call(RequestProto request, ByteBuffer body, Duration timeout) {
+    long millis = Math.max(0, Math.min(timeout.toMillis(), Integer.MAX_VALUE));
+    long id = lastCallId.incrementAndGet();
+    RequestProto header =
+        request.toBuilder().setCallId(id).setRemainingMillis((int) millis).build();
+    long payloadBytes = Frame.payloadBytes(header, body);
+    if (payloadBytes > options.frameBytesMax()) {
+      return CompletableFuture.failedFuture(
+          SteleException.refused(
+              "the request has "
+                  + payloadBytes
+                  + " bytes: the limit of a frame is "
+                  + options.frameBytesMax()
+                  + "; send less at a time"));
+    }
+    Call call = new Call(id, Frame.encode(PooledByteBufAllocator.DEFAULT, header, body), millis);
+    loop.execute(() -> begin(call));
+    return call.answer;
+  }
+
+  private void begin(Call call) {
+    if (!usable) {
+      call.fail("the connection to " + server + " was closed", false, null);
+      return;
+    }
+    calls.put(call.id, call);
+    call.timer = loop.schedule(() -> expire(call), call.millis, TimeUnit.MILLISECONDS);
+    if (ready) {
+      send(call);
+    }
+  }
+
+  private void send(Call call) {
+    call.sentNanos = System.nanoTime();
+    call.sent = channel.writeAndFlush(call.frame);
+  }
+
+  private void expire(Call call) {
+    calls.remove(call.id);
+    // What the socket has not taken yet it may still take.
+    boolean mayHaveExecuted = call.sent != null;
+    call.fail("no answer from " + server + " within " + call.millis + " ms", mayHaveExecuted, null);
+    if (ready && lastReceivedNanos - call.sentNanos < 0 && !probing) {
+      probe();
+    }
+  }
+
+  private void probe() {
+    probing = true;
+    RequestProto ping = RequestProto.newBuilder().setPing(PingProto.getDefaultInstance()).build();
+    var unused =
+        call(ping, DataPlane.EMPTY, PROBE_PATIENCE)
+            .whenComplete(
+                (answer, failure) -> {
+                  probing = false;
+                  if (failure != null && usable) {
+                    fail(new IOException("no sign of life came back", failure));
+                  }
+                });
+  }
+
+  @Override
+  public void userEventTriggered(ChannelHandlerContext context, Object event) {
+    if (event == HelloHandler.READY) {
+      ready = true;
+      List.copyOf(calls.values()).forEach(this::send);
+    }
+  }
+
+  @Override
+  protected void channelRead0(ChannelHandlerContext context, Frame frame) throws IOException {
+    lastReceivedNanos = System.nanoTime();
+    ResponseProto header = frame.header(ResponseProto.parser());
+    Call call = calls.remove(header.getCallId());
+    if (call != null) { // else it came too late
+      call.timer.cancel(false);
+      call.answer.complete(new Response(header, frame.body()));
+    }
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    fail(new IOException("the server closed it"));
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    fail(cause);
+  }
+
+  /** Ends the connection: with it, all calls without an answer. */
+  private void fail(Throwable cause) {
+    if (!usable) {
+      return;
+    }
+    usable = false;
+    String message =
+        (ready
+                ? "the connection to " + server + " was lost: "
+                : "cannot connect to " + server + ": ")
+            + cause.getMessage();
+    Runnable failAll =
+        () -> {
+          List<Call> unanswered = List.copyOf(calls.values());
+          calls.clear();
+          unanswered.forEach(call -> call.fail(message, call.hasLeft(), cause));
+        };
+    if (channel == null) {
+      failAll.run();
+    } else {
+      // Only when closed is it known which requests left.
+      channel.close().addListener(done -> failAll.run());
+    }
+  }
+
+  void close() {
+    loop.execute(() -> fail(new IOException("the client was closed")));
+  }
+
+  /** One request and who waits for its answer. */
+  private static final class Call {
+    final long id;
+    final ByteBuf frame;
+    final long millis;
+    final CompletableFuture<Response> answer = new CompletableFuture<>();
+    Future<?> timer;
+    long sentNanos;
+
+    /** Set when given to the channel, which then releases the frame. */
+    ChannelFuture sent;
+
+    Call(long id, ByteBuf frame, long millis) {
+      this.id = id;
+      this.frame = frame;
+      this.millis = millis;
+    }
+
+    /** Whether all its bytes went to the socket. */
+    boolean hasLeft() {
+      return sent != null && sent.isSuccess();
+    }
+
+    void fail(String message, boolean mayHaveExecuted, Throwable cause) {
+      if (timer != null) {
+        timer.cancel(false);
+      }
+      if (sent == null) {
+        frame.release();
+      }
+      answer.completeExceptionally(new CallException(message, mayHaveExecuted, cause));
+    }
+  }
+}

@@ -1,0 +1,163 @@
+package io.stele.wire;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.flush.FlushConsolidationHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The server's side of the data plane: listens, and hands every request to one {@link
+ * RequestHandler}.
+ *
+ * <p>What is above its {@link Limits} is answered RETRY_LATER without being looked at. Safe for use
+ * by any number of threads.
+ */
+public final class DataServer implements Closeable {
+  private static final Duration HELLO_PATIENCE = Duration.ofSeconds(10);
+  private static final int BACKLOG = 1024;
+  private static final int FLUSH_AFTER = 64;
+  private static final WriteBufferWaterMark WATER_MARK =
+      new WriteBufferWaterMark(512 << 10, 2 << 20);
+
+  private final EventLoopGroup loops;
+  private final Admission admission;
+  private final ChannelGroup connections =
+      new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+  private final Channel listener;
+
+  /**
+   * How much a server takes on.
+   *
+   * @param frameBytesMax the longest request and the longest answer, in bytes; at least the largest
+   *     value allowed
+   * @param requestsMax requests not yet answered, over all connections
+   * @param bytesMax bytes of requests not yet answered and of answers not yet sent, over all
+   *     connections
+   * @param stallMax how long a peer may leave its answers unread before its connection is closed
+   */
+  public record Limits(int frameBytesMax, int requestsMax, long bytesMax, Duration stallMax) {
+    /** What suits most servers: room for a value of 100 MiB. */
+    public static final Limits DEFAULT =
+        new Limits(128 << 20, 4096, 256L << 20, Duration.ofSeconds(60));
+
+    public Limits {
+      if (frameBytesMax < 1 || requestsMax < 1 || bytesMax < 1 || stallMax.isNegative()) {
+        throw new IllegalArgumentException("limits are above 0");
+      }
+    }
+  }
+
+  /**
+   * Starts listening.
+   *
+   * @param address where; port 0: any free one
+   * @param threads event loops, 1 or more
+   * @throws IOException where the address cannot be listened on
+   */
+  public static DataServer start(
+      Address address, int threads, Limits limits, RequestHandler handler) throws IOException {
+    EventLoopGroup loops =
+        new NioEventLoopGroup(threads, new DefaultThreadFactory("data-server", true));
+    try {
+      return new DataServer(address, loops, limits, handler);
+    } catch (IOException e) {
+      shutDown(loops);
+      throw e;
+    }
+  }
+
+  private DataServer(Address address, EventLoopGroup loops, Limits limits, RequestHandler handler)
+      throws IOException {
+    this.loops = loops;
+    this.admission = new Admission(limits.requestsMax(), limits.bytesMax());
+    var bound =
+        new ServerBootstrap()
+            .group(loops)
+            .channel(NioServerSocketChannel.class)
+            .option(ChannelOption.SO_BACKLOG, BACKLOG)
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childOption(ChannelOption.SO_KEEPALIVE, true)
+            .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
+            .childHandler(
+                new ChannelInitializer<SocketChannel>() {
+                  @Override
+                  protected void initChannel(SocketChannel channel) {
+                    connections.add(channel);
+                    channel
+                        .pipeline()
+                        .addLast(new FlushConsolidationHandler(FLUSH_AFTER, true))
+                        .addLast(new HelloHandler.Server(HELLO_PATIENCE))
+                        .addLast(new FrameDecoder(limits.frameBytesMax()))
+                        .addLast(new ServerConnection(handler, admission, limits));
+                  }
+                })
+            .bind(new InetSocketAddress(address.host(), address.port()))
+            .awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      throw new IOException("cannot listen on " + address + ": " + bound.cause(), bound.cause());
+    }
+    this.listener = bound.channel();
+  }
+
+  /** The port it listens on. */
+  public int port() {
+    return ((InetSocketAddress) listener.localAddress()).getPort();
+  }
+
+  /** Open connections. */
+  public int connections() {
+    return connections.size();
+  }
+
+  /** Requests not yet answered. */
+  public int requestsInFlight() {
+    return admission.requests();
+  }
+
+  /** Bytes of requests not yet answered and of answers not yet sent. */
+  public long bytesInFlight() {
+    return admission.bytes();
+  }
+
+  /**
+   * Takes nothing on any more (RETRY_LATER), waits for the answers to what was taken on, for so
+   * long at most, then closes.
+   */
+  public void close(Duration grace) {
+    admission.close();
+    listener.close().awaitUninterruptibly();
+    try {
+      admission.awaitIdle(grace.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // No more waiting, then; closing goes on.
+    }
+    connections.close().awaitUninterruptibly();
+    shutDown(loops);
+  }
+
+  /** Closes at once: callers see lost connections, as if the process had died. */
+  @Override
+  public void close() {
+    close(Duration.ZERO);
+  }
+
+  static void shutDown(EventLoopGroup loops) {
+    loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(5, TimeUnit.SECONDS);
+  }
+}

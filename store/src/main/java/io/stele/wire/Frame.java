@@ -1,0 +1,117 @@
+package io.stele.wire;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+import org.apache.hadoop.thirdparty.protobuf.CodedInputStream;
+import org.apache.hadoop.thirdparty.protobuf.CodedOutputStream;
+import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
+import org.apache.hadoop.thirdparty.protobuf.MessageLite;
+import org.apache.hadoop.thirdparty.protobuf.Parser;
+
+/**
+ * One message on a data plane connection: a small header and a body that is not looked into.
+ *
+ * <pre>
+ *   frame         = length crc payload
+ *   length        : u32, bytes of the payload
+ *   crc           : u32, CRC32C of length and payload
+ *   payload       = header-length header body
+ *   header-length : varint
+ *   header        : protobuf, {@code RequestProto} or {@code ResponseProto}
+ *   body          : the rest; cell blocks
+ *
+ *   0        4        8
+ *   +--------+--------+---------+--------+------------------------+
+ *   | length |  crc   | hlength | header | body ...               |
+ *   +--------+--------+---------+--------+------------------------+
+ * </pre>
+ *
+ * <p>Numbers of fixed width are big-endian. A frame received has been checked against its CRC and
+ * owns the one array that header and body lie in, so that nobody counts references.
+ */
+final class Frame {
+  /** Bytes of length and CRC. */
+  static final int PREFIX_BYTES = 8;
+
+  private final byte[] payload;
+  private final int header;
+  private final int body;
+
+  /**
+   * Finds the parts of {@code payload}, which is kept.
+   *
+   * @throws IOException where the header's length is no varint or more than there is
+   */
+  Frame(byte[] payload) throws IOException {
+    CodedInputStream in = CodedInputStream.newInstance(payload);
+    int headerBytes = in.readRawVarint32();
+    this.payload = payload;
+    this.header = in.getTotalBytesRead();
+    if (headerBytes < 0 || headerBytes > payload.length - header) {
+      throw new IOException(
+          "a frame of " + payload.length + " bytes claims a header of " + headerBytes);
+    }
+    this.body = header + headerBytes;
+  }
+
+  /** Bytes of header and body. */
+  int bytes() {
+    return payload.length;
+  }
+
+  <M> M header(Parser<M> parser) throws InvalidProtocolBufferException {
+    return parser.parseFrom(payload, header, body - header);
+  }
+
+  /** The body, backed by an array; the buffer's bounds are the body's. */
+  ByteBuffer body() {
+    return ByteBuffer.wrap(payload, body, payload.length - body).slice();
+  }
+
+  /** How long the frame of {@code header} and {@code body} is, without its prefix. */
+  static long payloadBytes(MessageLite header, ByteBuffer body) {
+    int headerBytes = header.getSerializedSize();
+    return (long) CodedOutputStream.computeUInt32SizeNoTag(headerBytes)
+        + headerBytes
+        + body.remaining();
+  }
+
+  /**
+   * Writes a frame into one buffer that can go to the socket as it is; the body is copied once, as
+   * sending from the heap would do anyway.
+   *
+   * @param body is not moved by this
+   */
+  static ByteBuf encode(ByteBufAllocator allocator, MessageLite header, ByteBuffer body) {
+    int payloadBytes = Math.toIntExact(payloadBytes(header, body));
+    ByteBuf frame = allocator.directBuffer(PREFIX_BYTES + payloadBytes);
+    try {
+      frame.writeInt(payloadBytes).writeInt(0);
+      ByteBuffer target = frame.nioBuffer(PREFIX_BYTES, payloadBytes);
+      CodedOutputStream out = CodedOutputStream.newInstance(target);
+      out.writeUInt32NoTag(header.getSerializedSize());
+      header.writeTo(out);
+      out.flush();
+      target.put(body.duplicate());
+      frame.setInt(4, crc(payloadBytes, target.flip()));
+      frame.writerIndex(PREFIX_BYTES + payloadBytes);
+      return frame;
+    } catch (IOException e) {
+      frame.release();
+      throw new IllegalStateException("the buffer was made to measure", e);
+    }
+  }
+
+  /** CRC32C of the length as it stands in the frame, and the payload. */
+  static int crc(int payloadBytes, ByteBuffer payload) {
+    CRC32C crc = new CRC32C();
+    for (int shift = 24; shift >= 0; shift -= 8) {
+      crc.update(payloadBytes >>> shift);
+    }
+    crc.update(payload);
+    return (int) crc.getValue();
+  }
+}

@@ -1,0 +1,53 @@
+package io.stele.wire;
+
+import io.stele.wire.data.DataProtos.RequestProto;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+/** A request as it reached a server. Immutable but for the position of whoever reads the body. */
+public final class Request {
+  private final RequestProto header;
+  private final ByteBuffer body;
+  private final String peer;
+  private final long deadlineNanos;
+
+  /**
+   * A request received now.
+   *
+   * @param body must not change any more
+   * @param peer who sent it, for messages
+   */
+  public Request(RequestProto header, ByteBuffer body, String peer) {
+    this.header = header;
+    this.body = body;
+    this.peer = peer;
+    this.deadlineNanos =
+        System.nanoTime()
+            + Duration.ofMillis(Integer.toUnsignedLong(header.getRemainingMillis())).toNanos();
+  }
+
+  /** The request's header. */
+  public RequestProto header() {
+    return header;
+  }
+
+  /** The request's body: a view of its own for every caller, backed by an array. */
+  public ByteBuffer body() {
+    return body.duplicate();
+  }
+
+  /** Who sent it, for messages. */
+  public String peer() {
+    return peer;
+  }
+
+  /** How long the caller still waits; negative when it no longer does. */
+  public Duration remaining() {
+    return Duration.ofNanos(deadlineNanos - System.nanoTime());
+  }
+
+  /** Whether the caller no longer waits, so that work on the request is wasted. */
+  public boolean isExpired() {
+    return deadlineNanos - System.nanoTime() <= 0;
+  }
+}

@@ -1,0 +1,32 @@
+package io.stele.wire;
+
+import io.stele.wire.data.DataProtos.ResponseProto;
+import java.nio.ByteBuffer;
+
+/**
+ * Takes the answer to one request: exactly one, from any thread, now or later.
+ *
+ * <p>Every request must be answered, however late: an unanswered one counts against the server's
+ * limits for good. Answering never blocks and never throws for what happened to the connection; an
+ * answer nobody waits for any more is dropped.
+ */
+public interface Responder {
+  /**
+   * Answers.
+   *
+   * @param response the header; the call id is set by the transport
+   * @param body copied before this returns
+   * @throws IllegalStateException where the request has been answered already
+   */
+  void answer(ResponseProto response, ByteBuffer body);
+
+  /** Answers without a body. */
+  default void answer(ResponseProto response) {
+    answer(response, DataPlane.EMPTY);
+  }
+
+  /** Answers that it did not go well, with the status that {@link Statuses} finds for why. */
+  default void fail(Throwable failure) {
+    answer(Statuses.response(failure));
+  }
+}

@@ -1,0 +1,149 @@
+package io.stele.wire;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.util.concurrent.Future;
+import io.stele.model.SteleException;
+import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.StatusProto;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The server's end of one connection: hands requests to the handler and sends the answers.
+ *
+ * <p>While more is waiting to be sent than the socket takes, nothing is read, so that a peer that
+ * does not read its answers cannot ask for more; if that lasts, the connection is closed.
+ *
+ * <p>Runs on the connection's event loop, but for answers, which come from any thread.
+ */
+final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
+
+  private final RequestHandler handler;
+  private final Admission admission;
+  private final DataServer.Limits limits;
+  private String peer = "";
+  private Future<?> stalled;
+
+  ServerConnection(RequestHandler handler, Admission admission, DataServer.Limits limits) {
+    this.handler = handler;
+    this.admission = admission;
+    this.limits = limits;
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext context) {
+    peer = String.valueOf(context.channel().remoteAddress());
+  }
+
+  @Override
+  protected void channelRead0(ChannelHandlerContext context, Frame frame) throws IOException {
+    RequestProto header = frame.header(RequestProto.parser());
+    if (!header.hasCallId()) {
+      throw new IOException("a request has no call id, so that it cannot be answered");
+    }
+    if (!admission.admit(frame.bytes())) {
+      String message = "the tablet server takes no more at this moment: " + admission;
+      ResponseProto full =
+          ResponseProto.newBuilder()
+              .setCallId(header.getCallId())
+              .setStatus(StatusProto.RETRY_LATER)
+              .setMessage(message)
+              .build();
+      context.writeAndFlush(Frame.encode(context.alloc(), full, DataPlane.EMPTY));
+      return;
+    }
+    Answer answer = new Answer(context.channel(), header.getCallId(), frame.bytes());
+    try {
+      handler.handle(new Request(header, frame.body(), peer), answer);
+    } catch (RuntimeException | Error e) {
+      if (!answer.done.get()) {
+        answer.fail(e);
+      }
+      if (!(e instanceof SteleException)) {
+        LOG.error("a request of {} failed: {}", peer, header.getMethodCase(), e);
+      }
+    }
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext context) {
+    boolean writable = context.channel().isWritable();
+    context.channel().config().setAutoRead(writable);
+    if (!writable && stalled == null) {
+      stalled =
+          context
+              .executor()
+              .schedule(
+                  () -> exceptionCaught(context, new IOException("it does not read its answers")),
+                  limits.stallMax().toNanos(),
+                  TimeUnit.NANOSECONDS);
+    } else if (writable && stalled != null) {
+      stalled.cancel(false);
+      stalled = null;
+    }
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    if (stalled != null) {
+      stalled.cancel(false);
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    LOG.warn("closing the connection of {}: {}", peer, cause.toString());
+    context.close();
+  }
+
+  /** Sends the one answer to one call. */
+  private final class Answer implements Responder {
+    private final Channel channel;
+    private final long callId;
+    private final int requestBytes;
+    private final AtomicBoolean done = new AtomicBoolean();
+
+    Answer(Channel channel, long callId, int requestBytes) {
+      this.channel = channel;
+      this.callId = callId;
+      this.requestBytes = requestBytes;
+    }
+
+    @Override
+    public void answer(ResponseProto response, ByteBuffer body) {
+      if (!done.compareAndSet(false, true)) {
+        throw new IllegalStateException("call " + callId + " of " + peer + " was answered before");
+      }
+      ResponseProto header = response.toBuilder().setCallId(callId).build();
+      long payloadBytes = Frame.payloadBytes(header, body);
+      if (payloadBytes > limits.frameBytesMax()) {
+        LOG.error("an answer of {} bytes to {} is over the limit", payloadBytes, peer);
+        header =
+            Statuses.response(
+                    SteleException.refused(
+                        "the answer has "
+                            + payloadBytes
+                            + " bytes: the limit of a frame is "
+                            + limits.frameBytesMax()
+                            + "; ask for less at a time"))
+                .toBuilder()
+                .setCallId(callId)
+                .build();
+        body = DataPlane.EMPTY;
+      }
+      ByteBuf frame = Frame.encode(channel.alloc(), header, body);
+      int answerBytes = frame.readableBytes();
+      admission.answered(requestBytes, answerBytes);
+      channel.writeAndFlush(frame).addListener(sent -> admission.sent(answerBytes));
+    }
+  }
+}
