@@ -162,6 +162,86 @@ public final class Keys {
           GIB,
           "What a BatchWriter holds before its callers wait.");
 
+  public static final Key<String> YARN_QUEUE =
+      Key.text("stele.yarn.queue", "default", "The YARN queue that Stele runs in.");
+
+  public static final Key<Long> YARN_AM_MEMORY =
+      Key.size(
+          "stele.yarn.am.memory",
+          "384m",
+          128 * MIB,
+          16 * GIB,
+          "Container of the ApplicationMaster.");
+
+  public static final Key<String> YARN_AM_JVM_OPTIONS =
+      Key.text(
+          "stele.yarn.am.jvm.options",
+          "",
+          "Added to the ApplicationMaster's java command, after our own options.");
+
+  public static final Key<Integer> YARN_MASTER_COUNT =
+      Key.number(
+          "stele.yarn.master.count", 1, 1, 9, "Masters to run; one is active, the rest stand by.");
+
+  public static final Key<Long> YARN_MASTER_MEMORY =
+      Key.size("stele.yarn.master.memory", "512m", 128 * MIB, 256 * GIB, "Container of a master.");
+
+  public static final Key<Integer> YARN_MASTER_VCORES =
+      Key.number("stele.yarn.master.vcores", 1, 1, 256, "Virtual cores of a master.");
+
+  public static final Key<String> YARN_MASTER_JVM_OPTIONS =
+      Key.text(
+          "stele.yarn.master.jvm.options",
+          "",
+          "Added to a master's java command, after our own options.");
+
+  public static final Key<Integer> YARN_TABLETSERVER_COUNT =
+      Key.number("stele.yarn.tabletserver.count", 2, 0, 100_000, "Tablet servers to run.");
+
+  public static final Key<Long> YARN_TABLETSERVER_MEMORY =
+      Key.size(
+          "stele.yarn.tabletserver.memory",
+          "1g",
+          128 * MIB,
+          1024 * GIB,
+          "Container of a tablet server: heap, and what Java and the network need beside it.");
+
+  public static final Key<Integer> YARN_TABLETSERVER_VCORES =
+      Key.number("stele.yarn.tabletserver.vcores", 1, 1, 256, "Virtual cores of a tablet server.");
+
+  public static final Key<String> YARN_TABLETSERVER_JVM_OPTIONS =
+      Key.text(
+          "stele.yarn.tabletserver.jvm.options",
+          "",
+          "Added to a tablet server's java command, after our own options.");
+
+  public static final Key<Duration> YARN_NODE_WAIT =
+      Key.time(
+          "stele.yarn.node.wait",
+          "5s",
+          ofMillis(100),
+          ofHours(1),
+          "A component waits this long for the node it asked for (the one it had before, or one without another of its kind),"
+              + " then asks for the next.");
+
+  public static final Key<Duration> YARN_DRAIN_TIMEOUT =
+      Key.time(
+          "stele.yarn.drain.timeout",
+          "60s",
+          ofSeconds(1),
+          ofHours(1),
+          "A tablet server that is asked to unload its tablets and end is killed after this; what it did not unload is recovered"
+              + " from its log.");
+
+  public static final Key<Integer> YARN_FAILURES_MAX =
+      Key.number(
+          "stele.yarn.failures.max",
+          5,
+          1,
+          1000,
+          "The application gives up when a component has failed this often and none of its kind has ever kept running. A cluster"
+              + " that has run is never given up.");
+
   private static final Map<String, Key<?>> BY_NAME = byName();
 
   private Keys() {}
