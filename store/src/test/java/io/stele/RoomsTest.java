@@ -1,0 +1,142 @@
+package io.stele;
+
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** The house of the store as rules: its packages are rooms one above the other, and a lower one never imports a higher one. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class RoomsTest {
+  /** From the ground up. */
+  private static final List<String> ROOMS =
+      List.of(
+          "model",
+          "config",
+          "format",
+          "sstable",
+          "log",
+          "memtable",
+          "tablet",
+          "lock",
+          "wire",
+          "metadata",
+          "client",
+          "tabletserver",
+          "master",
+          "web",
+          "sim");
+
+  private final JavaClasses store =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .importPackages("io.stele");
+
+  @Test
+  void aRoomNeverImportsAHigherOne() {
+    for (int room = 0; room < ROOMS.size(); room++) {
+      String[] higher =
+          ROOMS.subList(room + 1, ROOMS.size()).stream().map(RoomsTest::in).toArray(String[]::new);
+      if (higher.length > 0) {
+        noClasses()
+            .that()
+            .resideInAPackage(in(ROOMS.get(room)))
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(higher)
+            .allowEmptyShould(true)
+            .check(store);
+      }
+    }
+  }
+
+  @Test
+  void everyClassIsInARoom() {
+    classes().should().resideInAnyPackage(ROOMS.stream().map(RoomsTest::in).toArray(String[]::new)).check(store);
+  }
+
+  @Test
+  void noRoomsImportEachOther() {
+    slices().matching("io.stele.(*)..").should().beFreeOfCycles().check(store);
+  }
+
+  @Test
+  void theTwoServersDoNotKnowEachOther() {
+    noClasses()
+        .that()
+        .resideInAPackage(in("master"))
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage(in("tabletserver"))
+        .allowEmptyShould(true)
+        .check(store);
+  }
+
+  @Test
+  void aTabletKnowsNoNetworkNoZooKeeperAndOwnsNoThreads() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(in("tablet"), in("memtable"), in("sstable"))
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.netty..", "org.apache.curator..", "org.apache.zookeeper..", "java.net..")
+        .orShould()
+        .dependOnClassesThat()
+        .areAssignableTo(Thread.class)
+        .orShould()
+        .dependOnClassesThat()
+        .areAssignableTo(java.util.concurrent.ExecutorService.class)
+        .allowEmptyShould(true)
+        .check(store);
+  }
+
+  @Test
+  void oneRoomEachTouchesCuratorNettyAndCaffeine() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(in("lock"), in("sim"))
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("org.apache.curator..", "org.apache.zookeeper..")
+        .allowEmptyShould(true)
+        .check(store);
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(in("wire"))
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("io.netty..")
+        .allowEmptyShould(true)
+        .check(store);
+    noClasses()
+        .that()
+        .doNotHaveSimpleName("CaffeineBlockCache")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("com.github.benmanes..")
+        .allowEmptyShould(true)
+        .check(store);
+  }
+
+  @Test
+  void whatApplicationsAndJobsUseLoadsNothingOfTheServers() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(in("model"), in("config"), in("format"), in("lock"), in("wire"), in("metadata"), in("client"))
+        .should()
+        .dependOnClassesThat()
+        .haveSimpleName("CaffeineBlockCache")
+        .allowEmptyShould(true)
+        .check(store);
+  }
+
+  private static String in(String room) {
+    return "io.stele." + room + "..";
+  }
+}
