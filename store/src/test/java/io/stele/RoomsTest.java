@@ -1,8 +1,8 @@
 package io.stele;
 
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -11,7 +11,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** The house of the store as rules: its packages are rooms one above the other, and a lower one never imports a higher one. */
+/**
+ * The house of the store as rules: its packages are rooms one above the other, and a lower one
+ * never imports a higher one.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RoomsTest {
   /** From the ground up. */
@@ -58,7 +61,10 @@ class RoomsTest {
 
   @Test
   void everyClassIsInARoom() {
-    classes().should().resideInAnyPackage(ROOMS.stream().map(RoomsTest::in).toArray(String[]::new)).check(store);
+    classes()
+        .should()
+        .resideInAnyPackage(ROOMS.stream().map(RoomsTest::in).toArray(String[]::new))
+        .check(store);
   }
 
   @Test
@@ -85,7 +91,8 @@ class RoomsTest {
         .resideInAnyPackage(in("tablet"), in("memtable"), in("sstable"))
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage("io.netty..", "org.apache.curator..", "org.apache.zookeeper..", "java.net..")
+        .resideInAnyPackage(
+            "io.netty..", "org.apache.curator..", "org.apache.zookeeper..", "java.net..")
         .orShould()
         .dependOnClassesThat()
         .areAssignableTo(Thread.class)
@@ -128,7 +135,14 @@ class RoomsTest {
   void whatApplicationsAndJobsUseLoadsNothingOfTheServers() {
     noClasses()
         .that()
-        .resideInAnyPackage(in("model"), in("config"), in("format"), in("lock"), in("wire"), in("metadata"), in("client"))
+        .resideInAnyPackage(
+            in("model"),
+            in("config"),
+            in("format"),
+            in("lock"),
+            in("wire"),
+            in("metadata"),
+            in("client"))
         .should()
         .dependOnClassesThat()
         .haveSimpleName("CaffeineBlockCache")

@@ -1,0 +1,129 @@
+package io.stele.lock;
+
+import io.stele.model.Bytes;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One candidacy: waits for the lock at a path and holds it for at most one term.
+ *
+ * <p>Few processes stand for election, so all of them watch the one lock and try again when it
+ * changes. A candidate whose term ended by a lost lock stands again with a new {@code Election}, or
+ * (better) as a new process.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+public final class Election implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Election.class);
+
+  /** What a candidate is told, on a thread of the lock service: hand long work to another. */
+  public interface Candidate {
+    /** The candidate leads from now on; called at most once. */
+    void elected(Lock lock);
+
+    /** The candidate leads no more; called at most once, after {@link #elected}. */
+    void lost();
+  }
+
+  private enum State {
+    WAITING,
+    LEADING,
+    OVER
+  }
+
+  private final LockService locks;
+  private final String path;
+  private final Bytes data;
+  private final Candidate candidate;
+
+  private State state = State.WAITING;
+  private Lock held;
+  private LockService.Watch watch;
+
+  private Election(LockService locks, String path, Bytes data, Candidate candidate) {
+    this.locks = locks;
+    this.path = path;
+    this.data = data;
+    this.candidate = candidate;
+  }
+
+  /**
+   * Stands for election until elected or closed.
+   *
+   * @param path the lock that the leader holds
+   * @param data what the leader's node says, such as its name
+   */
+  public static Election stand(LockService locks, String path, Bytes data, Candidate candidate) {
+    Election election = new Election(locks, path, data, candidate);
+    LockService.Watch watch = locks.watch(path, election::attempt);
+    election.watching(watch);
+    return election;
+  }
+
+  private synchronized void watching(LockService.Watch set) {
+    if (state == State.WAITING) {
+      watch = set;
+    } else {
+      set.close();
+    }
+  }
+
+  /** Whether this candidate leads, as far as it knows; see {@link Lock#isHeld()}. */
+  public synchronized boolean leading() {
+    return state == State.LEADING && held.isHeld();
+  }
+
+  // Called when the watch is set, after every change and after every reconnection; a failure to
+  // reach the service needs no retry of its own, as the connection's return calls this again.
+  private void attempt() {
+    Lock lock;
+    synchronized (this) {
+      if (state != State.WAITING) {
+        return;
+      }
+      try {
+        lock = locks.tryLock(path, data).orElse(null);
+      } catch (IOException e) {
+        LOG.warn(
+            "Cannot stand for election at {} now; goes on when the connection is back", path, e);
+        return;
+      }
+      if (lock == null) {
+        return;
+      }
+      state = State.LEADING;
+      held = lock;
+      endWatch();
+    }
+    candidate.elected(lock);
+    lock.onLost(this::lost);
+  }
+
+  private void lost() {
+    synchronized (this) {
+      if (state != State.LEADING) {
+        return;
+      }
+      state = State.OVER;
+    }
+    candidate.lost();
+  }
+
+  private void endWatch() {
+    if (watch != null) {
+      watch.close();
+      watch = null;
+    }
+  }
+
+  /** Leaves: gives the lock up if held, and is not elected any more. */
+  @Override
+  public synchronized void close() {
+    if (state == State.LEADING) {
+      held.release();
+    }
+    state = State.OVER;
+    endWatch();
+  }
+}

@@ -1,0 +1,95 @@
+package io.stele.lock;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.function.LongSupplier;
+
+/**
+ * How long a server may answer without asking: {@code length} from the moment its last successful
+ * renewal was <em>sent</em>.
+ *
+ * <p>It counts on two clocks and is over when either says so, as a suspended machine freezes the
+ * monotonic one and an operator may set the wall clock. Whoever takes the server's tablets away
+ * waits {@code length} (and the clocks' drift) after the lock is gone, so that no answer given
+ * under the lease can be older than what its successor says.
+ *
+ * <p>A lease is not valid before the first renewal and never again after {@link #revoke()}. {@link
+ * #valid()} reads a few volatiles and two clocks and may be called for every request.
+ */
+public final class Lease {
+  private final Duration length;
+  private final LongSupplier monotonicNanos;
+  private final InstantSource wallClock;
+
+  // Both ends come from the send time of a renewal. Between the two writes of one renewal a reader
+  // sees one end of the renewal before it, which is the earlier one.
+  private volatile boolean granted;
+  private volatile long monotonicEndNanos;
+  private volatile long wallEndMillis;
+  private volatile boolean revoked;
+
+  /**
+   * A lease that was not renewed yet.
+   *
+   * @param length how long one renewal holds
+   * @param monotonicNanos such as {@code System::nanoTime}
+   * @param wallClock such as {@code InstantSource.system()}
+   */
+  public Lease(Duration length, LongSupplier monotonicNanos, InstantSource wallClock) {
+    if (length.isNegative() || length.isZero()) {
+      throw new IllegalArgumentException("a lease has a positive length, not " + length);
+    }
+    this.length = length;
+    this.monotonicNanos = monotonicNanos;
+    this.wallClock = wallClock;
+  }
+
+  /** How long one renewal holds. */
+  public Duration length() {
+    return length;
+  }
+
+  /**
+   * Renews {@code lock} by a quorum write and, if that succeeds, counts the lease from the moment
+   * before it was sent. Call it every {@code length / 4} or so.
+   *
+   * @throws LockLostException where the lock is gone for good: the lease runs out where it stood
+   * @throws IOException where the write is not known to have succeeded: the lease stands where it
+   *     stood
+   */
+  public synchronized void renew(Lock lock) throws IOException {
+    long sentNanos = monotonicNanos.getAsLong();
+    long sentMillis = wallClock.millis();
+    lock.renew();
+    monotonicEndNanos = sentNanos + length.toNanos();
+    wallEndMillis = sentMillis + length.toMillis();
+    granted = true;
+  }
+
+  /**
+   * Whether an answer may leave now. Ask after the request was evaluated, just before it leaves.
+   */
+  public boolean valid() {
+    return granted
+        && !revoked
+        && monotonicNanos.getAsLong() - monotonicEndNanos < 0
+        && wallClock.millis() < wallEndMillis;
+  }
+
+  /** What is left of the lease, by the clock that ends it first; zero when it is not valid. */
+  public Duration remaining() {
+    if (!valid()) {
+      return Duration.ZERO;
+    }
+    long nanos = monotonicEndNanos - monotonicNanos.getAsLong();
+    long millis = wallEndMillis - wallClock.millis();
+    Duration left = Duration.ofNanos(Math.min(nanos, Duration.ofMillis(millis).toNanos()));
+    return left.isNegative() ? Duration.ZERO : left;
+  }
+
+  /** Ends the lease for good, before its time: the lock was lost or the server stops. */
+  public void revoke() {
+    revoked = true;
+  }
+}

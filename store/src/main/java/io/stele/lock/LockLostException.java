@@ -1,0 +1,16 @@
+package io.stele.lock;
+
+import java.io.IOException;
+
+/**
+ * The lock is gone for good: its session ended, or its node was deleted. Whoever held it must stop
+ * acting on it; only a new lock helps.
+ */
+public final class LockLostException extends IOException {
+  private static final long serialVersionUID = 1L;
+
+  /** A lock lost at {@code path}, for the reason that {@code why} gives. */
+  public LockLostException(String path, String why) {
+    super("the lock " + path + " is lost: " + why);
+  }
+}

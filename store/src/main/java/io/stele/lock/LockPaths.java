@@ -1,0 +1,67 @@
+package io.stele.lock;
+
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+
+/** The nodes of the lock service that Stele uses, relative to {@code /stele/<cluster>}. */
+public final class LockPaths {
+  /** The master's lock: whoever holds it is the master. */
+  public static final String MASTER = "master";
+
+  /** The active master's address. */
+  public static final String MASTER_ADDRESS = "master-address";
+
+  /** Above the locks of the tablet servers. */
+  public static final String SERVERS = "servers";
+
+  /** The root tablet's record. */
+  public static final String ROOT = "root";
+
+  /** Above the tables' schemas, by table id. */
+  public static final String TABLES = "tables";
+
+  /** Above the table ids, by table name. */
+  public static final String NAMES = "names";
+
+  /** What the cluster says of itself: version, root directory. */
+  public static final String REGISTRATION = "registration";
+
+  private LockPaths() {}
+
+  /** The lock of a tablet server; its data are the server's addresses. */
+  public static String server(ServerId server) {
+    return SERVERS + "/" + server;
+  }
+
+  /** A table's schema. */
+  public static String table(TableId table) {
+    return TABLES + "/" + table;
+  }
+
+  /**
+   * The id of the table of that name.
+   *
+   * @throws SteleException REFUSED where the name cannot be one element of a path
+   */
+  public static String tableName(String name) {
+    if (name.isEmpty() || name.contains("/") || name.equals(".") || name.equals("..")) {
+      throw SteleException.refused("\"" + name + "\" cannot name a table: it has no '/'");
+    }
+    return NAMES + "/" + name;
+  }
+
+  /**
+   * Refuses what is not a relative path of non-empty elements.
+   *
+   * @throws IllegalArgumentException for such a path
+   */
+  public static void check(String path) {
+    for (String element : path.split("/", -1)) {
+      if (element.isEmpty() || element.equals(".") || element.equals("..")) {
+        throw new IllegalArgumentException(
+            "\"" + path + "\" is not a lock path: elements joined by '/', none of them empty");
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+package io.stele.lock;
+
+import io.stele.model.Bytes;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * The seam to the lock service: a small tree of nodes that all processes of a cluster see alike.
+ *
+ * <p>Paths are relative to the cluster's root ({@code /stele/<cluster>}), without a slash at either
+ * end: {@code servers/host_1_2}; {@link LockPaths} names those in use. A node holds at most {@link
+ * #DATA_BYTES_MAX} bytes.
+ *
+ * <p><b>Outcomes.</b> A change whose answer was lost with the connection is settled by reading
+ * again: where the node shows that it was applied the call returns as if nothing had happened,
+ * where it shows that it was not it is tried again until the time limit, and where it cannot be
+ * told the call throws a {@code SteleException} with {@code OUTCOME_UNKNOWN}. Two writers of
+ * exactly the same bytes are not told apart: data that decides who won names its writer. An {@link
+ * IOException} means that nothing was changed.
+ *
+ * <p>Safe for use by any number of threads. Calls block for a network round trip, and while
+ * disconnected up to the time limit. What is handed in to be called back runs on threads of the
+ * service, which wait for it: it may call the service, and should be short.
+ */
+public interface LockService extends AutoCloseable {
+  /** Most bytes of one node. */
+  int DATA_BYTES_MAX = 512 << 10;
+
+  /**
+   * The node's newest data, as of some moment during the call; empty where there is none.
+   *
+   * @throws IOException where the service cannot be reached in time
+   */
+  Optional<VersionedData> read(String path) throws IOException;
+
+  /**
+   * Creates a node (and the nodes above it) that stays until it is deleted; its version is 0.
+   *
+   * @throws io.stele.model.SteleException REFUSED where it exists or the data is too large,
+   *     OUTCOME_UNKNOWN as said above
+   * @throws IOException where the service cannot be reached in time; nothing was created
+   */
+  void create(String path, Bytes data) throws IOException;
+
+  /**
+   * Compare and set: replaces the node's data if its version is {@code expectedVersion}.
+   *
+   * @return the new version; empty where the node is missing or at another version, and nothing was
+   *     changed
+   * @throws io.stele.model.SteleException REFUSED where the data is too large, OUTCOME_UNKNOWN as
+   *     said above
+   * @throws IOException where the service cannot be reached in time; nothing was changed
+   */
+  OptionalInt write(String path, Bytes data, int expectedVersion) throws IOException;
+
+  /**
+   * Deletes the node if its version is {@code expectedVersion}.
+   *
+   * @return whether it is deleted; false where it was missing or at another version. Found missing
+   *     after a lost answer counts as deleted.
+   * @throws io.stele.model.SteleException REFUSED where it has children, OUTCOME_UNKNOWN as said
+   *     above
+   * @throws IOException where the service cannot be reached in time; nothing was deleted
+   */
+  boolean delete(String path, int expectedVersion) throws IOException;
+
+  /**
+   * The names (not paths) of the node's children, sorted; empty where it has none or is missing.
+   *
+   * @throws IOException where the service cannot be reached in time
+   */
+  List<String> children(String path) throws IOException;
+
+  /**
+   * Has {@code changed} called after every change to the node: created, written, deleted, or a
+   * child created or deleted. The watch stays until closed.
+   *
+   * <p>Changes in quick succession may be told as one, and {@code changed} is also called without a
+   * change: once when the watch is set, and whenever the connection was lost and is back, as
+   * something may have been missed. So: read in the callback, and take the state, not the event.
+   */
+  Watch watch(String path, Runnable changed);
+
+  /**
+   * Takes the lock at {@code path} if nobody has it, without waiting; the nodes above are made.
+   *
+   * @param data what others read there, such as the holder's address
+   * @return the lock; empty where another session (which may be an earlier one of this process)
+   *     holds it
+   * @throws IOException where the service cannot be reached in time; what may have been created
+   *     goes with the session, or is found by the next call
+   */
+  Optional<Lock> tryLock(String path, Bytes data) throws IOException;
+
+  /** Ends the session: its locks are free at once, and are not reported as lost. */
+  @Override
+  void close();
+
+  /** A watch that was set. */
+  interface Watch extends AutoCloseable {
+    /** Ends the watch; a call that is under way may still finish. */
+    @Override
+    void close();
+  }
+}
