@@ -3,6 +3,7 @@ package io.stele.format;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
 import io.stele.model.Edit;
+import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.TimeRange;
 import java.io.IOException;
@@ -16,6 +17,9 @@ import java.io.IOException;
  */
 public final class MutationBlock {
   private static final byte[] NOTHING = new byte[0];
+
+  /** Prefix compression makes much of little: a small block must not claim all memory. */
+  private static final long COLUMN_BYTES_MAX = 256L << 20;
 
   private MutationBlock() {}
 
@@ -77,10 +81,16 @@ public final class MutationBlock {
   public static Mutation read(Bytes row, CellCursor cells) throws IOException {
     Mutation.Builder mutation = Mutation.builder(row);
     byte[] rowPart = ColumnKey.ofRow(row);
+    int edits = 0;
+    long columnBytes = 0;
     while (cells.next()) {
       if (!ColumnKey.sameRow(cells.key(), cells.keyLength(), rowPart, rowPart.length)) {
         throw new MalformedException(
             0, "a mutation of row \"" + row + "\" has an edit of another row");
+      }
+      columnBytes += cells.keyLength() - rowPart.length;
+      if (++edits > Limits.EDITS_MAX || columnBytes > COLUMN_BYTES_MAX) {
+        throw new MalformedException(0, "a mutation of row \"" + row + "\" has too many edits");
       }
       mutation.add(edit(cells, rowPart.length));
     }

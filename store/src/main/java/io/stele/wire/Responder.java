@@ -14,7 +14,8 @@ public interface Responder {
   /**
    * Answers.
    *
-   * @param response the header; the call id is set by the transport
+   * @param response the header; the call id is set by the transport, and the status where there is
+   *     none, to OK
    * @param body copied before this returns
    * @throws IllegalStateException where the request has been answered already
    */

@@ -26,6 +26,8 @@ import org.slf4j.LoggerFactory;
  */
 final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
   private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
+  private static final ResponseProto OK =
+      ResponseProto.newBuilder().setStatus(StatusProto.OK).build();
 
   private final RequestHandler handler;
   private final Admission admission;
@@ -63,7 +65,13 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
     }
     Answer answer = new Answer(context.channel(), header.getCallId(), frame.bytes());
     try {
-      handler.handle(new Request(header, frame.body(), peer), answer);
+      switch (header.getMethodCase()) {
+        case PING -> answer.answer(OK);
+        case METHOD_NOT_SET ->
+            answer.fail(
+                SteleException.refused("this tablet server does not know the method asked"));
+        default -> handler.handle(new Request(header, frame.body(), peer), answer);
+      }
     } catch (RuntimeException | Error e) {
       if (!answer.done.get()) {
         answer.fail(e);
@@ -118,12 +126,18 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
       this.requestBytes = requestBytes;
     }
 
+    /** An answer without a status is one that went well. */
+    private static StatusProto status(ResponseProto response) {
+      return response.hasStatus() ? response.getStatus() : StatusProto.OK;
+    }
+
     @Override
     public void answer(ResponseProto response, ByteBuffer body) {
       if (!done.compareAndSet(false, true)) {
         throw new IllegalStateException("call " + callId + " of " + peer + " was answered before");
       }
-      ResponseProto header = response.toBuilder().setCallId(callId).build();
+      ResponseProto header =
+          response.toBuilder().setCallId(callId).setStatus(status(response)).build();
       long payloadBytes = Frame.payloadBytes(header, body);
       if (payloadBytes > limits.frameBytesMax()) {
         LOG.error("an answer of {} bytes to {} is over the limit", payloadBytes, peer);

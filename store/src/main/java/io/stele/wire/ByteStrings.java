@@ -1,0 +1,20 @@
+package io.stele.wire;
+
+import io.stele.model.Bytes;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+import org.apache.hadoop.thirdparty.protobuf.UnsafeByteOperations;
+
+/** The model's byte strings as protobuf's, and back. */
+public final class ByteStrings {
+  private ByteStrings() {}
+
+  /** Shares the memory of {@code bytes}. */
+  public static ByteString of(Bytes bytes) {
+    return UnsafeByteOperations.unsafeWrap(bytes.asByteBuffer());
+  }
+
+  /** Copies {@code bytes}, so that no message is kept alive. */
+  public static Bytes bytes(ByteString bytes) {
+    return Bytes.wrap(bytes.toByteArray());
+  }
+}

@@ -1,0 +1,156 @@
+package io.stele.wire;
+
+import io.stele.format.ByteWriter;
+import io.stele.format.CellBlockCursor;
+import io.stele.format.CellBlockWriter;
+import io.stele.format.ColumnKey;
+import io.stele.format.MutationBlock;
+import io.stele.model.Bytes;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
+import io.stele.model.OperationId;
+import io.stele.model.SteleException;
+import io.stele.wire.data.DataProtos.MutateProto;
+import io.stele.wire.data.DataProtos.MutationProto;
+import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.TabletProto;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The mutations of one request to one tablet server, collected by a client.
+ *
+ * <p>Not safe for use by several threads.
+ */
+public final class MutateBatch {
+  private final MutateProto.Builder header = MutateProto.newBuilder();
+  private final Map<TabletProto, Integer> tablets = new HashMap<>();
+  private final CellBlockWriter block = CellBlockWriter.sequential(1024);
+  private final ByteWriter body = new ByteWriter(4096);
+  private Optional<OperationId> anyId = Optional.empty();
+
+  /**
+   * One mutation as a server finds it.
+   *
+   * @param tablet whose row it changes
+   * @param id by which a retry is told
+   */
+  public record Entry(TabletProto tablet, Optional<OperationId> id, Mutation mutation) {}
+
+  /**
+   * Adds a mutation.
+   *
+   * @param id by which a retry is told; none: a retry may be applied again
+   * @throws SteleException REFUSED where the mutation has no edits
+   * @throws IllegalArgumentException where the id is another client's than those before
+   */
+  public MutateBatch add(TabletProto tablet, Optional<OperationId> id, Mutation mutation) {
+    if (mutation.edits().isEmpty()) {
+      throw SteleException.refused("a mutation of row \"" + mutation.row() + "\" has no edits");
+    }
+    MutationProto.Builder to = MutationProto.newBuilder();
+    id.ifPresent(
+        i -> {
+          if (!anyId.map(a -> sameClient(a, i)).orElse(true)) {
+            throw new IllegalArgumentException("a batch is one client's: " + anyId + ", " + id);
+          }
+          anyId = id;
+          to.setOperation(i.number());
+        });
+    block.clear();
+    MutationBlock.write(mutation, 0, Edit.SERVER_TIMESTAMP, block);
+    ByteWriter cells = block.finish();
+    body.write(cells.array(), 0, cells.size());
+    header.addMutations(to.setTablet(indexOf(tablet)).setBlockBytes(cells.size()));
+    return this;
+  }
+
+  /** Mutations added. */
+  public int count() {
+    return header.getMutationsCount();
+  }
+
+  /** Length of the body so far, in bytes. */
+  public int bodyBytes() {
+    return body.size();
+  }
+
+  /**
+   * The request's header.
+   *
+   * @param firstIncomplete the lowest number of the client's operations still without an answer
+   */
+  public RequestProto header(long firstIncomplete) {
+    anyId.ifPresent(id -> header.setOperations(OperationCodec.operations(id, firstIncomplete)));
+    return RequestProto.newBuilder().setMutate(header.build()).build();
+  }
+
+  /** The request's body; valid until the next mutation is added. */
+  public ByteBuffer body() {
+    return ByteBuffer.wrap(body.array(), 0, body.size());
+  }
+
+  /**
+   * The mutations in a request.
+   *
+   * @param body backed by an array
+   * @throws SteleException REFUSED where the request is not one of mutations
+   */
+  public static List<Entry> decode(MutateProto message, ByteBuffer body) {
+    List<Entry> entries = new ArrayList<>(message.getMutationsCount());
+    int offset = body.arrayOffset() + body.position();
+    int end = body.arrayOffset() + body.limit();
+    for (MutationProto mutation : message.getMutationsList()) {
+      int length = mutation.getBlockBytes();
+      int tablet = mutation.getTablet();
+      if (length < 1
+          || length > end - offset
+          || tablet < 0
+          || tablet >= message.getTabletsCount()) {
+        throw SteleException.refused(
+            "mutation " + entries.size() + " of a request points outside the request");
+      }
+      Optional<OperationId> id =
+          mutation.hasOperation()
+              ? Optional.of(OperationCodec.id(message.getOperations(), mutation.getOperation()))
+              : Optional.empty();
+      Bytes row = firstRow(body.array(), offset, length);
+      entries.add(
+          new Entry(
+              message.getTablets(tablet),
+              id,
+              OperationCodec.decode(row, body.array(), offset, length)));
+      offset += length;
+    }
+    return entries;
+  }
+
+  private static Bytes firstRow(byte[] block, int offset, int length) {
+    try {
+      CellBlockCursor cells = CellBlockCursor.sequential(block, offset, length);
+      cells.next();
+      return ColumnKey.row(cells.key(), cells.keyLength());
+    } catch (IOException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED, "a mutation names no row: " + e.getMessage(), e);
+    }
+  }
+
+  private int indexOf(TabletProto tablet) {
+    Integer known = tablets.putIfAbsent(tablet, tablets.size());
+    if (known == null) {
+      header.addTablets(tablet);
+      return tablets.size() - 1;
+    }
+    return known;
+  }
+
+  private static boolean sameClient(OperationId a, OperationId b) {
+    return a.clientHigh() == b.clientHigh() && a.clientLow() == b.clientLow();
+  }
+}

@@ -1,0 +1,215 @@
+package io.stele.wire;
+
+import io.stele.format.CellBlockCursor;
+import io.stele.format.CellBlockWriter;
+import io.stele.format.MutationBlock;
+import io.stele.model.Bytes;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Column;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
+import io.stele.model.OperationId;
+import io.stele.model.ReadModifyWrite;
+import io.stele.model.SteleException;
+import io.stele.wire.data.DataProtos.CheckAndMutateProto;
+import io.stele.wire.data.DataProtos.OperationsProto;
+import io.stele.wire.data.DataProtos.OutcomeProto;
+import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
+import io.stele.wire.data.DataProtos.ReadModifyWriteRuleProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.StatusProto;
+import io.stele.wire.data.DataProtos.TabletProto;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+
+/**
+ * Operations on one row, their ids and their outcomes as messages; {@link MutateBatch} has the
+ * batches of mutations.
+ *
+ * <p>What cannot be decoded is REFUSED, and by then nothing was changed.
+ */
+public final class OperationCodec {
+  private OperationCodec() {}
+
+  /**
+   * The message for {@code operation}.
+   *
+   * @param id by which a retry is told; none: a retry may be applied again
+   * @param firstIncomplete the lowest number of the client's operations still without an answer
+   */
+  public static CheckAndMutateProto encode(
+      TabletProto tablet,
+      Optional<OperationId> id,
+      long firstIncomplete,
+      CheckAndMutate operation) {
+    CheckAndMutateProto.Builder to =
+        CheckAndMutateProto.newBuilder()
+            .setTablet(tablet)
+            .setRow(ByteStrings.of(operation.row()))
+            .setPredicate(FilterCodec.encode(operation.predicate()))
+            .setIfTrue(encode(operation.ifTrue()))
+            .setIfFalse(encode(operation.ifFalse()));
+    id.ifPresent(i -> to.setOperations(operations(i, firstIncomplete)).setOperation(i.number()));
+    return to.build();
+  }
+
+  /** The operation in {@code message}. */
+  public static CheckAndMutate decode(CheckAndMutateProto message) {
+    Bytes row = ByteStrings.bytes(message.getRow());
+    return new CheckAndMutate(
+        row,
+        FilterCodec.decode(message.getPredicate()),
+        decode(row, message.getIfTrue()),
+        decode(row, message.getIfFalse()));
+  }
+
+  /**
+   * The message for {@code operation}.
+   *
+   * @param id by which a retry is told; none: a retry may be applied again
+   * @param firstIncomplete the lowest number of the client's operations still without an answer
+   */
+  public static ReadModifyWriteProto encode(
+      TabletProto tablet,
+      Optional<OperationId> id,
+      long firstIncomplete,
+      ReadModifyWrite operation) {
+    ReadModifyWriteProto.Builder to =
+        ReadModifyWriteProto.newBuilder().setTablet(tablet).setRow(ByteStrings.of(operation.row()));
+    operation.rules().forEach(rule -> to.addRules(encode(rule)));
+    id.ifPresent(i -> to.setOperations(operations(i, firstIncomplete)).setOperation(i.number()));
+    return to.build();
+  }
+
+  /** The operation in {@code message}. */
+  public static ReadModifyWrite decode(ReadModifyWriteProto message) {
+    return new ReadModifyWrite(
+        ByteStrings.bytes(message.getRow()),
+        message.getRulesList().stream().map(OperationCodec::decode).toList());
+  }
+
+  /** The id of {@code message}'s operation, if it has one. */
+  public static Optional<OperationId> id(CheckAndMutateProto message) {
+    return message.hasOperation()
+        ? Optional.of(id(message.getOperations(), message.getOperation()))
+        : Optional.empty();
+  }
+
+  /** The id of {@code message}'s operation, if it has one. */
+  public static Optional<OperationId> id(ReadModifyWriteProto message) {
+    return message.hasOperation()
+        ? Optional.of(id(message.getOperations(), message.getOperation()))
+        : Optional.empty();
+  }
+
+  /**
+   * What became of the mutations of a batch, in order; an empty entry stands for applied.
+   *
+   * @param outcomes what to say of each mutation
+   */
+  public static ResponseProto encode(List<Optional<Throwable>> outcomes) {
+    ResponseProto.Builder to = ResponseProto.newBuilder().setStatus(StatusProto.OK);
+    if (outcomes.stream().anyMatch(Optional::isPresent)) {
+      outcomes.forEach(outcome -> to.addOutcomes(encode(outcome)));
+    }
+    return to.build();
+  }
+
+  /**
+   * What became of the {@code count} mutations of a batch, in order; an empty entry stands for
+   * applied.
+   *
+   * @param response an answer of status OK
+   * @throws IOException where the answer is not about so many mutations
+   */
+  public static List<Optional<SteleException>> outcomes(ResponseProto response, int count)
+      throws IOException {
+    if (response.getOutcomesCount() == 0) {
+      return Collections.nCopies(count, Optional.empty());
+    }
+    if (response.getOutcomesCount() != count) {
+      throw new IOException(
+          "the answer to " + count + " mutations tells of " + response.getOutcomesCount());
+    }
+    List<Optional<SteleException>> outcomes = new ArrayList<>(count);
+    for (OutcomeProto outcome : response.getOutcomesList()) {
+      outcomes.add(
+          outcome.getStatus() == StatusProto.OK
+              ? Optional.empty()
+              : Optional.of(Statuses.exception(outcome.getStatus(), outcome.getMessage())));
+    }
+    return outcomes;
+  }
+
+  static OperationsProto operations(OperationId id, long firstIncomplete) {
+    return OperationsProto.newBuilder()
+        .setClientHigh(id.clientHigh())
+        .setClientLow(id.clientLow())
+        .setFirstIncomplete(firstIncomplete)
+        .build();
+  }
+
+  static OperationId id(OperationsProto operations, long number) {
+    try {
+      return new OperationId(operations.getClientHigh(), operations.getClientLow(), number);
+    } catch (IllegalArgumentException e) {
+      throw new SteleException(SteleException.Code.REFUSED, e.getMessage(), e);
+    }
+  }
+
+  /** The mutation of {@code row} in a cell block. */
+  static Mutation decode(Bytes row, byte[] block, int offset, int length) {
+    try {
+      return MutationBlock.read(row, CellBlockCursor.sequential(block, offset, length));
+    } catch (IOException | IllegalArgumentException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED, "a mutation of row \"" + row + "\": " + e.getMessage(), e);
+    }
+  }
+
+  private static Mutation decode(Bytes row, ByteString block) {
+    return decode(row, block.toByteArray(), 0, block.size());
+  }
+
+  private static ByteString encode(Mutation mutation) {
+    CellBlockWriter block = CellBlockWriter.sequential(256);
+    MutationBlock.write(mutation, 0, Edit.SERVER_TIMESTAMP, block);
+    return ByteString.copyFrom(block.finish().array(), 0, block.size());
+  }
+
+  private static ReadModifyWriteRuleProto encode(ReadModifyWrite.Rule rule) {
+    ReadModifyWriteRuleProto.Builder to =
+        ReadModifyWriteRuleProto.newBuilder()
+            .setColumn(QueryCodec.encode(new Column(rule.family(), rule.qualifier())));
+    if (rule instanceof ReadModifyWrite.Append append) {
+      to.setAppend(ByteStrings.of(append.suffix()));
+    } else if (rule instanceof ReadModifyWrite.Increment increment) {
+      to.setIncrement(increment.amount());
+    }
+    return to.build();
+  }
+
+  private static ReadModifyWrite.Rule decode(ReadModifyWriteRuleProto rule) {
+    Column column = QueryCodec.decode(rule.getColumn());
+    return switch (rule.getRuleCase()) {
+      case APPEND ->
+          new ReadModifyWrite.Append(
+              column.family(), column.qualifier(), ByteStrings.bytes(rule.getAppend()));
+      case INCREMENT ->
+          new ReadModifyWrite.Increment(column.family(), column.qualifier(), rule.getIncrement());
+      case RULE_NOT_SET ->
+          throw SteleException.refused("a rule for " + column + " is of a kind not known here");
+    };
+  }
+
+  private static OutcomeProto encode(Optional<Throwable> outcome) {
+    OutcomeProto.Builder to = OutcomeProto.newBuilder().setStatus(StatusProto.OK);
+    outcome.ifPresent(
+        failure -> to.setStatus(Statuses.status(failure)).setMessage(Statuses.message(failure)));
+    return to.build();
+  }
+}

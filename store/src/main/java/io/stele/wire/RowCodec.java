@@ -1,0 +1,107 @@
+package io.stele.wire;
+
+import io.stele.format.CellBlockCursor;
+import io.stele.format.CellBlockWriter;
+import io.stele.format.CellType;
+import io.stele.format.ColumnKey;
+import io.stele.format.MalformedException;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Column;
+import io.stele.model.Row;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Rows read as a cell block: cells as they come, neighbours of the same row being one row; each
+ * label is a cell of type {@link CellType#LABEL} after the cell it marks.
+ */
+public final class RowCodec {
+  private RowCodec() {}
+
+  /** Adds the cells of {@code row} to {@code block}. */
+  public static void write(Row row, CellBlockWriter block) {
+    for (Cell cell : row.cells()) {
+      byte[] key = ColumnKey.of(row.key(), cell.family(), cell.qualifier());
+      add(block, key, cell.timestampMicros(), CellType.PUT, cell.value().toByteArray());
+      for (String label : cell.labels()) {
+        byte[] text = label.getBytes(StandardCharsets.UTF_8);
+        add(block, key, cell.timestampMicros(), CellType.LABEL, text);
+      }
+    }
+  }
+
+  /** The bytes of {@code block}, valid until it is written to again. */
+  public static ByteBuffer body(CellBlockWriter block) {
+    return ByteBuffer.wrap(block.finish().array(), 0, block.size());
+  }
+
+  /**
+   * The rows in {@code block}.
+   *
+   * @param block backed by an array; nothing of it is kept
+   * @throws MalformedException where it is no block of rows
+   */
+  public static List<Row> read(ByteBuffer block) throws IOException {
+    CellBlockCursor cells =
+        CellBlockCursor.sequential(
+            block.array(), block.arrayOffset() + block.position(), block.remaining());
+    List<Row> rows = new ArrayList<>();
+    List<Cell> row = new ArrayList<>();
+    byte[] rowPart = {};
+    while (cells.next()) {
+      if (row.isEmpty()
+          || !ColumnKey.sameRow(cells.key(), cells.keyLength(), rowPart, rowPart.length)) {
+        finish(rowPart, row, rows);
+        int length = ColumnKey.rowPartLength(cells.key(), cells.keyLength());
+        rowPart = Arrays.copyOf(cells.key(), length);
+      }
+      switch (cells.type()) {
+        case PUT -> row.add(cell(cells));
+        case LABEL -> addLabel(row, value(cells).toUtf8());
+        case DELETE_CELL, DELETE_COLUMN, DELETE_FAMILY, DELETE_ROW ->
+            throw new MalformedException(0, "a row read has a tombstone");
+      }
+    }
+    finish(rowPart, row, rows);
+    return rows;
+  }
+
+  private static void finish(byte[] rowPart, List<Cell> row, List<Row> rows)
+      throws MalformedException {
+    if (!row.isEmpty()) {
+      rows.add(new Row(ColumnKey.row(rowPart, rowPart.length), row));
+      row.clear();
+    }
+  }
+
+  private static Cell cell(CellBlockCursor cells) throws MalformedException {
+    Column column = ColumnKey.column(cells.key(), cells.keyLength());
+    return new Cell(column.family(), column.qualifier(), cells.timestamp(), value(cells));
+  }
+
+  private static void addLabel(List<Cell> row, String label) throws MalformedException {
+    if (row.isEmpty()) {
+      throw new MalformedException(0, "a label has no cell before it");
+    }
+    Cell marked = row.remove(row.size() - 1);
+    List<String> labels = new ArrayList<>(marked.labels());
+    labels.add(label);
+    row.add(
+        new Cell(
+            marked.family(), marked.qualifier(), marked.timestampMicros(), marked.value(), labels));
+  }
+
+  private static Bytes value(CellBlockCursor cells) {
+    return Bytes.of(cells.valueArray(), cells.valueOffset(), cells.valueLength());
+  }
+
+  private static void add(
+      CellBlockWriter block, byte[] key, long timestamp, CellType type, byte[] value) {
+    block.add(key, key.length, timestamp, 0, 0, type, value, 0, value.length);
+  }
+}
