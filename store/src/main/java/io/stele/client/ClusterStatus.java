@@ -1,0 +1,37 @@
+package io.stele.client;
+
+import io.stele.model.ServerId;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A cluster as its master sees it.
+ *
+ * @param master the address of the master's control plane, host:port
+ * @param servers the live tablet servers, by name
+ * @param tables how many tables there are, METADATA not counted
+ * @param tablets how many tablets there are in all
+ * @param unassigned how many of them no server serves at the moment
+ */
+public record ClusterStatus(
+    String master, List<Server> servers, int tables, int tablets, int unassigned) {
+  public ClusterStatus {
+    servers = List.copyOf(servers);
+  }
+
+  /**
+   * A tablet server.
+   *
+   * @param id its name
+   * @param webAddress where its page is, host:port, if it has one
+   * @param tablets how many tablets it serves
+   * @param memtableBytes what their memtables hold, in bytes
+   * @param sstableBytes what their SSTables take on disk, in bytes
+   */
+  public record Server(
+      ServerId id,
+      Optional<String> webAddress,
+      int tablets,
+      long memtableBytes,
+      long sstableBytes) {}
+}

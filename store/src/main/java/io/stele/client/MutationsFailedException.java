@@ -1,0 +1,52 @@
+package io.stele.client;
+
+import io.stele.model.SteleException;
+import java.util.List;
+
+/**
+ * Some mutations of a {@link BatchWriter} were not applied, or it is unknown whether they were.
+ *
+ * <p>{@link #failed()} has each of them with its own reason, up to a limit; {@link #count()} tells
+ * how many there are. The code is {@link SteleException.Code#OUTCOME_UNKNOWN} where that holds for
+ * at least one of them, else that of the first.
+ */
+public final class MutationsFailedException extends SteleException {
+  private static final long serialVersionUID = 1L;
+
+  private final transient List<Outcome> failed;
+  private final long count;
+
+  MutationsFailedException(String table, List<Outcome> failed, long count) {
+    super(code(failed), message(table, failed, count), failed.get(0).failure().orElseThrow());
+    this.failed = List.copyOf(failed);
+    this.count = count;
+  }
+
+  /** The first mutations that failed, in the order in which they did. */
+  public List<Outcome> failed() {
+    return failed;
+  }
+
+  /** How many failed. */
+  public long count() {
+    return count;
+  }
+
+  private static Code code(List<Outcome> failed) {
+    boolean unknown =
+        failed.stream().anyMatch(f -> f.failure().orElseThrow().code() == Code.OUTCOME_UNKNOWN);
+    return unknown ? Code.OUTCOME_UNKNOWN : failed.get(0).failure().orElseThrow().code();
+  }
+
+  private static String message(String table, List<Outcome> failed, long count) {
+    Outcome first = failed.get(0);
+    return count
+        + (count == 1 ? " mutation" : " mutations")
+        + " of table "
+        + table
+        + " failed; the first, of row \""
+        + first.mutation().row()
+        + "\": "
+        + first.failure().orElseThrow().getMessage();
+  }
+}

@@ -1,0 +1,29 @@
+package io.stele.client;
+
+import io.stele.model.Mutation;
+import io.stele.model.SteleException;
+import java.util.Optional;
+
+/**
+ * What became of one mutation of a batch.
+ *
+ * @param mutation the mutation
+ * @param failure why it was not applied; empty where it was. Only the code {@link
+ *     SteleException.Code#OUTCOME_UNKNOWN} leaves open whether it was
+ */
+public record Outcome(Mutation mutation, Optional<SteleException> failure) {
+  /** A mutation that was applied. */
+  static Outcome applied(Mutation mutation) {
+    return new Outcome(mutation, Optional.empty());
+  }
+
+  /** A mutation that was not applied, or of which that is unknown. */
+  static Outcome failed(Mutation mutation, SteleException failure) {
+    return new Outcome(mutation, Optional.of(failure));
+  }
+
+  /** Whether the mutation was certainly applied. */
+  public boolean isApplied() {
+    return failure.isEmpty();
+  }
+}

@@ -1,0 +1,179 @@
+package io.stele.client;
+
+import io.stele.model.Bytes;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Mutation;
+import io.stele.model.ReadModifyWrite;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.TableSchema;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A table: reads and writes of its rows.
+ *
+ * <p>Every read and write of one row is atomic and linearizable. Nothing is promised across rows,
+ * neither by {@link #mutateAll} nor by {@link #readRows}.
+ *
+ * <p>Each call has a form that waits and one that gives a {@link CompletableFuture}, which fails
+ * with what the first would throw. Futures complete on threads of the connection: what hangs on
+ * them must not block.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+public final class Table {
+  private Table() {}
+
+  /** The table's name. */
+  public String name() {
+    throw new UnsupportedOperationException();
+  }
+
+  /** The table's schema as this connection last saw it. */
+  public TableSchema schema() {
+    throw new UnsupportedOperationException();
+  }
+
+  /**
+   * Applies a mutation, whole.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND where the table or one of the families does not
+   *     exist, REFUSED where a limit is broken, RETRY_LATER where no server could take it in time,
+   *     and OUTCOME_UNKNOWN where a server was lost and the time was up before another could tell
+   * @throws IOException where the thread was interrupted: the outcome is then unknown too
+   */
+  public void mutate(Mutation mutation) throws IOException {
+    Waiting.on(mutateAsync(mutation));
+  }
+
+  /** Like {@link #mutate}, without waiting. */
+  public CompletableFuture<Void> mutateAsync(Mutation mutation) {
+    throw new UnsupportedOperationException();
+  }
+
+  /**
+   * Applies mutations, each whole, sent together to each tablet server. Mutations of the same row
+   * are applied in the order given. For more than fits into memory there is {@link #batchWriter}.
+   *
+   * @return one outcome for each mutation, in the order given; a mutation that fails does not keep
+   *     the others from being applied
+   * @throws IOException where the thread was interrupted
+   */
+  public List<Outcome> mutateAll(List<Mutation> mutations) throws IOException {
+    return Waiting.on(mutateAllAsync(mutations));
+  }
+
+  /** Like {@link #mutateAll}, without waiting. */
+  public CompletableFuture<List<Outcome>> mutateAllAsync(List<Mutation> mutations) {
+    throw new UnsupportedOperationException();
+  }
+
+  /**
+   * Looks at a row and changes it in one step.
+   *
+   * @return whether the predicate held
+   * @throws io.stele.model.SteleException as {@link #mutate} does
+   * @throws IOException where the thread was interrupted: the outcome is then unknown
+   */
+  public boolean checkAndMutate(CheckAndMutate operation) throws IOException {
+    return Waiting.on(checkAndMutateAsync(operation));
+  }
+
+  /** Like {@link #checkAndMutate}, without waiting. */
+  public CompletableFuture<Boolean> checkAndMutateAsync(CheckAndMutate operation) {
+    throw new UnsupportedOperationException();
+  }
+
+  /**
+   * Appends to and increments columns of a row in one step. It counts once, however often it had to
+   * be sent.
+   *
+   * @return the new cells
+   * @throws io.stele.model.SteleException as {@link #mutate} does; REFUSED also where a value to be
+   *     incremented has not 8 bytes
+   * @throws IOException where the thread was interrupted: the outcome is then unknown
+   */
+  public Row readModifyWrite(ReadModifyWrite operation) throws IOException {
+    return Waiting.on(readModifyWriteAsync(operation));
+  }
+
+  /** Like {@link #readModifyWrite}, without waiting. */
+  public CompletableFuture<Row> readModifyWriteAsync(ReadModifyWrite operation) {
+    throw new UnsupportedOperationException();
+  }
+
+  /** Reads all that the row has. */
+  public Optional<Row> readRow(String row) throws IOException {
+    return readRow(Bytes.of(row));
+  }
+
+  /** Reads all that the row has. */
+  public Optional<Row> readRow(Bytes row) throws IOException {
+    return readRow(row, RowQuery.ALL);
+  }
+
+  /**
+   * Reads one row.
+   *
+   * @param row the row key
+   * @param query what of the row to return; the ranges and the row limit in it say nothing
+   * @return the row; empty where it has nothing that {@code query} asks for
+   * @throws io.stele.model.SteleException NOT_FOUND where the table or a family does not exist,
+   *     RETRY_LATER where no server could answer in time, CORRUPTION where the data is damaged
+   * @throws IOException where the thread was interrupted
+   */
+  public Optional<Row> readRow(Bytes row, RowQuery query) throws IOException {
+    return Waiting.on(readRowAsync(row, query));
+  }
+
+  /** Like {@link #readRow(Bytes, RowQuery)}, without waiting. */
+  public CompletableFuture<Optional<Row>> readRowAsync(Bytes row, RowQuery query) {
+    throw new UnsupportedOperationException();
+  }
+
+  /**
+   * Reads rows, in ascending order of their keys. This does not wait: {@link Rows#read} does, and
+   * {@link Rows#readAsync} does not.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND where a family does not exist
+   */
+  public Rows readRows(RowQuery query) throws IOException {
+    throw new UnsupportedOperationException();
+  }
+
+  /**
+   * Rows that divide the table into parts of similar size, in ascending order; the last sample has
+   * the empty row and the size of the whole table. A table with little data has few.
+   */
+  public List<RowKeySample> sampleRowKeys() throws IOException {
+    return Waiting.on(sampleRowKeysAsync());
+  }
+
+  /** Like {@link #sampleRowKeys}, without waiting. */
+  public CompletableFuture<List<RowKeySample>> sampleRowKeysAsync() {
+    throw new UnsupportedOperationException();
+  }
+
+  /** The table's tablets, in ascending order of their rows, as METADATA has them now. */
+  public List<TabletInfo> tablets() throws IOException {
+    throw new UnsupportedOperationException();
+  }
+
+  /** A writer for many mutations, with the connection's defaults. */
+  public BatchWriter batchWriter() {
+    throw new UnsupportedOperationException();
+  }
+
+  /** A writer for many mutations. */
+  public BatchWriter batchWriter(BatchWriter.Options options) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public String toString() {
+    return "table " + name();
+  }
+}
