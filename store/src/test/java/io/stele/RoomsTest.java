@@ -31,9 +31,9 @@ class RoomsTest {
           "wire",
           "metadata",
           "client",
+          "web",
           "tabletserver",
           "master",
-          "web",
           "sim");
 
   private final JavaClasses store =

@@ -17,7 +17,7 @@ class ModulesTest {
   private static final List<String> STORE =
       List.of(
           "model", "config", "format", "sstable", "log", "memtable", "tablet", "lock", "wire", "metadata", "client",
-          "tabletserver", "master", "web", "sim");
+          "web", "tabletserver", "master", "sim");
 
   /** What jobs may use of the store: its public API, and configuration keys. */
   private static final List<String> API = List.of("model", "client", "config");

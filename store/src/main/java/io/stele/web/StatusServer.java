@@ -1,0 +1,132 @@
+package io.stele.web;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.stele.web.StatusPage.Section;
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/**
+ * Serves a {@link StatusPage}: as HTML at {@code /}, its metrics in the text format of Prometheus
+ * at {@code /metrics}.
+ *
+ * <p>The JDK's own HTTP server does: a page is asked for now and then, by people and collectors.
+ * Safe for use by any number of threads; the page is made on a thread of its own.
+ */
+public final class StatusServer implements Closeable {
+  private static final int BACKLOG = 16;
+
+  private final HttpServer http;
+
+  private StatusServer(HttpServer http) {
+    this.http = http;
+  }
+
+  /**
+   * Starts serving.
+   *
+   * @param port 0: any free one
+   * @param page makes the page anew at every request
+   * @throws IOException where the port is taken
+   */
+  public static StatusServer start(int port, Supplier<StatusPage> page) throws IOException {
+    HttpServer http = HttpServer.create(new InetSocketAddress(port), BACKLOG);
+    http.createContext("/", exchange -> answer(exchange, "text/html", page, StatusServer::html));
+    http.createContext(
+        "/metrics", exchange -> answer(exchange, "text/plain", page, StatusServer::metrics));
+    http.start();
+    return new StatusServer(http);
+  }
+
+  /** The port it serves on. */
+  public int port() {
+    return http.getAddress().getPort();
+  }
+
+  @Override
+  public void close() {
+    http.stop(0);
+  }
+
+  private static void answer(
+      HttpExchange exchange,
+      String type,
+      Supplier<StatusPage> page,
+      Function<StatusPage, String> format)
+      throws IOException {
+    try (exchange) {
+      int status = 200;
+      String text;
+      try {
+        text = format.apply(page.get());
+      } catch (RuntimeException e) {
+        status = 500;
+        text = "The page could not be made: " + e;
+      }
+      byte[] body = text.getBytes(StandardCharsets.UTF_8);
+      exchange
+          .getResponseHeaders()
+          .set("Content-Type", (status == 200 ? type : "text/plain") + "; charset=utf-8");
+      exchange.sendResponseHeaders(status, body.length);
+      exchange.getResponseBody().write(body);
+    }
+  }
+
+  private static String html(StatusPage page) {
+    return """
+        <!doctype html>
+        <title>%1$s</title>
+        <style>
+        body { font: 15px/1.4 sans-serif; margin: 2em }
+        table { border-collapse: collapse }
+        th, td { text-align: left; padding: .2em 1em .2em 0; border-bottom: 1px solid #ddd }
+        </style>
+        <h1>%1$s</h1>
+        %2$s
+        <p><a href="/metrics">metrics</a></p>
+        """
+        .formatted(
+            escape(page.title()),
+            page.sections().stream().map(StatusServer::table).collect(Collectors.joining("\n")));
+  }
+
+  private static String table(Section section) {
+    String head = row("th", section.columns());
+    String body =
+        section.rows().stream().map(row -> row("td", row)).collect(Collectors.joining("\n"));
+    return "<h2>"
+        + escape(section.heading())
+        + "</h2>\n<table>\n"
+        + head
+        + "\n"
+        + body
+        + "\n</table>";
+  }
+
+  private static String row(String element, List<String> fields) {
+    return fields.stream()
+        .map(field -> "<" + element + ">" + escape(field) + "</" + element + ">")
+        .collect(Collectors.joining("", "<tr>", "</tr>"));
+  }
+
+  private static String escape(String text) {
+    return text.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace("\"", "&quot;");
+  }
+
+  private static String metrics(StatusPage page) {
+    return new TreeMap<>(page.metrics())
+        .entrySet().stream()
+            .map(metric -> metric.getKey() + " " + metric.getValue() + "\n")
+            .collect(Collectors.joining());
+  }
+}

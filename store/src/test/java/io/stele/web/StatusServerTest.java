@@ -1,0 +1,57 @@
+package io.stele.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.web.StatusPage.Section;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class StatusServerTest {
+  private static final StatusPage PAGE =
+      new StatusPage(
+          "Tablet server <1>",
+          List.of(new Section("Tablets", List.of("id", "rows"), List.of(List.of("t1/a", "\"x\"")))),
+          Map.of("stele_b", 2, "stele_a", 1.5));
+
+  @Test
+  void thePageShowsEverySectionEscaped() throws Exception {
+    try (StatusServer server = StatusServer.start(0, () -> PAGE)) {
+      assertThat(fetch(server, "/").body())
+          .contains("<h1>Tablet server &lt;1&gt;</h1>")
+          .contains("<td>t1/a</td><td>&quot;x&quot;</td>");
+    }
+  }
+
+  @Test
+  void metricsAreOneToALineInOrder() throws Exception {
+    try (StatusServer server = StatusServer.start(0, () -> PAGE)) {
+      assertThat(fetch(server, "/metrics").body()).isEqualTo("stele_a 1.5\nstele_b 2\n");
+    }
+  }
+
+  @Test
+  void aPageThatCannotBeMadeSaysSo() throws Exception {
+    try (StatusServer server =
+        StatusServer.start(
+            0,
+            () -> {
+              throw new IllegalStateException("no tablets yet");
+            })) {
+      HttpResponse<String> answer = fetch(server, "/");
+      assertThat(answer.statusCode()).isEqualTo(500);
+      assertThat(answer.body()).contains("no tablets yet");
+    }
+  }
+
+  private static HttpResponse<String> fetch(StatusServer server, String path) throws Exception {
+    return HttpClient.newHttpClient()
+        .send(
+            HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path)).build(),
+            HttpResponse.BodyHandlers.ofString());
+  }
+}
