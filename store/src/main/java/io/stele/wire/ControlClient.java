@@ -1,0 +1,114 @@
+package io.stele.wire;
+
+import io.stele.model.SteleException;
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
+import org.apache.hadoop.io.retry.RetryPolicies;
+import org.apache.hadoop.ipc.ProtobufRpcEngine2;
+import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.net.NetUtils;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+
+/**
+ * The caller's side of the control plane: one server, one protocol, over Hadoop RPC.
+ *
+ * <pre>{@code
+ * try (var master = ControlClient.connect(conf, address, MasterProtocol.class, timeout)) {
+ *   tables = master.call(m -> m.listTables(null, EmptyProto.getDefaultInstance()));
+ * }
+ * }</pre>
+ *
+ * <p>A call is sent once: a server that is not there fails it at once, and trying again, perhaps
+ * elsewhere, is the caller's. After an I/O error other than a refused connection the call may have
+ * been executed.
+ *
+ * <p>Safe for use by any number of threads; calls to one server share a connection.
+ *
+ * @param <P> the protocol, as {@link ControlServer} was given it
+ */
+public final class ControlClient<P> implements Closeable {
+  private static final int CONNECT_TIMEOUT_MILLIS = 5000;
+
+  private final P proxy;
+
+  /** One call of {@code protocol}; the controller that its methods take is null. */
+  @FunctionalInterface
+  public interface Call<P, R> {
+    /** Makes the call. */
+    R on(P protocol) throws ServiceException;
+  }
+
+  private ControlClient(P proxy) {
+    this.proxy = proxy;
+  }
+
+  /**
+   * A client of the server at {@code server}. Connects at the first call.
+   *
+   * @param conf Hadoop's; not changed
+   * @param timeout the most a call may take, connecting not included
+   * @throws UnknownHostException where the host has no address
+   */
+  public static <P> ControlClient<P> connect(
+      Configuration conf, Address server, Class<P> protocol, Duration timeout) throws IOException {
+    Configuration own = new Configuration(conf);
+    RPC.setProtocolEngine(own, protocol, ProtobufRpcEngine2.class);
+    own.setInt(
+        CommonConfigurationKeysPublic.IPC_CLIENT_CONNECT_TIMEOUT_KEY, CONNECT_TIMEOUT_MILLIS);
+    own.setInt(CommonConfigurationKeysPublic.IPC_CLIENT_CONNECT_MAX_RETRIES_KEY, 0);
+    own.setInt(
+        CommonConfigurationKeysPublic.IPC_CLIENT_CONNECT_MAX_RETRIES_ON_SOCKET_TIMEOUTS_KEY, 0);
+    InetSocketAddress address = NetUtils.createSocketAddrForHost(server.host(), server.port());
+    if (address.isUnresolved()) {
+      throw new UnknownHostException(server.toString());
+    }
+    P proxy =
+        RPC.getProtocolProxy(
+                protocol,
+                RPC.getProtocolVersion(protocol),
+                address,
+                UserGroupInformation.getCurrentUser(),
+                own,
+                NetUtils.getDefaultSocketFactory(own),
+                Math.toIntExact(timeout.toMillis()),
+                RetryPolicies.TRY_ONCE_THEN_FAIL)
+            .getProxy();
+    return new ControlClient<>(proxy);
+  }
+
+  /**
+   * Makes a call.
+   *
+   * @throws SteleException as the service threw it
+   * @throws RemoteException where the service failed in another way
+   * @throws IOException where no answer came
+   */
+  public <R> R call(Call<P, R> call) throws IOException {
+    try {
+      return call.on(proxy);
+    } catch (ServiceException e) {
+      Exception failure =
+          e.getCause() instanceof RemoteException remote ? ControlException.received(remote) : e;
+      if (failure instanceof SteleException known) {
+        throw known;
+      }
+      if (e.getCause() instanceof IOException io) {
+        throw io;
+      }
+      throw new IOException(e);
+    }
+  }
+
+  /** Gives the connection up. */
+  @Override
+  public void close() {
+    RPC.stopProxy(proxy);
+  }
+}

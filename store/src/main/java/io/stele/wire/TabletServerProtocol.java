@@ -1,0 +1,8 @@
+package io.stele.wire;
+
+import io.stele.wire.control.ControlProtos.TabletServerService;
+import org.apache.hadoop.ipc.ProtocolInfo;
+
+/** The administration of a tablet server as Hadoop RPC knows it. */
+@ProtocolInfo(protocolName = "io.stele.TabletServer", protocolVersion = 1)
+public interface TabletServerProtocol extends TabletServerService.BlockingInterface {}
