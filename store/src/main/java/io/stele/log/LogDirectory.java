@@ -1,0 +1,170 @@
+package io.stele.log;
+
+import io.stele.model.CorruptionException;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/** The directory with the log segments of one tablet-server process. */
+public final class LogDirectory {
+  private static final Pattern SEGMENT_NAME = Pattern.compile("(user|meta)-([0-9]{1,18})\\.log");
+
+  private LogDirectory() {}
+
+  /**
+   * Makes the directory of a new server process. A server does this once, when it starts: after the
+   * directory was renamed by a master, nothing may bring it back.
+   *
+   * @throws FileAlreadyExistsException where it exists: a server id is used once
+   */
+  public static void create(FileSystem fs, Path directory) throws IOException {
+    if (fs.exists(directory)) {
+      throw new FileAlreadyExistsException(
+          directory + " exists: another process has used this server id");
+    }
+    if (!fs.mkdirs(directory)) {
+      throw new IOException("cannot make " + directory);
+    }
+  }
+
+  /**
+   * The segments in {@code directory}, of both kinds, in the order they were written within each;
+   * empty where the directory is missing.
+   */
+  public static List<Segment> segments(FileSystem fs, Path directory) throws IOException {
+    List<Segment> segments = new ArrayList<>();
+    FileStatus[] files;
+    try {
+      files = fs.listStatus(directory);
+    } catch (FileNotFoundException e) {
+      return List.of();
+    }
+    for (FileStatus file : files) {
+      Matcher name = SEGMENT_NAME.matcher(file.getPath().getName());
+      if (file.isFile() && name.matches()) {
+        LogKind kind = name.group(1).equals(LogKind.META.prefix()) ? LogKind.META : LogKind.USER;
+        segments.add(
+            new Segment(kind, Long.parseLong(name.group(2)), file.getPath(), file.getLen()));
+      }
+    }
+    segments.sort(Comparator.comparing(Segment::kind).thenComparingLong(Segment::number));
+    return List.copyOf(segments);
+  }
+
+  /** Where segment {@code number} of {@code kind} is in {@code directory}. */
+  static Path segment(Path directory, LogKind kind, long number) {
+    return new Path(directory, kind.prefix() + "-" + number + ".log");
+  }
+
+  /**
+   * All records of {@code kind} in {@code directory}, segment by segment. A torn tail ends its
+   * segment, not the log: the same records come again, first, in the next segment.
+   *
+   * <p>Besides damage within a segment it finds segments missing between others, and segments that
+   * end before what had been acknowledged of them; both are told as {@link CorruptionException}.
+   */
+  public static RecordSource read(FileSystem fs, Path directory, LogKind kind) throws IOException {
+    Queue<Segment> segments = new ArrayDeque<>();
+    for (Segment segment : segments(fs, directory)) {
+      if (segment.kind() == kind) {
+        segments.add(segment);
+      }
+    }
+    return new Chain(fs, segments);
+  }
+
+  private static final class Chain implements RecordSource {
+    private final FileSystem fs;
+    private final Queue<Segment> rest;
+    private Optional<LogReader> current = Optional.empty();
+    private final SortedMap<Long, Long> ends = new TreeMap<>(); // By number: where its records end.
+    private long number;
+
+    Chain(FileSystem fs, Queue<Segment> rest) {
+      this.fs = fs;
+      this.rest = rest;
+    }
+
+    @Override
+    public Optional<LogRecord> next() throws IOException {
+      while (true) {
+        if (current.isPresent()) {
+          Optional<LogRecord> record = current.get().next();
+          if (record.isPresent()) {
+            return record;
+          }
+          ends.put(number, current.get().position());
+          close();
+        }
+        if (rest.isEmpty()) {
+          return Optional.empty();
+        }
+        open(rest.remove());
+      }
+    }
+
+    private void open(Segment segment) throws IOException {
+      LogReader reader = LogReader.open(fs, segment.path());
+      current = Optional.of(reader);
+      if (reader.header().isEmpty()) {
+        current = Optional.empty(); // Begun and given up: no other segment names it as previous.
+        reader.close();
+        return;
+      }
+      SegmentHeader header = reader.header().get();
+      if (header.number() != segment.number() || header.kind() != segment.kind()) {
+        throw new CorruptionException(
+            segment.path().toString(),
+            0,
+            "the file holds segment " + header.number() + " of the " + header.kind() + " log");
+      }
+      checkPrevious(segment, header);
+      number = segment.number();
+    }
+
+    // A segment that could not be begun properly stands between two that name each other; so the
+    // previous one may be any seen before, or a deleted one before the first.
+    private void checkPrevious(Segment segment, SegmentHeader header) throws CorruptionException {
+      if (ends.isEmpty() || header.previous() < ends.firstKey()) {
+        return;
+      }
+      Long end = ends.get(header.previous());
+      Path before =
+          LogDirectory.segment(segment.path().getParent(), segment.kind(), header.previous());
+      if (end == null) {
+        throw new CorruptionException(
+            before.toString(), 0, "it is missing, and " + segment.path() + " follows it");
+      }
+      if (end < header.previousAcknowledgedBytes()) {
+        throw new CorruptionException(
+            before.toString(),
+            end,
+            "the segment ends here although "
+                + header.previousAcknowledgedBytes()
+                + " bytes of it were acknowledged");
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      if (current.isPresent()) {
+        LogReader reader = current.get();
+        current = Optional.empty();
+        reader.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package io.stele.log;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LeaseRecoverable;
+import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes a dead server's log away from it: after {@link #fence} no write of that process, however
+ * late it wakes, is acknowledged, and what was acknowledged stays.
+ *
+ * <p>First the directory is renamed, so that no new segment can be created in it; then the lease of
+ * every segment is recovered, so that the next flush of an open one fails; done when all are
+ * closed. Each step may be repeated, by another master too: a fence that was interrupted is called
+ * again.
+ *
+ * <p>Call it only when the server's lock is gone and its lease has been waited out. Safe for use by
+ * any number of threads.
+ */
+public final class LogFence {
+  private static final Logger LOG = LoggerFactory.getLogger(LogFence.class);
+
+  // recoverLease starts the recovery over at every call, so there are long waits between calls: the
+  // first recovery mostly succeeds within seconds, unless a DataNode of the pipeline is dead.
+  private static final Duration SECOND_CALL = Duration.ofSeconds(4);
+  private static final Duration FURTHER_CALLS = Duration.ofSeconds(64);
+  private static final Duration POLL = Duration.ofSeconds(1);
+
+  /** How the fence waits. */
+  public interface Pause {
+    /** Returns after {@code duration}. */
+    void sleep(Duration duration) throws InterruptedException;
+  }
+
+  /** A segment that is not known to be closed yet. */
+  private static final class Open {
+    final Path file;
+    int calls;
+    long nextCallNanos;
+
+    Open(Path file, long nowNanos) {
+      this.file = file;
+      this.nextCallNanos = nowNanos;
+    }
+  }
+
+  private final FileSystem fs;
+  private final LongSupplier monotonicNanos;
+  private final Pause pause;
+
+  /** A fence that waits on the machine's clock. */
+  public LogFence(FileSystem fs) {
+    this(fs, System::nanoTime, duration -> Thread.sleep(duration.toMillis()));
+  }
+
+  /** A fence with a clock of its own. */
+  public LogFence(FileSystem fs, LongSupplier monotonicNanos, Pause pause) {
+    this.fs = fs;
+    this.monotonicNanos = monotonicNanos;
+    this.pause = pause;
+  }
+
+  /**
+   * Renames {@code directory} to {@code fenced} and returns when every segment in it is closed.
+   *
+   * @param directory {@code logs/<serverId>}
+   * @param fenced {@code recovery/<serverId>}; the directory above it is made
+   * @return {@code fenced}; empty where the server had no log directory
+   * @throws IOException where a step failed, or the thread was interrupted: call again
+   */
+  public Optional<Path> fence(Path directory, Path fenced) throws IOException {
+    boolean renamedBefore = fs.exists(fenced);
+    if (fs.exists(directory)) {
+      if (renamedBefore) {
+        throw new IOException(
+            "both "
+                + directory
+                + " and "
+                + fenced
+                + " exist: a log directory was made anew after"
+                + " it was fenced; look into it before you delete either");
+      }
+      fs.mkdirs(fenced.getParent());
+      if (!fs.rename(directory, fenced) && !fs.exists(fenced)) {
+        throw new IOException("cannot rename " + directory + " to " + fenced);
+      }
+    } else if (!renamedBefore) {
+      return Optional.empty();
+    }
+    closeAll(fenced);
+    return Optional.of(fenced);
+  }
+
+  private void closeAll(Path directory) throws IOException {
+    if (!(fs instanceof LeaseRecoverable leases)) {
+      return; // No leases: such a file system has one process, or none that outlives its lock.
+    }
+    long start = monotonicNanos.getAsLong();
+    List<Open> open = new ArrayList<>();
+    for (Segment segment : LogDirectory.segments(fs, directory)) {
+      open.add(new Open(segment.path(), start));
+    }
+    while (true) {
+      for (int i = open.size() - 1; i >= 0; i--) {
+        if (isClosed(leases, open.get(i))) {
+          open.remove(i);
+        }
+      }
+      if (open.isEmpty()) {
+        return;
+      }
+      LOG.info("{} segments in {} are not closed yet", open.size(), directory);
+      try {
+        pause.sleep(POLL);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        InterruptedIOException interrupted =
+            new InterruptedIOException("interrupted while closing the segments in " + directory);
+        interrupted.initCause(e);
+        throw interrupted;
+      }
+    }
+  }
+
+  private boolean isClosed(LeaseRecoverable leases, Open segment) throws IOException {
+    try {
+      long now = monotonicNanos.getAsLong();
+      if (segment.calls > 0 && leases.isFileClosed(segment.file)) {
+        return true;
+      }
+      if (now - segment.nextCallNanos < 0) {
+        return false;
+      }
+      segment.calls++;
+      Duration wait =
+          segment.calls == 1 ? SECOND_CALL : FURTHER_CALLS.multipliedBy(segment.calls - 1L);
+      segment.nextCallNanos = now + wait.toNanos();
+      return leases.recoverLease(segment.file);
+    } catch (FileNotFoundException e) {
+      return true; // Deleted meanwhile: nothing needed it.
+    }
+  }
+}

@@ -1,0 +1,213 @@
+package io.stele.log;
+
+import io.stele.format.ByteReader;
+import io.stele.format.ByteWriter;
+import io.stele.format.Crc32c;
+import io.stele.format.MalformedException;
+import io.stele.model.Bytes;
+import io.stele.model.OperationId;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * The bytes of a commit log segment. Fixed-size integers are little-endian; a {@code varlong} has
+ * seven bits a byte, low bits first; {@code prefixed} is a varlong length and as many bytes.
+ *
+ * <pre>
+ * segment       := header record*
+ *
+ * header        := magic:"STELELOG" version:u32 length:u32 header-body[length] header-crc:u32
+ * header-body   := kind:u8 server:prefixed number:varlong previous:varlong previous-acknowledged:varlong
+ * header-crc    := CRC32C of everything before it
+ *
+ * record        := length:u32 body-crc:u32 frame-crc:u32 body[length]                 length &gt;= 1
+ * body-crc      := CRC32C of body
+ * frame-crc     := CRC32C of header-crc:u32 position:u64 length:u32 body-crc:u32      position of the record in the file
+ *
+ * body          := type:u8 table:prefixed tablet:u64 sequence:varlong timestamp-max:zigzag flags:u8 operation? cells
+ * type          := 1
+ * flags         := 1 if there is an operation
+ * operation     := client-high:u64 client-low:u64 number:varlong first-incomplete:varlong digest:prefixed result:prefixed
+ * cells         := a sequential cell block up to the end of the body
+ * </pre>
+ *
+ * <p>The frame's checksum covers where the record stands and, through the header's, in which
+ * segment of which server: a block of another file or place, or of an earlier use of the disk, does
+ * not pass for a record.
+ *
+ * <p><b>Torn or damaged.</b> What a crash leaves of a file is a prefix of what was written. So a
+ * file that ends within a record's frame, or within the body that a whole frame announces, has a
+ * <em>torn tail</em>: normal, and cut at the last whole record. A whole frame or body that does not
+ * match its checksum cannot be the prefix of anything that was written: that is <em>damage</em>,
+ * wherever in the file it stands, and an error. One exception: a rest of the file that is nothing
+ * but zeros is a torn tail, as local file systems may leave that after a loss of power.
+ *
+ * <p>A file that was shortened at its end looks torn. So every segment says in its header how far
+ * the one before it was acknowledged, and reading a directory in order finds that too, for all but
+ * the last segment.
+ */
+final class LogFormat {
+  static final byte[] MAGIC = "STELELOG".getBytes(StandardCharsets.US_ASCII);
+  static final int VERSION = 1;
+
+  /** Magic, version and the length of the rest: the part of the header whose size is known. */
+  static final int HEADER_START_BYTES = MAGIC.length + Integer.BYTES + Integer.BYTES;
+
+  static final int HEADER_BODY_BYTES_MAX = 4096;
+  static final int FRAME_BYTES = 3 * Integer.BYTES;
+  static final int BODY_BYTES_MAX = 1 << 30;
+
+  private static final int TYPE_RECORD = 1;
+  private static final int FLAG_OPERATION = 1;
+
+  private LogFormat() {}
+
+  /** The whole header; its last four bytes are the salt of the records' checksums. */
+  static byte[] encodeHeader(SegmentHeader header) {
+    ByteWriter body = new ByteWriter(64);
+    body.writeByte(header.kind().ordinal())
+        .writePrefixed(Bytes.of(header.server().toString()))
+        .writeVarlong(header.number())
+        .writeVarlong(header.previous())
+        .writeVarlong(header.previousAcknowledgedBytes());
+    ByteWriter out = new ByteWriter(HEADER_START_BYTES + body.size() + Integer.BYTES);
+    out.write(MAGIC, 0, MAGIC.length)
+        .writeInt(VERSION)
+        .writeInt(body.size())
+        .write(body.array(), 0, body.size());
+    return out.writeInt(Crc32c.of(out.array(), 0, out.size())).toByteArray();
+  }
+
+  /**
+   * The header in {@code bytes}, which begin with one and are as many as it has.
+   *
+   * @throws MalformedException where they are not a header
+   * @throws IOException where they are a header of a newer version
+   */
+  static SegmentHeader decodeHeader(byte[] bytes) throws IOException {
+    ByteReader in = new ByteReader(bytes);
+    if (!in.readBytes(MAGIC.length).equals(Bytes.of(MAGIC))) {
+      throw new MalformedException(0, "not a commit log segment: it does not begin with STELELOG");
+    }
+    int version = in.readInt();
+    if (Crc32c.of(bytes, 0, bytes.length - Integer.BYTES) != salt(bytes)) {
+      throw in.malformed("the header does not match its checksum");
+    }
+    if (version != VERSION) {
+      throw new IOException(
+          "the segment has format version "
+              + Integer.toUnsignedString(version)
+              + " and this Stele reads version "
+              + VERSION
+              + ": use the Stele that wrote it");
+    }
+    in.readInt();
+    int kind = in.readByte();
+    if (kind >= LogKind.values().length) {
+      throw in.malformed("there is no kind of log " + kind);
+    }
+    String server = in.readPrefixed().toUtf8();
+    long number = in.readVarlong();
+    long previous = in.readVarlong();
+    long acknowledged = in.readVarlong();
+    try {
+      return new SegmentHeader(
+          LogKind.values()[kind], ServerId.parse(server), number, previous, acknowledged);
+    } catch (IllegalArgumentException e) {
+      throw in.malformed(e.getMessage());
+    }
+  }
+
+  /** What the checksums of a segment's records begin with: the checksum of its header. */
+  static int salt(byte[] header) {
+    return readInt(header, header.length - Integer.BYTES);
+  }
+
+  /** Whether {@code bytes}, fewer than a header has, may be the beginning of one. */
+  static boolean mayBeginHeader(byte[] bytes) {
+    int known = Math.min(bytes.length, MAGIC.length);
+    return Arrays.equals(bytes, 0, known, MAGIC, 0, known) || isZero(bytes);
+  }
+
+  static boolean isZero(byte[] bytes) {
+    for (byte b : bytes) {
+      if (b != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static int frameCrc(int salt, long position, int length, int bodyCrc) {
+    ByteWriter covered = new ByteWriter(2 * Integer.BYTES + Long.BYTES + Integer.BYTES);
+    covered.writeInt(salt).writeLong(position).writeInt(length).writeInt(bodyCrc);
+    return Crc32c.of(covered.array(), 0, covered.size());
+  }
+
+  static void encodeFrame(ByteWriter out, int salt, long position, int length, int bodyCrc) {
+    out.writeInt(length).writeInt(bodyCrc).writeInt(frameCrc(salt, position, length, bodyCrc));
+  }
+
+  static byte[] encodeBody(LogRecord record) {
+    ByteWriter out = new ByteWriter(160 + record.cells().length());
+    out.writeByte(TYPE_RECORD)
+        .writePrefixed(Bytes.of(record.tablet().table().value()))
+        .writeLong(Long.parseUnsignedLong(record.tablet().name(), 16))
+        .writeVarlong(record.sequence())
+        .writeZigzag(record.timestampMax());
+    if (record.operation().isPresent()) {
+      LoggedOperation operation = record.operation().get();
+      out.writeByte(FLAG_OPERATION)
+          .writeLong(operation.id().clientHigh())
+          .writeLong(operation.id().clientLow())
+          .writeVarlong(operation.id().number())
+          .writeVarlong(operation.firstIncomplete())
+          .writePrefixed(operation.digest())
+          .writePrefixed(operation.result());
+    } else {
+      out.writeByte(0);
+    }
+    return out.write(record.cells()).toByteArray();
+  }
+
+  static LogRecord decodeBody(byte[] body) throws MalformedException {
+    ByteReader in = new ByteReader(body);
+    int type = in.readByte();
+    if (type != TYPE_RECORD) {
+      throw in.malformed("there is no record type " + type);
+    }
+    try {
+      TableId table = new TableId(in.readPrefixed().toUtf8());
+      TabletId tablet = new TabletId(table, String.format("%016x", in.readLong()));
+      long sequence = in.readVarlong();
+      long timestampMax = in.readZigzag();
+      int flags = in.readByte();
+      if ((flags & ~FLAG_OPERATION) != 0) {
+        throw in.malformed("unknown flags " + flags);
+      }
+      Optional<LoggedOperation> operation =
+          (flags & FLAG_OPERATION) != 0 ? Optional.of(decodeOperation(in)) : Optional.empty();
+      Bytes cells = Bytes.wrap(body, in.position(), in.remaining());
+      return new LogRecord(tablet, sequence, timestampMax, operation, cells);
+    } catch (IllegalArgumentException e) {
+      throw in.malformed(e.getMessage());
+    }
+  }
+
+  private static LoggedOperation decodeOperation(ByteReader in) throws MalformedException {
+    OperationId id = new OperationId(in.readLong(), in.readLong(), in.readVarlong());
+    return new LoggedOperation(id, in.readVarlong(), in.readPrefixed(), in.readPrefixed());
+  }
+
+  static int readInt(byte[] bytes, int at) {
+    return (bytes[at] & 0xff)
+        | (bytes[at + 1] & 0xff) << 8
+        | (bytes[at + 2] & 0xff) << 16
+        | bytes[at + 3] << 24;
+  }
+}

@@ -1,0 +1,160 @@
+package io.stele.log;
+
+import io.stele.format.CellBlockCursor;
+import io.stele.model.CorruptionException;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * Looks into a segment for people: reads on after damage, as far as records can be found. Reads the
+ * whole file into memory.
+ */
+public final class LogInspector {
+  /**
+   * What is in a segment.
+   *
+   * @param records whole records
+   * @param bytes the file's length
+   * @param tornBytes bytes of an unfinished record at its end, which is normal after a crash
+   * @param damage what is damaged, in order; empty for a sound file
+   */
+  public record Report(long records, long bytes, long tornBytes, List<CorruptionException> damage) {
+    public Report {
+      damage = List.copyOf(damage);
+    }
+
+    /** Whether nothing is damaged; a torn tail is no damage. */
+    public boolean sound() {
+      return damage.isEmpty();
+    }
+  }
+
+  private LogInspector() {}
+
+  /** Checks every record of a segment. */
+  public static Report verify(FileSystem fs, Path segment) throws IOException {
+    return inspect(fs, segment, line -> {});
+  }
+
+  /** Checks a segment and describes its header, every record, and what is wrong, line by line. */
+  public static Report dump(FileSystem fs, Path segment, Consumer<String> lines)
+      throws IOException {
+    return inspect(fs, segment, lines);
+  }
+
+  private static Report inspect(FileSystem fs, Path segment, Consumer<String> lines)
+      throws IOException {
+    byte[] bytes;
+    try (InputStream in = fs.open(segment)) {
+      bytes = in.readAllBytes();
+    }
+    String file = segment.toString();
+    List<CorruptionException> damage = new ArrayList<>();
+    LogReader reader;
+    try {
+      reader = LogReader.open(new ByteArrayInputStream(bytes), file);
+    } catch (CorruptionException e) {
+      // Without the header's checksum no record can be told from other bytes.
+      lines.accept("damaged: " + e.getMessage());
+      return new Report(0, bytes.length, 0, List.of(e));
+    }
+    if (reader.header().isEmpty()) {
+      lines.accept("the file ends within its header: no records");
+      return new Report(0, bytes.length, bytes.length, List.of());
+    }
+    SegmentHeader header = reader.header().get();
+    int salt = reader.salt();
+    lines.accept(
+        "commit log segment "
+            + header.number()
+            + " ("
+            + header.kind()
+            + ") of "
+            + header.server()
+            + ", after segment "
+            + header.previous()
+            + " acknowledged up to "
+            + header.previousAcknowledgedBytes());
+    long records = 0;
+    while (true) {
+      long at = reader.position();
+      try {
+        Optional<LogRecord> record = reader.next();
+        if (record.isEmpty()) {
+          break;
+        }
+        records++;
+        lines.accept(describe(at, record.get()));
+      } catch (CorruptionException e) {
+        damage.add(e);
+        lines.accept("damaged: " + e.getMessage());
+        int next = nextFrame(bytes, (int) at, salt);
+        lines.accept("skipped " + (next - at) + " bytes up to offset " + next);
+        reader =
+            new LogReader(
+                new ByteArrayInputStream(bytes, next, bytes.length - next),
+                file,
+                header,
+                salt,
+                next);
+      }
+    }
+    long tornBytes = reader.torn() ? bytes.length - reader.position() : 0;
+    if (tornBytes > 0) {
+      lines.accept("torn tail of " + tornBytes + " bytes at offset " + reader.position() + ": cut");
+    }
+    lines.accept(records + " records, " + bytes.length + " bytes");
+    return new Report(records, bytes.length, tornBytes, damage);
+  }
+
+  /** Where the next whole frame after the one at {@code damaged} is, or the file's end. */
+  private static int nextFrame(byte[] bytes, int damaged, int salt) {
+    for (int at = damaged + 1; at <= bytes.length - LogFormat.FRAME_BYTES; at++) {
+      int length = LogFormat.readInt(bytes, at);
+      int bodyCrc = LogFormat.readInt(bytes, at + Integer.BYTES);
+      int frameCrc = LogFormat.readInt(bytes, at + 2 * Integer.BYTES);
+      if (length >= 1
+          && length <= LogFormat.BODY_BYTES_MAX
+          && frameCrc == LogFormat.frameCrc(salt, at, length, bodyCrc)) {
+        return at;
+      }
+    }
+    return bytes.length;
+  }
+
+  private static String describe(long at, LogRecord record) {
+    StringBuilder line = new StringBuilder(120);
+    line.append("offset ").append(at);
+    line.append(" tablet ").append(record.tablet());
+    line.append(" sequence ").append(record.sequence());
+    line.append(" timestamp-max ").append(record.timestampMax());
+    record
+        .operation()
+        .ifPresent(
+            operation ->
+                line.append(" operation ")
+                    .append(operation.id())
+                    .append(" result ")
+                    .append(operation.result().length())
+                    .append(" bytes"));
+    byte[] cells = record.cells().toByteArray();
+    CellBlockCursor cursor = CellBlockCursor.sequential(cells, 0, cells.length);
+    int count = 0;
+    try {
+      while (cursor.next()) {
+        count++;
+      }
+      line.append(" cells ").append(count);
+    } catch (IOException e) {
+      line.append(" cells ").append(count).append(" and then ").append(e.getMessage());
+    }
+    return line.append(" bytes ").append(cells.length).toString();
+  }
+}

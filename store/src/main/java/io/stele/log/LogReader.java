@@ -1,0 +1,198 @@
+package io.stele.log;
+
+import io.stele.format.Crc32c;
+import io.stele.format.MalformedException;
+import io.stele.model.CorruptionException;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Optional;
+import org.apache.hadoop.fs.ChecksumException;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * Reads one segment from its start; {@link LogFormat} says what is a torn tail and what is damage.
+ *
+ * <p>Of a segment still open for writing it reads what had been flushed when it was opened. Not
+ * safe for use by several threads.
+ */
+public final class LogReader implements RecordSource {
+  private static final int BUFFER_BYTES = 256 << 10;
+
+  private final InputStream in;
+  private final String file;
+  private Optional<SegmentHeader> header = Optional.empty();
+  private int salt;
+  private long position;
+  private boolean torn;
+  private boolean ended;
+
+  /** Reads records from {@code position} on of a segment whose header was read elsewhere. */
+  LogReader(InputStream in, String file, SegmentHeader header, int salt, long position) {
+    this.in = in;
+    this.file = file;
+    this.header = Optional.of(header);
+    this.salt = salt;
+    this.position = position;
+  }
+
+  private LogReader(InputStream in, String file) {
+    this.in = in;
+    this.file = file;
+  }
+
+  /**
+   * Opens a segment and reads its header.
+   *
+   * @throws CorruptionException where it is not a segment or its header is damaged
+   * @throws IOException where it cannot be read or has a newer format version
+   */
+  public static LogReader open(FileSystem fs, Path segment) throws IOException {
+    InputStream in = new BufferedInputStream(fs.open(segment), BUFFER_BYTES);
+    return open(in, segment.toString());
+  }
+
+  static LogReader open(InputStream in, String file) throws IOException {
+    LogReader reader = new LogReader(in, file);
+    try {
+      reader.readHeader();
+      return reader;
+    } catch (IOException | RuntimeException e) {
+      in.close();
+      throw e;
+    }
+  }
+
+  /** The segment's header; empty where the file ends within it, so that there are no records. */
+  Optional<SegmentHeader> header() {
+    return header;
+  }
+
+  int salt() {
+    return salt;
+  }
+
+  /** Where the last whole record read ends: at the end of a segment, where its torn tail begins. */
+  public long position() {
+    return position;
+  }
+
+  /** Whether the end was reached and bytes of an unfinished record stand there. */
+  public boolean torn() {
+    return torn;
+  }
+
+  @Override
+  public Optional<LogRecord> next() throws IOException {
+    if (ended) {
+      return Optional.empty();
+    }
+    byte[] frame = read(LogFormat.FRAME_BYTES);
+    if (frame.length < LogFormat.FRAME_BYTES) {
+      return end(frame.length > 0);
+    }
+    int length = LogFormat.readInt(frame, 0);
+    int bodyCrc = LogFormat.readInt(frame, Integer.BYTES);
+    int frameCrc = LogFormat.readInt(frame, 2 * Integer.BYTES);
+    if (length < 1
+        || length > LogFormat.BODY_BYTES_MAX
+        || frameCrc != LogFormat.frameCrc(salt, position, length, bodyCrc)) {
+      if (LogFormat.isZero(frame) && restIsZero()) {
+        return end(true);
+      }
+      throw damaged("the frame of a record does not match its checksum");
+    }
+    byte[] body = read(length);
+    if (body.length < length) {
+      return end(true);
+    }
+    if (Crc32c.of(body, 0, length) != bodyCrc) {
+      throw damaged("a record of " + length + " bytes does not match its checksum");
+    }
+    try {
+      LogRecord record = LogFormat.decodeBody(body);
+      position += LogFormat.FRAME_BYTES + length;
+      return Optional.of(record);
+    } catch (MalformedException e) {
+      throw damaged("a record of " + length + " bytes cannot be decoded: " + e.getMessage());
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    in.close();
+  }
+
+  private void readHeader() throws IOException {
+    byte[] start = read(LogFormat.HEADER_START_BYTES);
+    if (start.length < LogFormat.HEADER_START_BYTES) {
+      if (!LogFormat.mayBeginHeader(start)) {
+        throw damaged("not a commit log segment: it does not begin with STELELOG");
+      }
+      end(start.length > 0);
+      return;
+    }
+    if (LogFormat.isZero(start) && restIsZero()) {
+      end(true);
+      return;
+    }
+    int length = LogFormat.readInt(start, start.length - Integer.BYTES);
+    if (!LogFormat.mayBeginHeader(start)
+        || length < 0
+        || length > LogFormat.HEADER_BODY_BYTES_MAX) {
+      throw damaged("not a commit log segment, or its header is damaged");
+    }
+    byte[] rest = read(length + Integer.BYTES);
+    if (rest.length < length + Integer.BYTES) {
+      end(true);
+      return;
+    }
+    byte[] whole = new byte[start.length + rest.length];
+    System.arraycopy(start, 0, whole, 0, start.length);
+    System.arraycopy(rest, 0, whole, start.length, rest.length);
+    try {
+      header = Optional.of(LogFormat.decodeHeader(whole));
+    } catch (MalformedException e) {
+      throw damaged("the header, " + e.getMessage());
+    } catch (IOException e) {
+      throw new IOException(file + ": " + e.getMessage(), e);
+    }
+    salt = LogFormat.salt(whole);
+    position = whole.length;
+  }
+
+  private Optional<LogRecord> end(boolean withTornTail) {
+    ended = true;
+    torn = withTornTail;
+    return Optional.empty();
+  }
+
+  private boolean restIsZero() throws IOException {
+    byte[] part = read(BUFFER_BYTES);
+    while (part.length > 0) {
+      if (!LogFormat.isZero(part)) {
+        return false;
+      }
+      part = read(BUFFER_BYTES);
+    }
+    return true;
+  }
+
+  /** Up to {@code length} bytes, fewer only at the end of the file. */
+  private byte[] read(int length) throws IOException {
+    try {
+      return in.readNBytes(length);
+    } catch (ChecksumException e) {
+      CorruptionException damage =
+          damaged("the file system's own checksum does not match: " + e.getMessage());
+      damage.initCause(e);
+      throw damage;
+    }
+  }
+
+  private CorruptionException damaged(String detail) {
+    ended = true;
+    return new CorruptionException(file, position, detail);
+  }
+}

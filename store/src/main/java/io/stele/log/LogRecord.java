@@ -1,0 +1,29 @@
+package io.stele.log;
+
+import io.stele.model.Bytes;
+import io.stele.model.TabletId;
+import java.util.Optional;
+
+/**
+ * One record of the commit log: what one operation did to one tablet.
+ *
+ * @param tablet whose record it is
+ * @param sequence the tablet's sequence number; records of a tablet are appended in its order
+ * @param timestampMax the highest timestamp the server has assigned in this tablet, microseconds;
+ *     -1 where it has assigned none
+ * @param operation the operation's id and result; empty for what no client asked for
+ * @param cells a sequential cell block; empty for an operation that changed nothing but whose
+ *     result must be remembered
+ */
+public record LogRecord(
+    TabletId tablet,
+    long sequence,
+    long timestampMax,
+    Optional<LoggedOperation> operation,
+    Bytes cells) {
+  public LogRecord {
+    if (sequence < 0) {
+      throw new IllegalArgumentException("a sequence number is 0 or more, not " + sequence);
+    }
+  }
+}

@@ -1,0 +1,13 @@
+package io.stele.log;
+
+import org.apache.hadoop.fs.Path;
+
+/**
+ * One file of a commit log.
+ *
+ * @param kind whose records it holds
+ * @param number its place among the segments of its kind, from 1 on
+ * @param path where it is
+ * @param lengthBytes its length when it was listed; of a file still open a lower bound
+ */
+public record Segment(LogKind kind, long number, Path path, long lengthBytes) {}
