@@ -87,7 +87,7 @@ public final class CommitLog implements AutoCloseable {
 
   // Only the appender (and the constructor before it) touches these.
   private LogWriter writer;
-  private long nextSegment = 1;
+  private long nextNumber = 1;
   private long previousSegment;
   private long previousAcknowledgedBytes;
 
@@ -290,7 +290,7 @@ public final class CommitLog implements AutoCloseable {
           acknowledge(batch);
         }
         if (writer != null && rollDue()) {
-          roll();
+          nextSegment();
         }
       }
       closeSegment();
@@ -379,7 +379,7 @@ public final class CommitLog implements AutoCloseable {
   }
 
   private void openSegment() throws IOException {
-    long number = nextSegment++;
+    long number = nextNumber++;
     Path file = LogDirectory.segment(directory, kind, number);
     writer =
         LogWriter.create(
@@ -400,7 +400,7 @@ public final class CommitLog implements AutoCloseable {
     }
   }
 
-  private void roll() {
+  private void nextSegment() {
     LogWriter full = writer;
     closeSegment();
     try {
