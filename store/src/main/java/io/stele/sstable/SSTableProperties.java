@@ -1,0 +1,41 @@
+package io.stele.sstable;
+
+import io.stele.model.Bytes;
+import io.stele.model.Codec;
+
+/**
+ * What an SSTable says of itself.
+ *
+ * @param cells number of cells, tombstones included
+ * @param tombstones number of tombstones
+ * @param rows number of different rows
+ * @param firstKey column key of the first cell; empty where there is none
+ * @param lastKey column key of the last cell; empty where there is none
+ * @param minSequence lowest sequence number; 0 where there are no cells
+ * @param maxSequence highest sequence number; -1 where there are no cells
+ * @param minTimestamp lowest timestamp of a put, in microseconds; 0 where there are no puts
+ * @param maxTimestamp highest timestamp of a put, in microseconds; -1 where there are no puts
+ * @param highestServerTimestamp what {@link SSTableWriter#highestServerTimestamp} was told, in
+ *     microseconds; 0 where it was not
+ * @param rawBytes length of all column keys and values together
+ * @param dataBytes length of all data blocks in the file
+ * @param dataBlocks number of data blocks
+ * @param codec how the writer was asked to compress
+ * @param createdBy version of the program that wrote the file
+ */
+public record SSTableProperties(
+    long cells,
+    long tombstones,
+    long rows,
+    Bytes firstKey,
+    Bytes lastKey,
+    long minSequence,
+    long maxSequence,
+    long minTimestamp,
+    long maxTimestamp,
+    long highestServerTimestamp,
+    long rawBytes,
+    long dataBytes,
+    long dataBlocks,
+    Codec codec,
+    String createdBy) {}

@@ -1,0 +1,12 @@
+package io.stele.sstable;
+
+import org.apache.hadoop.fs.Path;
+
+/**
+ * A file that was written.
+ *
+ * @param path where it is
+ * @param length its length in bytes
+ * @param properties what it says of itself
+ */
+public record SSTableSummary(Path path, long length, SSTableProperties properties) {}
