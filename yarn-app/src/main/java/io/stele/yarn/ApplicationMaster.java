@@ -1,0 +1,470 @@
+package io.stele.yarn;
+
+import io.stele.model.SteleException;
+import io.stele.wire.application.ApplicationProtos.ApplicationService;
+import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
+import io.stele.wire.application.ApplicationProtos.FlexRequestProto;
+import io.stele.wire.application.ApplicationProtos.FlexResponseProto;
+import io.stele.wire.application.ApplicationProtos.StatusRequestProto;
+import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
+import io.stele.wire.application.ApplicationProtos.StopRequestProto;
+import io.stele.wire.application.ApplicationProtos.StopResponseProto;
+import io.stele.yarn.HeldContainer.Phase;
+import java.io.IOException;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.thirdparty.protobuf.RpcController;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.api.records.ContainerStatus;
+import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
+import org.apache.hadoop.yarn.api.records.NodeReport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the asked number of components running. A thin shell: what YARN reports and operators ask
+ * becomes an event; one thread takes events, notes them in {@link ApplicationState} and does what
+ * {@link Planner} says. Calls that block go to other threads and come back as events.
+ *
+ * <p>Only that one thread touches the state; the published status is a snapshot for all others.
+ */
+final class ApplicationMaster implements ResourceManager.Listener {
+  private static final Logger LOG = LoggerFactory.getLogger(ApplicationMaster.class);
+  private static final long TICK_MILLIS = 1_000;
+  private static final long NODES_INTERVAL_MILLIS = 5_000;
+
+  /** What an attempt is made of besides what it learns. */
+  interface Starter {
+    /** Starts the slot's process in the container. Blocks. */
+    void start(SlotId slot, Container container) throws IOException;
+  }
+
+  private final String applicationId;
+  private final ResourceManager resourceManager;
+  private final NodeManagers nodeManagers;
+  private final Servers servers;
+  private final Starter starter;
+  private final StateFile stateFile;
+  private final InstantSource clock;
+  private final ApplicationState state;
+  private final LinkedBlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
+  private final Map<String, Container> containers = new HashMap<>();
+  private ApplicationStateProto saved = ApplicationStateProto.getDefaultInstance();
+  private boolean saving;
+  private boolean listingNodes;
+  private Instant nodesListed = Instant.EPOCH;
+  private OptionalInt exitCode = OptionalInt.empty();
+  private volatile StatusResponseProto status = StatusResponseProto.getDefaultInstance();
+
+  /** Makes the ResourceManager's client, which needs somebody to report to. */
+  interface ResourceManagerFactory {
+    ResourceManager connect(ResourceManager.Listener listener);
+  }
+
+  ApplicationMaster(
+      String applicationId,
+      YarnSettings settings,
+      ResourceManagerFactory resourceManager,
+      NodeManagers nodeManagers,
+      Servers servers,
+      Starter starter,
+      StateFile stateFile,
+      InstantSource clock) {
+    this.applicationId = applicationId;
+    this.state = new ApplicationState(settings);
+    this.resourceManager = resourceManager.connect(this);
+    this.nodeManagers = nodeManagers;
+    this.servers = servers;
+    this.starter = starter;
+    this.stateFile = stateFile;
+    this.clock = clock;
+  }
+
+  /**
+   * Works until the application has ended or this attempt is dismissed.
+   *
+   * @return the process's exit code
+   */
+  int run(String host, int rpcPort, String trackingUrl) throws IOException, InterruptedException {
+    stateFile.read().ifPresent(left -> state.takeOver(left, applicationId));
+    listNodesNow();
+    List<Container> left = resourceManager.register(host, rpcPort, trackingUrl);
+    LOG.info("Registered; {} containers of the attempt before this one", left.size());
+    recovered(left);
+    while (exitCode.isEmpty()) {
+      Runnable event = events.poll(TICK_MILLIS, TimeUnit.MILLISECONDS);
+      while (event != null) {
+        perform(event);
+        event = events.poll();
+      }
+      perform(this::turn);
+    }
+    return exitCode.getAsInt();
+  }
+
+  /** A snapshot for any thread. */
+  StatusResponseProto status() {
+    return status;
+  }
+
+  /** The service for operators; safe for use by several threads. */
+  ApplicationService.BlockingInterface service() {
+    return new Service();
+  }
+
+  private static void perform(Runnable event) {
+    try {
+      event.run();
+    } catch (RuntimeException e) {
+      // The next turn sees the same situation and tries again.
+      LOG.error("A step of the ApplicationMaster failed", e);
+    }
+  }
+
+  private void turn() {
+    if (exitCode.isPresent()) {
+      return;
+    }
+    Instant now = clock.instant();
+    state.passTime(now);
+    for (Action action : Planner.plan(state.situation(now))) {
+      take(action, now);
+    }
+    status = state.status(now);
+    save();
+    listNodesWhenNeeded(now);
+  }
+
+  private void take(Action action, Instant now) {
+    if (action instanceof Action.Request request) {
+      LOG.info("{}: asking for a container {}", request.ask().slot(), request.ask().placement());
+      resourceManager.request(request.ask());
+      state.asked(request.ask());
+    } else if (action instanceof Action.Cancel cancel) {
+      resourceManager.withdraw(cancel.ask().slot());
+      state.notAsked(cancel.ask().slot());
+    } else if (action instanceof Action.Launch launch) {
+      launch(launch.container(), now);
+    } else if (action instanceof Action.Check check) {
+      check(check.container(), now);
+    } else if (action instanceof Action.Drain drain) {
+      drain(drain.container(), now);
+    } else if (action instanceof Action.Stop stop) {
+      stop(stop.container(), now);
+    } else if (action instanceof Action.Release release) {
+      release(release.container(), now);
+    } else if (action instanceof Action.GiveUp giveUp) {
+      LOG.error("Giving up: {}", giveUp.reason());
+      unregister(FinalApplicationStatus.FAILED, giveUp.reason(), 1);
+    } else {
+      unregister(FinalApplicationStatus.SUCCEEDED, "stopped as asked", 0);
+    }
+  }
+
+  private void launch(HeldContainer held, Instant now) {
+    LOG.info("{}: starting in {} on {}", held.slot(), held.id(), held.node());
+    state.enter(held.id(), Phase.STARTING, now);
+    Container container = containers.get(held.id());
+    blocking(
+        () -> {
+          try {
+            starter.start(held.slot(), container);
+            events.add(() -> enterFrom(held.id(), Phase.STARTING, Phase.RUNNING));
+          } catch (IOException | RuntimeException e) {
+            LOG.warn("{} could not be started in {}", held.slot(), held.id(), e);
+            events.add(() -> launchFailed(held, e));
+          }
+        });
+  }
+
+  private void launchFailed(HeldContainer held, Exception e) {
+    if (state.phaseOf(held.id()).equals(Optional.of(Phase.STARTING))) {
+      state.launchFailed(
+          held.id(), "could not be started on " + held.node() + "\n" + e, clock.instant());
+      resourceManager.release(ContainerId.fromString(held.id()));
+    }
+  }
+
+  private void check(HeldContainer held, Instant now) {
+    state.enter(held.id(), Phase.CHECKING, now);
+    Container container = containers.get(held.id());
+    blocking(
+        () -> {
+          try {
+            boolean started = nodeManagers.wasStarted(container.getId(), container.getNodeId());
+            LOG.info("{}: {} was {}started", held.slot(), held.id(), started ? "" : "never ");
+            events.add(() -> checked(held, started));
+          } catch (IOException | RuntimeException e) {
+            // A node that does not answer may well run it; YARN tells us when it has ended.
+            LOG.warn(
+                "{}: {} is taken as running: its node does not say", held.slot(), held.id(), e);
+            events.add(() -> enterFrom(held.id(), Phase.CHECKING, Phase.RUNNING));
+          }
+        });
+  }
+
+  /**
+   * What was never started is given back: its token is the earlier attempt's and may be too old.
+   */
+  private void checked(HeldContainer held, boolean started) {
+    if (started) {
+      enterFrom(held.id(), Phase.CHECKING, Phase.RUNNING);
+    } else if (state.phaseOf(held.id()).equals(Optional.of(Phase.CHECKING))) {
+      release(held.in(Phase.ALLOCATED, clock.instant()), clock.instant());
+    }
+  }
+
+  private void drain(HeldContainer held, Instant now) {
+    LOG.info("{}: draining {}", held.slot(), held.id());
+    state.enter(held.id(), Phase.DRAINING, now);
+    blocking(
+        () -> {
+          try {
+            servers.drain(held.id());
+          } catch (IOException | RuntimeException e) {
+            LOG.warn("{}: {} cannot be drained and is stopped", held.slot(), held.id(), e);
+            events.add(
+                () -> {
+                  if (state.phaseOf(held.id()).equals(Optional.of(Phase.DRAINING))) {
+                    stop(held, clock.instant());
+                  }
+                });
+          }
+        });
+  }
+
+  private void stop(HeldContainer held, Instant now) {
+    LOG.info("{}: stopping {}", held.slot(), held.id());
+    state.enter(held.id(), Phase.STOPPING, now);
+    Container container = containers.get(held.id());
+    blocking(
+        () -> {
+          try {
+            nodeManagers.stop(container.getId(), container.getNodeId());
+          } catch (IOException | RuntimeException e) {
+            LOG.warn("{}: the node of {} does not stop it", held.slot(), held.id(), e);
+          }
+        });
+  }
+
+  private void release(HeldContainer held, Instant now) {
+    LOG.info("{}: giving {} back", held.slot(), held.id());
+    resourceManager.release(ContainerId.fromString(held.id()));
+    if (held.phase() == Phase.ALLOCATED) {
+      state.forget(held.id()); // Nothing runs in it: nobody needs to wait for its end.
+      containers.remove(held.id());
+    } else {
+      state.enter(held.id(), Phase.RELEASED, now);
+    }
+  }
+
+  private void enterFrom(String id, Phase from, Phase to) {
+    if (state.phaseOf(id).equals(Optional.of(from))) {
+      state.enter(id, to, clock.instant());
+    }
+  }
+
+  private void unregister(FinalApplicationStatus outcome, String message, int code) {
+    try {
+      resourceManager.unregister(outcome, message);
+      exitCode = OptionalInt.of(code);
+    } catch (IOException e) {
+      throw SteleException.outcomeUnknown("unregistering failed and will be tried again", e);
+    }
+  }
+
+  private void blocking(Runnable call) {
+    nodeManagers.threads().execute(call);
+  }
+
+  /** Writes the state when it has changed, one write at a time. */
+  private void save() {
+    ApplicationStateProto current = state.toProto(applicationId);
+    if (saving || current.equals(saved)) {
+      return;
+    }
+    saving = true;
+    blocking(
+        () -> {
+          boolean written = write(current);
+          events.add(
+              () -> {
+                saving = false;
+                if (written) {
+                  saved = current;
+                }
+              });
+        });
+  }
+
+  private boolean write(ApplicationStateProto current) {
+    try {
+      stateFile.write(current);
+      return true;
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("The state file could not be written; it is tried again", e);
+      return false;
+    }
+  }
+
+  private void listNodesNow() {
+    try {
+      state.nodesAre(resourceManager.nodes());
+    } catch (IOException e) {
+      LOG.warn("Nodes are not known: containers are asked for on any", e);
+    }
+    nodesListed = clock.instant();
+  }
+
+  /** Changes of nodes are reported; how full they are is asked while something is to be placed. */
+  private void listNodesWhenNeeded(Instant now) {
+    boolean placing = status.getComponentsList().stream().anyMatch(c -> !c.hasContainer());
+    if (!placing || listingNodes || now.isBefore(nodesListed.plusMillis(NODES_INTERVAL_MILLIS))) {
+      return;
+    }
+    listingNodes = true;
+    blocking(
+        () -> {
+          Optional<List<Node>> nodes = listed();
+          events.add(
+              () -> {
+                listingNodes = false;
+                nodesListed = clock.instant();
+                nodes.ifPresent(state::nodesAre);
+              });
+        });
+  }
+
+  private Optional<List<Node>> listed() {
+    try {
+      return Optional.of(resourceManager.nodes());
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("The nodes could not be listed; what was known of them stays", e);
+      return Optional.empty();
+    }
+  }
+
+  // What YARN reports, on its threads.
+
+  @Override
+  public void allocated(List<Container> given) {
+    events.add(() -> given.forEach(container -> hold(container, false)));
+  }
+
+  @Override
+  public void recovered(List<Container> inherited) {
+    events.add(() -> inherited.forEach(container -> hold(container, true)));
+  }
+
+  private void hold(Container container, boolean inherited) {
+    String id = container.getId().toString();
+    Optional<SlotId> slot = SlotId.of(container.getAllocationRequestId());
+    if (slot.isEmpty()) {
+      LOG.warn("{} fills no slot and is given back", id);
+      resourceManager.release(container.getId());
+      return;
+    }
+    String node = resourceManager.nodeName(container.getNodeId());
+    containers.put(id, container);
+    if (inherited) {
+      LOG.info("{}: inherited {} on {}", slot.get(), id, node);
+      state.recovered(id, slot.get(), node, clock.instant());
+    } else {
+      resourceManager.withdraw(slot.get());
+      state.notAsked(slot.get());
+      state.allocated(id, slot.get(), node, clock.instant());
+    }
+  }
+
+  @Override
+  public void completed(List<ContainerStatus> ended) {
+    events.add(() -> ended.forEach(this::ended));
+  }
+
+  private void ended(ContainerStatus ended) {
+    String id = ended.getContainerId().toString();
+    ContainerExit exit = new ContainerExit(ended.getExitStatus(), ended.getDiagnostics());
+    containers.remove(id);
+    Optional<HeldContainer> held = state.ended(id, exit, clock.instant());
+    LOG.info(
+        "{}: {} {}",
+        held.map(c -> c.slot().toString()).orElse("no slot"),
+        id,
+        exit.describe(held.map(HeldContainer::node).orElse("an unknown node")));
+    if (held.isPresent() && !held.get().slot().kind().drains()) {
+      return;
+    }
+    // Also one that ended between two attempts: only the lock's data tells whether it was a server.
+    blocking(
+        () -> {
+          try {
+            servers.exited(id);
+          } catch (IOException | RuntimeException e) {
+            LOG.warn("The master does not know of the end of {}: it waits for the lock", id, e);
+          }
+        });
+  }
+
+  @Override
+  public void nodesChanged(List<NodeReport> reports) {
+    events.add(
+        () -> {
+          for (NodeReport report : reports) {
+            resourceManager
+                .toNode(report)
+                .ifPresentOrElse(
+                    state::nodeIs,
+                    () -> state.nodeIsGone(resourceManager.nodeName(report.getNodeId())));
+          }
+        });
+  }
+
+  @Override
+  public void dismissed(String reason) {
+    events.add(
+        () -> {
+          LOG.warn("This attempt ends: {}", reason);
+          exitCode = OptionalInt.of(2);
+        });
+  }
+
+  /** What operators ask, on RPC threads. */
+  private final class Service implements ApplicationService.BlockingInterface {
+    @Override
+    public StatusResponseProto status(RpcController controller, StatusRequestProto request) {
+      return status;
+    }
+
+    @Override
+    public FlexResponseProto flex(RpcController controller, FlexRequestProto request)
+        throws ServiceException {
+      ComponentKind kind;
+      try {
+        kind = ComponentKind.parse(request.getKind());
+      } catch (SteleException e) {
+        throw new ServiceException(e.getMessage(), e);
+      }
+      events.add(() -> state.want(kind, request.getCount()));
+      return FlexResponseProto.getDefaultInstance();
+    }
+
+    @Override
+    public StopResponseProto stop(RpcController controller, StopRequestProto request) {
+      events.add(
+          () -> {
+            LOG.info("Asked to stop");
+            state.stop();
+          });
+      return StopResponseProto.getDefaultInstance();
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package io.stele.yarn;
+
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.security.Credentials;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.yarn.api.ApplicationConstants.Environment;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.security.AMRMTokenIdentifier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The process of the ApplicationMaster: puts its parts together. */
+public final class ApplicationMasterMain {
+  private static final Logger LOG = LoggerFactory.getLogger(ApplicationMasterMain.class);
+
+  /** Names another main class for a kind of component; for tests of the application alone. */
+  static final String ENV_MAIN = "STELE_MAIN_";
+
+  private ApplicationMasterMain() {}
+
+  /** Runs one attempt; YARN starts it. */
+  public static void main(String[] args) {
+    int code = 1;
+    try {
+      code = run(System.getenv());
+    } catch (Throwable e) { // Whatever it was: this attempt is over and the next may do better.
+      LOG.error("This attempt of the ApplicationMaster failed", e);
+      e.printStackTrace();
+    }
+    System.exit(code);
+  }
+
+  private static int run(Map<String, String> environment) throws IOException, InterruptedException {
+    Configuration conf = new YarnConfiguration();
+    conf.addResource(new Path("file://" + environment.get(Launch.ENV_CONF)));
+    YarnSettings settings = YarnSettings.of(conf);
+    ContainerId self = ContainerId.fromString(environment.get(Environment.CONTAINER_ID.key()));
+    String applicationId = self.getApplicationAttemptId().getApplicationId().toString();
+    String host = environment.get(Environment.NM_HOST.key());
+
+    FileSystem fs = settings.root().getFileSystem(conf);
+    Layout layout = new Layout(fs.makeQualified(settings.root()));
+    Launch launch =
+        new Launch(
+            conf,
+            new Path(environment.get(Launch.ENV_ARCHIVE)),
+            layout.conf(applicationId),
+            applicationId);
+    StateFile stateFile =
+        new StateFile(
+            conf,
+            layout.state(settings.applicationName()),
+            self.getApplicationAttemptId().toString());
+    Credentials tokens = tokensForComponents();
+
+    boolean stele =
+        mainClass(ComponentKind.MASTER, environment).equals(ComponentKind.MASTER.mainClass());
+    try (NodeManagers nodeManagers = new NodeManagers(conf);
+        Servers servers = stele ? Servers.none() : Servers.none()) {
+      ApplicationMaster master =
+          new ApplicationMaster(
+              applicationId,
+              settings,
+              listener -> new ResourceManager(conf, settings, listener),
+              nodeManagers,
+              servers,
+              (slot, container) ->
+                  nodeManagers.start(
+                      container,
+                      launch.context(
+                          mainClass(slot.kind(), environment),
+                          settings.kinds().get(slot.kind()).process(),
+                          Map.of(Launch.ENV_COMPONENT, slot.toString()),
+                          tokens)),
+              stateFile,
+              InstantSource.system());
+      RPC.Server rpc = ApplicationEndpoint.serve(conf, master.service());
+      rpc.start();
+      try (StatusPage page = new StatusPage(settings.applicationName(), master::status)) {
+        int code =
+            master.run(
+                host, rpc.getListenerAddress().getPort(), "http://" + host + ":" + page.port());
+        if (code == 0) {
+          fs.delete(layout.applicationDirectory(applicationId), true);
+        }
+        return code;
+      }
+    }
+  }
+
+  private static String mainClass(ComponentKind kind, Map<String, String> environment) {
+    return environment.getOrDefault(ENV_MAIN + kind.name(), kind.mainClass());
+  }
+
+  /** All that we were given but the token with which only the ApplicationMaster may ask YARN. */
+  private static Credentials tokensForComponents() throws IOException {
+    Credentials ours = UserGroupInformation.getCurrentUser().getCredentials();
+    Credentials theirs = new Credentials();
+    ours.getTokenMap()
+        .forEach(
+            (alias, token) -> {
+              if (!token.getKind().equals(AMRMTokenIdentifier.KIND_NAME)) {
+                theirs.addToken(alias, token);
+              }
+            });
+    return theirs;
+  }
+}

@@ -1,0 +1,278 @@
+package io.stele.yarn;
+
+import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
+import io.stele.wire.application.ApplicationProtos.ComponentProto;
+import io.stele.wire.application.ApplicationProtos.KindCountProto;
+import io.stele.wire.application.ApplicationProtos.SlotStateProto;
+import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
+import io.stele.yarn.HeldContainer.Phase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What the ApplicationMaster knows: the containers it holds, what it has asked for, the nodes, and
+ * the history of its slots. Changed by what YARN reports and by the actions taken; {@link
+ * #situation} is what decisions are made from. It performs nothing itself.
+ *
+ * <p>Confined to the ApplicationMaster's one thread.
+ */
+final class ApplicationState {
+  /** A container given back is forgotten after this, should YARN never report its end. */
+  private static final Duration RELEASE_WAIT = Duration.ofSeconds(30);
+
+  private final Situation.Limits limits;
+  private final Map<ComponentKind, Integer> wanted = new EnumMap<>(ComponentKind.class);
+  private final Map<String, HeldContainer> containers = new LinkedHashMap<>();
+  private final Map<SlotId, Ask> asks = new TreeMap<>();
+  private final Map<String, Node> nodes = new TreeMap<>();
+  private final Map<SlotId, SlotHistory> history = new TreeMap<>();
+  private final Set<ComponentKind> settledKinds = EnumSet.noneOf(ComponentKind.class);
+  private boolean stopping;
+
+  ApplicationState(YarnSettings settings) {
+    this.limits = settings.limits();
+    settings.kinds().forEach((kind, component) -> wanted.put(kind, component.count()));
+  }
+
+  Situation situation(Instant now) {
+    return new Situation(
+        now,
+        wanted,
+        stopping,
+        List.copyOf(containers.values()),
+        List.copyOf(asks.values()),
+        List.copyOf(nodes.values()),
+        history,
+        settledKinds,
+        limits);
+  }
+
+  // What we were told.
+
+  void want(ComponentKind kind, int count) {
+    wanted.put(kind, count);
+  }
+
+  void stop() {
+    stopping = true;
+  }
+
+  void nodesAre(Collection<Node> alive) {
+    nodes.clear();
+    alive.forEach(node -> nodes.put(node.name(), node));
+  }
+
+  void nodeIs(Node node) {
+    nodes.put(node.name(), node);
+  }
+
+  void nodeIsGone(String name) {
+    nodes.remove(name);
+  }
+
+  void allocated(String id, SlotId slot, String node, Instant now) {
+    containers.putIfAbsent(id, new HeldContainer(id, slot, node, Phase.ALLOCATED, now));
+  }
+
+  void recovered(String id, SlotId slot, String node, Instant now) {
+    if (containers.putIfAbsent(id, new HeldContainer(id, slot, node, Phase.RECOVERED, now))
+        == null) {
+      history.put(slot, historyOf(slot).startedOn(node));
+    }
+  }
+
+  /** Notes that the container is in {@code phase}; one that has ended meanwhile stays ended. */
+  void enter(String id, Phase phase, Instant now) {
+    HeldContainer container = containers.computeIfPresent(id, (key, known) -> known.in(phase, now));
+    if (container != null && phase == Phase.STARTING) {
+      history.put(container.slot(), historyOf(container.slot()).startedOn(container.node()));
+    }
+  }
+
+  /** The container's phase; empty when it is not held. */
+  Optional<Phase> phaseOf(String id) {
+    return Optional.ofNullable(containers.get(id)).map(HeldContainer::phase);
+  }
+
+  /** Notes that a container could not be started; it is given back. */
+  void launchFailed(String id, String reason, Instant now) {
+    HeldContainer container = containers.get(id);
+    if (container != null) {
+      history.put(
+          container.slot(),
+          historyOf(container.slot()).failed(now, container.node(), Duration.ZERO, reason));
+      enter(id, Phase.RELEASED, now);
+    }
+  }
+
+  /** Notes the end of a container; returns what was known of it, empty when it is not held. */
+  Optional<HeldContainer> ended(String id, ContainerExit exit, Instant now) {
+    HeldContainer container = containers.remove(id);
+    if (container == null) {
+      return Optional.empty();
+    }
+    if (!container.ending()) {
+      SlotHistory before = historyOf(container.slot());
+      String words = exit.describe(container.node());
+      Duration ran =
+          container.phase() == Phase.RUNNING
+              ? Duration.between(container.since(), now)
+              : Duration.ZERO;
+      history.put(
+          container.slot(),
+          exit.itsOwnFault()
+              ? before.failed(now, container.node(), ran, words)
+              : before.endedByYarn(now, words));
+    }
+    return Optional.of(container);
+  }
+
+  void forget(String id) {
+    containers.remove(id);
+  }
+
+  /** Notes what time alone brings about. */
+  void passTime(Instant now) {
+    containers
+        .values()
+        .removeIf(c -> c.phase() == Phase.RELEASED && since(c, now).compareTo(RELEASE_WAIT) >= 0);
+    for (HeldContainer container : containers.values()) {
+      if (container.phase() == Phase.RUNNING
+          && since(container, now).compareTo(SlotHistory.SETTLED) >= 0) {
+        settledKinds.add(container.slot().kind());
+      }
+    }
+  }
+
+  private static Duration since(HeldContainer container, Instant now) {
+    return Duration.between(container.since(), now);
+  }
+
+  // What we did.
+
+  void asked(Ask ask) {
+    asks.put(ask.slot(), ask);
+  }
+
+  void notAsked(SlotId slot) {
+    asks.remove(slot);
+  }
+
+  // What others see.
+
+  /** One entry a slot that is wanted or filled, in their order. */
+  StatusResponseProto status(Instant now) {
+    Set<SlotId> slots = new TreeSet<>();
+    if (!stopping) {
+      wanted.forEach(
+          (kind, count) -> {
+            for (int index = 1; index <= count; index++) {
+              slots.add(new SlotId(kind, index));
+            }
+          });
+    }
+    containers.values().forEach(container -> slots.add(container.slot()));
+    StatusResponseProto.Builder status = StatusResponseProto.newBuilder().setStopping(stopping);
+    for (SlotId slot : slots) {
+      List<HeldContainer> held =
+          containers.values().stream().filter(c -> c.slot().equals(slot)).toList();
+      if (held.isEmpty()) {
+        status.addComponents(waiting(slot, now));
+      }
+      for (HeldContainer container : held) {
+        SlotHistory past = historyOf(slot);
+        status.addComponents(
+            ComponentProto.newBuilder()
+                .setId(slot.toString())
+                .setState(container.phase().name())
+                .setContainer(container.id())
+                .setNode(container.node())
+                .setRestarts(past.restarts())
+                .setNote(firstLine(past.lastExit())));
+      }
+    }
+    return status.build();
+  }
+
+  private ComponentProto waiting(SlotId slot, Instant now) {
+    SlotHistory past = historyOf(slot);
+    ComponentProto.Builder component =
+        ComponentProto.newBuilder().setId(slot.toString()).setRestarts(past.restarts());
+    Ask ask = asks.get(slot);
+    if (ask != null) {
+      return component
+          .setState("ASKED")
+          .setNote(
+              "asked YARN "
+                  + Duration.between(ask.since(), now).toSeconds()
+                  + " s ago for a container "
+                  + ask.placement())
+          .build();
+    }
+    return component.setState("WAITING").setNote(firstLine(past.lastExit())).build();
+  }
+
+  private static String firstLine(String text) {
+    int end = text.indexOf('\n');
+    return end < 0 ? text : text.substring(0, end);
+  }
+
+  // What the next attempt must know.
+
+  ApplicationStateProto toProto(String applicationId) {
+    ApplicationStateProto.Builder proto =
+        ApplicationStateProto.newBuilder().setApplicationId(applicationId).setStopping(stopping);
+    wanted.forEach(
+        (kind, count) ->
+            proto.addCounts(KindCountProto.newBuilder().setKind(kind.id()).setCount(count)));
+    history.forEach(
+        (slot, past) -> {
+          SlotStateProto.Builder entry =
+              SlotStateProto.newBuilder().setId(slot.toString()).setRestarts(past.restarts());
+          past.lastNode().ifPresent(entry::setLastNode);
+          proto.addSlots(entry);
+        });
+    settledKinds.forEach(kind -> proto.addSettledKinds(kind.id()));
+    return proto.build();
+  }
+
+  /**
+   * Takes over what an earlier attempt knew. Of an earlier application only the nodes are kept: the
+   * files of its tablets lie there.
+   */
+  void takeOver(ApplicationStateProto proto, String applicationId) {
+    boolean same = proto.getApplicationId().equals(applicationId);
+    for (SlotStateProto entry : proto.getSlotsList()) {
+      SlotHistory past =
+          new SlotHistory(
+              entry.hasLastNode() ? Optional.of(entry.getLastNode()) : Optional.empty(),
+              same ? entry.getRestarts() : 0,
+              new ArrayList<>(),
+              Instant.EPOCH,
+              "");
+      history.put(SlotId.parse(entry.getId()), past);
+    }
+    if (same) {
+      stopping = proto.getStopping();
+      proto
+          .getCountsList()
+          .forEach(count -> wanted.put(ComponentKind.parse(count.getKind()), count.getCount()));
+      proto.getSettledKindsList().forEach(kind -> settledKinds.add(ComponentKind.parse(kind)));
+    }
+  }
+
+  private SlotHistory historyOf(SlotId slot) {
+    return history.getOrDefault(slot, SlotHistory.NEW);
+  }
+}

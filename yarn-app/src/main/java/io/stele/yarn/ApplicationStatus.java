@@ -1,0 +1,37 @@
+package io.stele.yarn;
+
+import java.util.List;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+
+/**
+ * An application of ours as YARN and its ApplicationMaster see it.
+ *
+ * @param id YARN's id of it
+ * @param name {@code stele-} and the cluster's name
+ * @param state YARN's word: {@code ACCEPTED}, {@code RUNNING}, {@code FINISHED}, {@code FAILED},
+ *     {@code KILLED}
+ * @param trackingUrl its page; empty while it has none
+ * @param diagnostics what YARN says of it; often empty
+ * @param reachable whether the ApplicationMaster answered; it may be restarting, which the
+ *     components do not notice
+ * @param components what runs; empty unless reachable
+ */
+public record ApplicationStatus(
+    ApplicationId id,
+    String name,
+    String state,
+    String trackingUrl,
+    String diagnostics,
+    boolean reachable,
+    List<ComponentStatus> components) {
+  public ApplicationStatus {
+    components = List.copyOf(components);
+  }
+
+  /** Whether every component runs. */
+  public boolean complete() {
+    return reachable
+        && !components.isEmpty()
+        && components.stream().allMatch(ComponentStatus::running);
+  }
+}

@@ -1,0 +1,20 @@
+package io.stele.yarn;
+
+/**
+ * One component of a running application.
+ *
+ * @param id such as {@code tabletserver-1}; it stays through restarts
+ * @param state {@code WAITING}, {@code ASKED} (of YARN), {@code STARTING}, {@code RUNNING}, {@code
+ *     DRAINING} or {@code STOPPING}
+ * @param container YARN's id of its container; empty while it has none
+ * @param node the node it runs on; empty while it has none
+ * @param restarts how often it ended unasked
+ * @param note what it waits for, or how it last ended; empty when there is nothing to say
+ */
+public record ComponentStatus(
+    String id, String state, String container, String node, int restarts, String note) {
+  /** Whether its process has been started and is not being ended. */
+  public boolean running() {
+    return state.equals("RUNNING");
+  }
+}

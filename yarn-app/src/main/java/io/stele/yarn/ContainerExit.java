@@ -1,0 +1,53 @@
+package io.stele.yarn;
+
+import java.util.Set;
+import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
+
+/**
+ * How a container ended, as YARN tells it.
+ *
+ * @param status the process's exit code, or one of YARN's own (negative)
+ * @param diagnostics YARN's words, with the end of the process's stderr
+ */
+record ContainerExit(int status, String diagnostics) {
+  private static final int DIAGNOSTICS_MAX = 4000;
+
+  /** Endings that YARN or its machines brought about: they tell nothing of the process. */
+  private static final Set<Integer> NOT_ITS_FAULT =
+      Set.of(
+          ContainerExitStatus.ABORTED,
+          ContainerExitStatus.DISKS_FAILED,
+          ContainerExitStatus.PREEMPTED,
+          ContainerExitStatus.KILLED_BY_APPMASTER,
+          ContainerExitStatus.KILLED_BY_RESOURCEMANAGER,
+          ContainerExitStatus.KILLED_AFTER_APP_COMPLETION,
+          ContainerExitStatus.KILLED_BY_CONTAINER_SCHEDULER);
+
+  boolean itsOwnFault() {
+    return !NOT_ITS_FAULT.contains(status);
+  }
+
+  /** For people: what happened, where, and the last that the process said. */
+  String describe(String node) {
+    String what =
+        switch (status) {
+          case 0 -> "ended by itself (exit 0)";
+          case 137 -> "was killed (exit 137)";
+          case 143 -> "was terminated (exit 143)";
+          case ContainerExitStatus.ABORTED -> "was lost with its node or taken back";
+          case ContainerExitStatus.DISKS_FAILED -> "was ended as the node's disks failed";
+          case ContainerExitStatus.PREEMPTED -> "was preempted by YARN";
+          case ContainerExitStatus.KILLED_EXCEEDED_PMEM ->
+              "was killed for using more memory than its container has; raise its stele.yarn.*.memory";
+          case ContainerExitStatus.KILLED_EXCEEDED_VMEM ->
+              "was killed for using more virtual memory than its container may; raise its"
+                  + " stele.yarn.*.memory or set yarn.nodemanager.vmem-check-enabled=false";
+          default -> "ended with exit code " + status;
+        };
+    String words = diagnostics.strip();
+    if (words.length() > DIAGNOSTICS_MAX) {
+      words = words.substring(words.length() - DIAGNOSTICS_MAX);
+    }
+    return what + " on " + node + (words.isEmpty() || !itsOwnFault() ? "" : "\n" + words);
+  }
+}

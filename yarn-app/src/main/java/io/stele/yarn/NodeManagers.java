@@ -1,0 +1,99 @@
+package io.stele.yarn;
+
+import java.io.IOException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.util.concurrent.HadoopExecutors;
+import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.api.records.ContainerLaunchContext;
+import org.apache.hadoop.yarn.api.records.ContainerState;
+import org.apache.hadoop.yarn.api.records.NodeId;
+import org.apache.hadoop.yarn.client.api.NMClient;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+
+/**
+ * Speaks to NodeManagers. Every call blocks, up to {@link #CONNECT_WAIT_MILLIS} on a dead node: so
+ * they are made on {@link #threads()}, never on the ApplicationMaster's own thread.
+ *
+ * <p>Uses the synchronous client: the asynchronous one does not stop containers that an earlier
+ * attempt started.
+ */
+final class NodeManagers implements AutoCloseable {
+  private static final long CONNECT_WAIT_MILLIS = 20_000;
+  private static final int THREADS = 16;
+
+  private final NMClient client;
+  private final ThreadPoolExecutor threads;
+
+  NodeManagers(Configuration conf) {
+    Configuration impatient = new YarnConfiguration(conf);
+    impatient.setLong(YarnConfiguration.CLIENT_NM_CONNECT_MAX_WAIT_MS, CONNECT_WAIT_MILLIS);
+    impatient.setLong(YarnConfiguration.CLIENT_NM_CONNECT_RETRY_INTERVAL_MS, 1_000);
+    client = NMClient.createNMClient();
+    client.init(impatient);
+    // The servers outlive an attempt of the ApplicationMaster.
+    client.cleanupRunningContainersOnStop(false);
+    client.start();
+    threads =
+        new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
+            60,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            runnable -> {
+              Thread thread = new Thread(runnable, "node-call");
+              thread.setDaemon(true);
+              return thread;
+            });
+    threads.allowCoreThreadTimeOut(true);
+  }
+
+  /** Where calls that block are made. */
+  ExecutorService threads() {
+    return threads;
+  }
+
+  void start(Container container, ContainerLaunchContext context) throws IOException {
+    try {
+      client.startContainer(container, context);
+    } catch (YarnException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  void stop(ContainerId id, NodeId node) throws IOException {
+    try {
+      client.stopContainer(id, node);
+    } catch (YarnException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Whether the container was ever started on its node.
+   *
+   * @throws IOException when the node does not say
+   */
+  boolean wasStarted(ContainerId id, NodeId node) throws IOException {
+    try {
+      return client.getContainerStatus(id, node).getState() != ContainerState.NEW;
+    } catch (YarnException e) {
+      if (String.valueOf(e.getMessage()).contains("is not handled by this NodeManager")) {
+        return false;
+      }
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void close() {
+    HadoopExecutors.shutdown(threads, null, 0, TimeUnit.SECONDS);
+    client.stop();
+  }
+}

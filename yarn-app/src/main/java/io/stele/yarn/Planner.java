@@ -1,0 +1,259 @@
+package io.stele.yarn;
+
+import io.stele.yarn.HeldContainer.Phase;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Decides what the ApplicationMaster does next: a pure function of a {@link Situation}.
+ *
+ * <p>Each wanted slot has at most one container, or else one ask. An ask names a node: the one that
+ * the slot had before, else one without another of its kind. A node that does not answer in time is
+ * given up for the next; after {@value #NAMED_NODES_MAX} of them any node will do. A container that
+ * nothing wants is drained, stopped or released, whichever its phase calls for.
+ */
+final class Planner {
+  private static final int NAMED_NODES_MAX = 3;
+
+  /**
+   * A node that does not kill a container within this is by-passed: the ResourceManager is told.
+   */
+  private static final Duration STOP_WAIT = Duration.ofSeconds(30);
+
+  private final Situation situation;
+  private final List<Action> actions = new ArrayList<>();
+
+  /** Containers and asks of each kind by node, as they will be when the actions are taken. */
+  private final Map<String, List<ComponentKind>> occupants = new HashMap<>();
+
+  private Planner(Situation situation) {
+    this.situation = situation;
+  }
+
+  /** What to do now, in this order. Asked again with the outcome, it has nothing more to do. */
+  static List<Action> plan(Situation situation) {
+    return new Planner(situation).plan();
+  }
+
+  private List<Action> plan() {
+    Optional<String> reason = reasonToGiveUp();
+    if (reason.isPresent() && !situation.stopping()) {
+      return List.of(new Action.GiveUp(reason.get()));
+    }
+    for (HeldContainer container : situation.containers()) {
+      occupants
+          .computeIfAbsent(container.node(), n -> new ArrayList<>())
+          .add(container.slot().kind());
+    }
+    Map<SlotId, HeldContainer> holders = holders();
+    for (HeldContainer container : situation.containers()) {
+      boolean holds = container.equals(holders.get(container.slot()));
+      tend(container, holds && situation.wants(container.slot()));
+    }
+    Map<SlotId, Ask> asks = new TreeMap<>();
+    for (Ask ask : situation.asks()) {
+      boolean unwanted = !situation.wants(ask.slot()) || holders.containsKey(ask.slot());
+      if (unwanted || asks.putIfAbsent(ask.slot(), ask) != null) {
+        actions.add(new Action.Cancel(ask));
+      } else if (ask.placement() instanceof Placement.OnNode onNode) {
+        occupants.computeIfAbsent(onNode.node(), n -> new ArrayList<>()).add(ask.slot().kind());
+      }
+    }
+    fill(holders, asks);
+    if (situation.stopping() && situation.containers().isEmpty()) {
+      actions.add(new Action.Finish());
+    }
+    return List.copyOf(actions);
+  }
+
+  /** The one container that fills each slot; any other in the same slot is too many. */
+  private Map<SlotId, HeldContainer> holders() {
+    // A running process is never given up for one that is not; of two alike the older stays.
+    Comparator<HeldContainer> best =
+        Comparator.comparingInt((HeldContainer c) -> rank(c.phase())).thenComparing(c -> c.id());
+    return situation.containers().stream()
+        .collect(
+            Collectors.toMap(
+                HeldContainer::slot, c -> c, (a, b) -> best.compare(a, b) <= 0 ? a : b));
+  }
+
+  private static int rank(Phase phase) {
+    return switch (phase) {
+      case RUNNING -> 0;
+      case STARTING -> 1;
+      case CHECKING -> 2;
+      case RECOVERED -> 3;
+      case ALLOCATED -> 4;
+      case DRAINING, STOPPING, RELEASED -> 5;
+    };
+  }
+
+  private void tend(HeldContainer container, boolean wanted) {
+    Duration age = Duration.between(container.since(), situation.now());
+    switch (container.phase()) {
+      case ALLOCATED ->
+          actions.add(wanted ? new Action.Launch(container) : new Action.Release(container));
+      case RECOVERED -> actions.add(new Action.Check(container));
+      case CHECKING, STARTING, RELEASED -> {
+        // Its node or the ResourceManager has the word.
+      }
+      case RUNNING -> {
+        if (!wanted && mayEnd(container)) {
+          end(container);
+        } else if (wanted && onLeavingNode(container)) {
+          end(container);
+        }
+      }
+      case DRAINING -> {
+        if (age.compareTo(situation.limits().drainTimeout()) >= 0) {
+          actions.add(new Action.Stop(container));
+        }
+      }
+      case STOPPING -> {
+        if (age.compareTo(STOP_WAIT) >= 0) {
+          actions.add(new Action.Release(container));
+        }
+      }
+    }
+  }
+
+  private void end(HeldContainer container) {
+    actions.add(
+        container.slot().kind().drains()
+            ? new Action.Drain(container)
+            : new Action.Stop(container));
+  }
+
+  /** When all is stopped, tablet servers go first: they need the master to give tablets away. */
+  private boolean mayEnd(HeldContainer container) {
+    return container.slot().kind() == ComponentKind.TABLET_SERVER
+        || !situation.stopping()
+        || situation.containers().stream()
+            .noneMatch(c -> c.slot().kind() == ComponentKind.TABLET_SERVER);
+  }
+
+  private boolean onLeavingNode(HeldContainer container) {
+    return situation.nodes().stream()
+            .anyMatch(node -> node.leaving() && node.name().equals(container.node()))
+        && situation.nodes().stream().anyMatch(node -> !node.leaving());
+  }
+
+  private void fill(Map<SlotId, HeldContainer> holders, Map<SlotId, Ask> asks) {
+    for (ComponentKind kind : ComponentKind.values()) {
+      int wanted = situation.stopping() ? 0 : situation.wanted().getOrDefault(kind, 0);
+      List<SlotId> empty = new ArrayList<>();
+      for (int index = 1; index <= wanted; index++) {
+        SlotId slot = new SlotId(kind, index);
+        if (holders.containsKey(slot)) {
+          continue;
+        }
+        if (asks.containsKey(slot)) {
+          escalate(asks.get(slot));
+        } else if (!situation.now().isBefore(situation.historyOf(slot).notBefore())) {
+          empty.add(slot);
+        }
+      }
+      // Those with a node of their own go first, so that no other slot takes it.
+      List<SlotId> homeless = new ArrayList<>();
+      for (SlotId slot : empty) {
+        Optional<String> home = situation.historyOf(slot).lastNode();
+        if (home.isPresent() && candidates(slot, Set.of()).contains(home.get())) {
+          request(slot, new Placement.OnNode(home.get()), Set.of());
+        } else {
+          homeless.add(slot);
+        }
+      }
+      for (SlotId slot : homeless) {
+        request(slot, next(slot, Set.of()), Set.of());
+      }
+    }
+  }
+
+  private void escalate(Ask ask) {
+    if (!(ask.placement() instanceof Placement.OnNode onNode)) {
+      return;
+    }
+    boolean alive =
+        situation.nodes().isEmpty()
+            || situation.nodes().stream()
+                .anyMatch(node -> node.name().equals(onNode.node()) && !node.leaving());
+    Duration age = Duration.between(ask.since(), situation.now());
+    if (alive && age.compareTo(situation.limits().nodeWait()) < 0) {
+      return;
+    }
+    Set<String> tried = new HashSet<>(ask.tried());
+    tried.add(onNode.node());
+    actions.add(new Action.Cancel(ask));
+    occupants.get(onNode.node()).remove(ask.slot().kind());
+    request(ask.slot(), next(ask.slot(), tried), tried);
+  }
+
+  private void request(SlotId slot, Placement placement, Set<String> tried) {
+    if (placement instanceof Placement.OnNode onNode) {
+      occupants.computeIfAbsent(onNode.node(), n -> new ArrayList<>()).add(slot.kind());
+    }
+    actions.add(new Action.Request(new Ask(slot, placement, tried, situation.now())));
+  }
+
+  private Placement next(SlotId slot, Set<String> tried) {
+    if (tried.size() >= NAMED_NODES_MAX) {
+      return new Placement.Anywhere();
+    }
+    return candidates(slot, tried).stream()
+        .findFirst()
+        .<Placement>map(Placement.OnNode::new)
+        .orElseGet(Placement.Anywhere::new);
+  }
+
+  /** Nodes to ask for by name, best first: none with another of the kind. */
+  private List<String> candidates(SlotId slot, Set<String> tried) {
+    SlotHistory history = situation.historyOf(slot);
+    Set<String> avoid = history.nodesToAvoid(situation.now());
+    long need = situation.limits().memoryMb().getOrDefault(slot.kind(), 0L);
+    return situation.nodes().stream()
+        .filter(node -> !node.leaving() && node.memoryMb() >= need)
+        .filter(node -> !tried.contains(node.name()) && !avoid.contains(node.name()))
+        .filter(node -> !occupantsOf(node).contains(slot.kind()))
+        .sorted(
+            Comparator.comparing(
+                    (Node node) -> !history.lastNode().equals(Optional.of(node.name())))
+                .thenComparing(node -> node.freeMemoryMb() < need)
+                .thenComparing(node -> occupantsOf(node).size())
+                .thenComparing(Node::name))
+        .map(Node::name)
+        .toList();
+  }
+
+  private List<ComponentKind> occupantsOf(Node node) {
+    return occupants.getOrDefault(node.name(), List.of());
+  }
+
+  private Optional<String> reasonToGiveUp() {
+    return situation.history().entrySet().stream()
+        .filter(entry -> situation.wants(entry.getKey()))
+        .filter(entry -> !situation.settledKinds().contains(entry.getKey().kind()))
+        .filter(
+            entry ->
+                entry.getValue().recentFailureCount(situation.now())
+                    >= situation.limits().failuresMax())
+        .map(
+            entry ->
+                entry.getKey()
+                    + " ended "
+                    + entry.getValue().recentFailureCount(situation.now())
+                    + " times and no "
+                    + entry.getKey().kind().id()
+                    + " has kept running; its last end: "
+                    + entry.getValue().lastExit())
+        .findFirst();
+  }
+}

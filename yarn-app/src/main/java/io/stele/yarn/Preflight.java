@@ -1,0 +1,127 @@
+package io.stele.yarn;
+
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.QueueInfo;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+
+/** Looks for what would make a start fail, and says it before anything is changed. */
+final class Preflight {
+  private static final int CONNECT_MILLIS = 3_000;
+
+  private Preflight() {}
+
+  /**
+   * Refuses when no ResourceManager answers, at once: YARN's own client would try for a quarter of
+   * an hour.
+   */
+  static void resourceManagerAnswers(Configuration conf) {
+    if (conf.getBoolean(YarnConfiguration.RM_HA_ENABLED, YarnConfiguration.DEFAULT_RM_HA_ENABLED)) {
+      return; // Which of several is the active one is for the client to find.
+    }
+    InetSocketAddress address =
+        conf.getSocketAddr(
+            YarnConfiguration.RM_ADDRESS,
+            YarnConfiguration.DEFAULT_RM_ADDRESS,
+            YarnConfiguration.DEFAULT_RM_PORT);
+    try (Socket socket = new Socket()) {
+      socket.connect(
+          new InetSocketAddress(address.getHostString(), address.getPort()), CONNECT_MILLIS);
+    } catch (IOException e) {
+      throw new SteleException(
+          SteleException.Code.RETRY_LATER,
+          "no YARN ResourceManager answers at "
+              + address.getHostString()
+              + ":"
+              + address.getPort()
+              + " ("
+              + e.getMessage()
+              + "): start YARN, or correct yarn.resourcemanager.address (or .hostname) in"
+              + " yarn-site.xml and see that HADOOP_CONF_DIR names its directory",
+          e);
+    }
+  }
+
+  /** Refuses when the queue does not exist or is not open. */
+  static void queueTakesApplications(YarnClient client, String queue) throws IOException {
+    QueueInfo info;
+    try {
+      info = client.getQueueInfo(queue);
+    } catch (YarnException e) {
+      throw noQueue(client, queue, e);
+    }
+    if (info == null) {
+      throw noQueue(client, queue, null);
+    }
+    switch (info.getQueueState()) {
+      case RUNNING -> {
+        // It takes applications.
+      }
+      case STOPPED, DRAINING ->
+          throw SteleException.refused(
+              "the YARN queue \""
+                  + queue
+                  + "\" is "
+                  + info.getQueueState()
+                  + " and takes no application: have it started, or set stele.yarn.queue to"
+                  + " another");
+    }
+  }
+
+  private static SteleException noQueue(YarnClient client, String queue, Throwable cause)
+      throws IOException {
+    List<String> names = new ArrayList<>();
+    try {
+      client.getAllQueues().forEach(info -> names.add(info.getQueueName()));
+    } catch (YarnException e) {
+      names.add("(not listed: " + e.getMessage() + ")");
+    }
+    return new SteleException(
+        SteleException.Code.REFUSED,
+        "YARN has no queue \""
+            + queue
+            + "\" (stele.yarn.queue); it has "
+            + String.join(", ", names),
+        cause);
+  }
+
+  /** Refuses when YARN would never give a container of a size that we need. */
+  static void containersFit(YarnSettings settings, Resource largest) {
+    containerFits("stele.yarn.am", settings.master(), largest);
+    for (Map.Entry<ComponentKind, YarnSettings.Component> kind : settings.kinds().entrySet()) {
+      containerFits("stele.yarn." + kind.getKey().id(), kind.getValue().process(), largest);
+    }
+  }
+
+  private static void containerFits(String key, YarnSettings.Process process, Resource largest) {
+    if (process.memoryMb() > largest.getMemorySize()) {
+      throw SteleException.refused(
+          key
+              + ".memory is "
+              + process.memoryMb()
+              + " MB, more than the largest container of this YARN ("
+              + largest.getMemorySize()
+              + " MB): lower it, or raise yarn.scheduler.maximum-allocation-mb and"
+              + " yarn.nodemanager.resource.memory-mb");
+    }
+    if (process.vcores() > largest.getVirtualCores()) {
+      throw SteleException.refused(
+          key
+              + ".vcores is "
+              + process.vcores()
+              + ", more than the largest container of this YARN ("
+              + largest.getVirtualCores()
+              + "): lower it, or raise yarn.scheduler.maximum-allocation-vcores and"
+              + " yarn.nodemanager.resource.cpu-vcores");
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package io.stele.yarn;
+
+import java.io.IOException;
+
+/**
+ * Stele's own processes as the ApplicationMaster speaks to them, found by the container that they
+ * run in. Calls block; safe for use by several threads.
+ */
+interface Servers extends AutoCloseable {
+  /**
+   * Asks the tablet server in the container to give its tablets away and end; returns when it has
+   * given them away.
+   *
+   * @throws IOException when it cannot be found or asked; it is then to be killed
+   */
+  void drain(String containerId) throws IOException;
+
+  /**
+   * Tells the active master that the tablet server in the container has ended, so that it need not
+   * wait for the lock. Tries until that is done or the lock is gone anyway, or for a minute.
+   */
+  void exited(String containerId) throws IOException;
+
+  @Override
+  void close();
+
+  /** For processes that are no servers of Stele: in tests of the application alone. */
+  static Servers none() {
+    return new Servers() {
+      @Override
+      public void drain(String containerId) throws IOException {
+        throw new IOException("nothing in " + containerId + " can be drained");
+      }
+
+      @Override
+      public void exited(String containerId) {}
+
+      @Override
+      public void close() {}
+    };
+  }
+}

@@ -1,0 +1,65 @@
+package io.stele.yarn;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * All that {@link Planner} knows when it decides: a snapshot.
+ *
+ * @param wanted how many components of each kind to keep running
+ * @param stopping whether everything is to end
+ * @param containers what YARN has given us
+ * @param asks what we have asked of YARN
+ * @param nodes the nodes that YARN reports as alive; empty when not known yet
+ * @param history what is remembered of slots
+ * @param settledKinds kinds of which some process has kept running
+ * @param limits times and counts to decide by
+ */
+record Situation(
+    Instant now,
+    Map<ComponentKind, Integer> wanted,
+    boolean stopping,
+    List<HeldContainer> containers,
+    List<Ask> asks,
+    List<Node> nodes,
+    Map<SlotId, SlotHistory> history,
+    Set<ComponentKind> settledKinds,
+    Limits limits) {
+
+  /**
+   * @param nodeWait how long a named node is waited for
+   * @param drainTimeout how long a drained process may take to end
+   * @param failuresMax failures after which an application that has never run gives up
+   * @param memoryMb the container size of each kind
+   */
+  record Limits(
+      Duration nodeWait,
+      Duration drainTimeout,
+      int failuresMax,
+      Map<ComponentKind, Long> memoryMb) {
+    Limits {
+      memoryMb = Map.copyOf(memoryMb);
+    }
+  }
+
+  Situation {
+    wanted = Map.copyOf(wanted);
+    containers = List.copyOf(containers);
+    asks = List.copyOf(asks);
+    nodes = List.copyOf(nodes);
+    history = Map.copyOf(history);
+    settledKinds = Set.copyOf(settledKinds);
+  }
+
+  /** Whether the slot is to be filled. */
+  boolean wants(SlotId slot) {
+    return !stopping && slot.index() <= wanted.getOrDefault(slot.kind(), 0);
+  }
+
+  SlotHistory historyOf(SlotId slot) {
+    return history.getOrDefault(slot, SlotHistory.NEW);
+  }
+}

@@ -1,0 +1,449 @@
+package io.stele.yarn;
+
+import io.stele.model.SteleException;
+import io.stele.wire.application.ApplicationProtos.FlexRequestProto;
+import io.stele.wire.application.ApplicationProtos.StatusRequestProto;
+import io.stele.wire.application.ApplicationProtos.StopRequestProto;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.security.Credentials;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.ApplicationReport;
+import org.apache.hadoop.yarn.api.records.ApplicationSubmissionContext;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.api.records.YarnApplicationState;
+import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.client.api.YarnClientApplication;
+import org.apache.hadoop.yarn.client.util.YarnClientUtils;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+
+/**
+ * Starts, watches and stops Stele on YARN. One application a cluster name.
+ *
+ * <p>Methods block, and throw {@link SteleException} for what is wrong or not there and {@link
+ * IOException} for failed I/O; interruption ends the wait with an {@link InterruptedIOException}
+ * and leaves the application as it is. For use by one thread.
+ */
+public final class YarnSubmitter implements Closeable {
+  private static final String TYPE = "STELE";
+  private static final long POLL_MILLIS = 250;
+
+  /** Failures of the ApplicationMaster further apart than this do not count together. */
+  private static final Duration ATTEMPTS_WINDOW = Duration.ofMinutes(5);
+
+  /** What we ask for; YARN allows at most its own {@code yarn.resourcemanager.am.max-attempts}. */
+  private static final int ATTEMPTS_MAX = 100;
+
+  private static final Set<YarnApplicationState> ALIVE =
+      EnumSet.of(
+          YarnApplicationState.NEW,
+          YarnApplicationState.NEW_SAVING,
+          YarnApplicationState.SUBMITTED,
+          YarnApplicationState.ACCEPTED,
+          YarnApplicationState.RUNNING);
+
+  private final Configuration conf;
+  private final YarnSettings settings;
+  private final YarnClient client;
+
+  private YarnSubmitter(Configuration conf, YarnSettings settings, YarnClient client) {
+    this.conf = conf;
+    this.settings = settings;
+    this.client = client;
+  }
+
+  /**
+   * Connects to the ResourceManager that {@code conf} names.
+   *
+   * @throws SteleException REFUSED for a wrong {@code stele.*} key or value; RETRY_LATER, within
+   *     seconds, when no ResourceManager answers
+   */
+  public static YarnSubmitter connect(Configuration conf) {
+    YarnSettings settings = YarnSettings.of(conf);
+    Configuration impatient = new YarnConfiguration(conf);
+    Preflight.resourceManagerAnswers(impatient);
+    impatient.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_MAX_WAIT_MS, 30_000);
+    impatient.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_RETRY_INTERVAL_MS, 1_000);
+    YarnClient client = YarnClient.createYarnClient();
+    client.init(impatient);
+    client.start();
+    return new YarnSubmitter(conf, settings, client);
+  }
+
+  /**
+   * Starts the application and waits until every component runs.
+   *
+   * @param progress hears in one line at a time what goes on
+   * @throws SteleException REFUSED when it runs already, the queue does not exist, YARN never gives
+   *     a container of the size, or the application gave up (with the last words of what failed);
+   *     RETRY_LATER when the time is up: it stays submitted
+   */
+  public ApplicationId start(StartOptions options, Consumer<String> progress) throws IOException {
+    Optional<ApplicationReport> running = running();
+    if (running.isPresent()) {
+      throw SteleException.refused(
+          settings.applicationName()
+              + " runs already, as "
+              + running.get().getApplicationId()
+              + ": see 'stele yarn status', or stop it with 'stele yarn stop'");
+    }
+    ApplicationId id = submit(options, progress);
+    waitUntilComplete(id, options.timeout(), progress);
+    return id;
+  }
+
+  private ApplicationId submit(StartOptions options, Consumer<String> progress) throws IOException {
+    try {
+      Preflight.queueTakesApplications(client, settings.queue());
+      YarnClientApplication application = client.createApplication();
+      Preflight.containersFit(
+          settings, application.getNewApplicationResponse().getMaximumResourceCapability());
+      ApplicationSubmissionContext context = application.getApplicationSubmissionContext();
+      ApplicationId id = context.getApplicationId();
+
+      FileSystem fs = settings.root().getFileSystem(conf);
+      Layout layout = new Layout(fs.makeQualified(settings.root()));
+      JarArchive jars = new JarArchive(options.jars());
+      Path archive = layout.archive(jars.hash());
+      boolean uploaded = jars.upload(fs, archive);
+      progress.accept((uploaded ? "uploaded " : "jars are there already: ") + archive);
+      Configuration shipped = ShippedConfiguration.of(conf);
+      ShippedConfiguration.write(shipped, fs, layout.conf(id.toString()));
+
+      Launch launch = new Launch(shipped, archive, layout.conf(id.toString()), id.toString());
+      Map<String, String> environment = new HashMap<>(options.mainClasses());
+      environment.put(Launch.ENV_ARCHIVE, archive.toString());
+      context.setApplicationName(settings.applicationName());
+      context.setApplicationType(TYPE);
+      context.setQueue(settings.queue());
+      context.setResource(
+          Resource.newInstance(settings.master().memoryMb(), settings.master().vcores()));
+      context.setMaxAppAttempts(ATTEMPTS_MAX);
+      context.setAttemptFailuresValidityInterval(ATTEMPTS_WINDOW.toMillis());
+      context.setKeepContainersAcrossApplicationAttempts(true);
+      context.setAMContainerSpec(
+          launch.context(
+              ApplicationMasterMain.class.getName(), settings.master(), environment, tokens(fs)));
+      client.submitApplication(context);
+      progress.accept("submitted " + id + " to queue " + settings.queue());
+      return id;
+    } catch (YarnException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED, "YARN does not take the application: " + e.getMessage(), e);
+    }
+  }
+
+  /** What the containers may use of HDFS where it asks who they are. */
+  private Credentials tokens(FileSystem fs) throws IOException {
+    Credentials tokens = new Credentials();
+    if (UserGroupInformation.isSecurityEnabled()) {
+      fs.addDelegationTokens(YarnClientUtils.getRmPrincipal(conf), tokens);
+    }
+    return tokens;
+  }
+
+  private void waitUntilComplete(ApplicationId id, Duration timeout, Consumer<String> progress)
+      throws IOException {
+    long deadline = System.nanoTime() + timeout.toNanos();
+    Lines lines = new Lines(progress);
+    while (true) {
+      ApplicationStatus status = status(id);
+      lines.show(status);
+      if (status.complete()) {
+        return;
+      }
+      if (!alive(status)) {
+        throw SteleException.refused(
+            id + " is " + status.state() + ": " + status.diagnostics().strip());
+      }
+      if (System.nanoTime() > deadline) {
+        throw SteleException.retryLater(
+            id
+                + " is "
+                + status.state()
+                + " but not complete after "
+                + timeout.toSeconds()
+                + " s"
+                + waitingFor(status)
+                + ". It stays submitted: 'stele yarn status' tells more, 'stele yarn stop' ends"
+                + " it");
+      }
+      pause();
+    }
+  }
+
+  private static String waitingFor(ApplicationStatus status) {
+    if (status.state().equals(YarnApplicationState.ACCEPTED.name())) {
+      return ": YARN has given no container to the ApplicationMaster ("
+          + status.diagnostics().strip()
+          + "); the queue may be full, or yarn.scheduler.capacity.maximum-am-resource-percent too"
+          + " small";
+    }
+    StringBuilder text = new StringBuilder();
+    for (ComponentStatus component : status.components()) {
+      if (!component.running()) {
+        text.append(text.isEmpty() ? ": " : "; ")
+            .append(component.id())
+            .append(' ')
+            .append(component.state())
+            .append(component.note().isEmpty() ? "" : " (" + component.note() + ")");
+      }
+    }
+    return text.toString();
+  }
+
+  /** The running application of this cluster; empty when none runs. */
+  public Optional<ApplicationStatus> status() throws IOException {
+    Optional<ApplicationReport> running = running();
+    return running.isPresent() ? Optional.of(statusOf(running.get())) : Optional.empty();
+  }
+
+  /**
+   * An application of ours, also one that has ended.
+   *
+   * @throws SteleException NOT_FOUND when YARN does not know it
+   */
+  public ApplicationStatus status(ApplicationId id) throws IOException {
+    return statusOf(report(id));
+  }
+
+  private ApplicationStatus statusOf(ApplicationReport report) {
+    List<ComponentStatus> components = List.of();
+    boolean reachable = false;
+    if (report.getYarnApplicationState() == YarnApplicationState.RUNNING) {
+      try {
+        components =
+            call(report, service -> service.status(null, StatusRequestProto.getDefaultInstance()))
+                .getComponentsList()
+                .stream()
+                .map(
+                    c ->
+                        new ComponentStatus(
+                            c.getId(),
+                            c.getState(),
+                            c.getContainer(),
+                            c.getNode(),
+                            c.getRestarts(),
+                            c.getNote()))
+                .toList();
+        reachable = true;
+      } catch (IOException e) {
+        // Between two attempts nobody answers; the status says so.
+        reachable = false;
+      }
+    }
+    return new ApplicationStatus(
+        report.getApplicationId(),
+        report.getName(),
+        report.getYarnApplicationState().name(),
+        Optional.ofNullable(report.getTrackingUrl()).filter(url -> !url.equals("N/A")).orElse(""),
+        Optional.ofNullable(report.getDiagnostics()).orElse(""),
+        reachable,
+        components);
+  }
+
+  /**
+   * Changes how many components of a kind are kept running; returns at once. The number holds until
+   * the application is stopped.
+   *
+   * @param component {@code master} or {@code tabletserver}
+   * @throws SteleException NOT_FOUND when none runs, REFUSED for another component or number
+   */
+  public void flex(String component, int count) throws IOException {
+    ComponentKind kind = ComponentKind.parse(component);
+    int least = kind == ComponentKind.MASTER ? 1 : 0;
+    if (count < least || count > 100_000) {
+      throw SteleException.refused(
+          "the number of " + component + "s is " + least + " to 100000, not " + count);
+    }
+    ApplicationReport running =
+        running()
+            .orElseThrow(
+                () ->
+                    SteleException.notFound(
+                        "no " + settings.applicationName() + " runs on this YARN"));
+    call(
+        running,
+        service ->
+            service.flex(
+                null, FlexRequestProto.newBuilder().setKind(kind.id()).setCount(count).build()));
+  }
+
+  /**
+   * Stops the application in order: tablet servers give their tablets away and end, then the
+   * masters, then the ApplicationMaster. Waits for it.
+   *
+   * @param timeout after this YARN is told to kill it; nothing acknowledged is lost by that, but
+   *     the next start has logs to recover
+   * @param progress hears in one line at a time what goes on
+   * @return whether one ran
+   */
+  public boolean stop(Duration timeout, Consumer<String> progress) throws IOException {
+    Optional<ApplicationReport> running = running();
+    if (running.isEmpty()) {
+      return false;
+    }
+    ApplicationId id = running.get().getApplicationId();
+    long deadline = System.nanoTime() + timeout.toNanos();
+    Lines lines = new Lines(progress);
+    boolean asked = false;
+    while (true) {
+      ApplicationReport report = report(id);
+      if (!ALIVE.contains(report.getYarnApplicationState())) {
+        progress.accept(id + " is " + report.getYarnApplicationState());
+        return true;
+      }
+      if (report.getYarnApplicationState() == YarnApplicationState.RUNNING) {
+        asked = asked || askToStop(report, progress);
+        lines.show(statusOf(report));
+      } else if (!asked && neverRan(report)) {
+        progress.accept(id + " has not begun to run: telling YARN to kill it");
+        kill(id);
+      }
+      if (System.nanoTime() > deadline) {
+        progress.accept(
+            id + " has not ended within " + timeout.toSeconds() + " s: telling YARN to kill it");
+        kill(id);
+        deadline = Long.MAX_VALUE;
+      }
+      pause();
+    }
+  }
+
+  private static boolean neverRan(ApplicationReport report) {
+    return report.getCurrentApplicationAttemptId() == null
+        || report.getCurrentApplicationAttemptId().getAttemptId() <= 1;
+  }
+
+  private boolean askToStop(ApplicationReport report, Consumer<String> progress) {
+    try {
+      call(report, service -> service.stop(null, StopRequestProto.getDefaultInstance()));
+      progress.accept("asked " + report.getApplicationId() + " to stop");
+      return true;
+    } catch (IOException e) {
+      return false; // The next attempt of the ApplicationMaster is asked.
+    }
+  }
+
+  private void kill(ApplicationId id) throws IOException {
+    try {
+      client.killApplication(id);
+      FileSystem fs = settings.root().getFileSystem(conf);
+      fs.delete(
+          new Layout(fs.makeQualified(settings.root())).applicationDirectory(id.toString()), true);
+    } catch (YarnException e) {
+      throw new IOException("YARN does not kill " + id, e);
+    }
+  }
+
+  private interface Call<T> {
+    T on(ApplicationServicePb service) throws ServiceException;
+  }
+
+  private <T> T call(ApplicationReport report, Call<T> call) throws IOException {
+    if (report.getHost() == null || report.getRpcPort() <= 0) {
+      throw new IOException(report.getApplicationId() + " has no ApplicationMaster at this moment");
+    }
+    ApplicationServicePb service =
+        ApplicationEndpoint.connect(
+            conf, InetSocketAddress.createUnresolved(report.getHost(), report.getRpcPort()));
+    try {
+      return call.on(service);
+    } catch (ServiceException e) {
+      throw new IOException(
+          "the ApplicationMaster of "
+              + report.getApplicationId()
+              + " does not answer at "
+              + report.getHost()
+              + ":"
+              + report.getRpcPort(),
+          e);
+    } finally {
+      RPC.stopProxy(service);
+    }
+  }
+
+  private Optional<ApplicationReport> running() throws IOException {
+    try {
+      return client.getApplications(Set.of(TYPE), EnumSet.copyOf(ALIVE)).stream()
+          .filter(report -> report.getName().equals(settings.applicationName()))
+          .max(Comparator.comparing(ApplicationReport::getApplicationId));
+    } catch (YarnException e) {
+      throw new IOException("YARN does not list its applications", e);
+    }
+  }
+
+  private ApplicationReport report(ApplicationId id) throws IOException {
+    try {
+      return client.getApplicationReport(id);
+    } catch (ApplicationNotFoundException e) {
+      throw new SteleException(SteleException.Code.NOT_FOUND, "YARN knows no application " + id, e);
+    } catch (YarnException e) {
+      throw new IOException("YARN does not report on " + id, e);
+    }
+  }
+
+  private static boolean alive(ApplicationStatus status) {
+    return ALIVE.contains(YarnApplicationState.valueOf(status.state()));
+  }
+
+  private static void pause() throws InterruptedIOException {
+    try {
+      Thread.sleep(POLL_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted; the application stays as it is");
+    }
+  }
+
+  @Override
+  public void close() {
+    client.stop();
+  }
+
+  /** Turns statuses into lines, each said once. */
+  private static final class Lines {
+    private final Consumer<String> progress;
+    private final Map<String, String> said = new HashMap<>();
+
+    Lines(Consumer<String> progress) {
+      this.progress = progress;
+    }
+
+    void show(ApplicationStatus status) {
+      say("", status.id() + " is " + status.state());
+      for (ComponentStatus component : status.components()) {
+        String where = component.node().isEmpty() ? "" : " on " + component.node();
+        say(
+            component.id(),
+            component.id() + " is " + component.state().toLowerCase(Locale.ROOT) + where);
+      }
+    }
+
+    private void say(String subject, String line) {
+      if (!line.equals(said.put(subject, line))) {
+        progress.accept(line);
+      }
+    }
+  }
+}
