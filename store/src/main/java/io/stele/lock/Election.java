@@ -82,19 +82,28 @@ public final class Election implements AutoCloseable {
       if (state != State.WAITING) {
         return;
       }
-      try {
-        lock = locks.tryLock(path, data).orElse(null);
-      } catch (IOException e) {
-        LOG.warn(
-            "Cannot stand for election at {} now; goes on when the connection is back", path, e);
-        return;
+    }
+    try {
+      lock = locks.tryLock(path, data).orElse(null);
+    } catch (IOException e) {
+      LOG.warn("Cannot stand for election at {} now; goes on when the connection is back", path, e);
+      return;
+    }
+    if (lock == null) {
+      return;
+    }
+    boolean late;
+    synchronized (this) {
+      late = state != State.WAITING;
+      if (!late) {
+        state = State.LEADING;
+        held = lock;
+        endWatch();
       }
-      if (lock == null) {
-        return;
-      }
-      state = State.LEADING;
-      held = lock;
-      endWatch();
+    }
+    if (late) {
+      lock.release();
+      return;
     }
     candidate.elected(lock);
     lock.onLost(this::lost);

@@ -80,6 +80,7 @@ public interface LockService extends AutoCloseable {
    * <p>Changes in quick succession may be told as one, and {@code changed} is also called without a
    * change: once when the watch is set, and whenever the connection was lost and is back, as
    * something may have been missed. So: read in the callback, and take the state, not the event.
+   * Calls of one watch never overlap.
    */
   Watch watch(String path, Runnable changed);
 

@@ -1,0 +1,351 @@
+package io.stele.sim;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
+
+/**
+ * The files that the {@link CrashableFileSystem}s of all processes share, in memory, as HDFS would
+ * keep them.
+ *
+ * <p>Of every file it knows how far it was written, how far it was hflushed (survives the death of
+ * processes) and how far it was hsynced (survives a loss of power). A crash cuts each file at a
+ * random point past what survives, so that its tail may be torn anywhere. Names, and which files
+ * are closed, are durable at once, as the NameNode's are. A stream belongs to the file, not to its
+ * name: a renamed file goes on being written until its lease is recovered.
+ *
+ * <p>Deterministic by the generators handed in, if its users are. Safe for use by any number of
+ * threads.
+ */
+public final class CrashableDisk {
+  /** One file or directory. */
+  static final class Node {
+    final boolean directory;
+    final long modifiedMillis;
+    private byte[] bytes = new byte[0];
+    private int written;
+    private int flushed;
+    private int synced;
+    private boolean deleted;
+    private Optional<CrashableFileSystem> writer = Optional.empty(); // Empty when closed.
+
+    Node(boolean directory, long modifiedMillis) {
+      this.directory = directory;
+      this.modifiedMillis = modifiedMillis;
+    }
+
+    private int visible() {
+      return writer.isPresent() ? flushed : written;
+    }
+
+    private void cut(int survives, RandomGenerator random) {
+      written = survives + random.nextInt(written - survives + 1);
+      flushed = written;
+      synced = written;
+      writer = Optional.empty();
+    }
+  }
+
+  /** A name and what it stands for. */
+  record Named(String path, Node node) {}
+
+  private final TreeMap<String, Node> nodes = new TreeMap<>();
+  private final List<CrashableFileSystem> mounted = new ArrayList<>();
+  private final List<FaultInjector> injectors = new CopyOnWriteArrayList<>();
+  private final Map<Operation, Long> counts = new EnumMap<>(Operation.class);
+  private long clockMillis;
+  private boolean flushable = true;
+
+  /** An empty disk. */
+  public CrashableDisk() {
+    nodes.put("/", new Node(true, 0));
+  }
+
+  /** The disk as a new process sees it. */
+  public synchronized CrashableFileSystem mount() {
+    CrashableFileSystem process = new CrashableFileSystem(this);
+    mounted.add(process);
+    return process;
+  }
+
+  /**
+   * All processes die at once: their file systems and streams fail from now on, and of every open
+   * file what was not hflushed is lost from a random point on.
+   */
+  public synchronized void crash(RandomGenerator random) {
+    killAll();
+    for (Node node : nodes.values()) {
+      if (node.writer.isPresent()) {
+        node.cut(node.flushed, random);
+      }
+    }
+  }
+
+  /** As {@link #crash}, and of every file, closed ones too, what was not hsynced is lost. */
+  public synchronized void powerLoss(RandomGenerator random) {
+    killAll();
+    nodes.values().stream().filter(n -> !n.directory).forEach(n -> n.cut(n.synced, random));
+  }
+
+  /** One process dies; the others go on. */
+  public synchronized void kill(CrashableFileSystem process, RandomGenerator random) {
+    process.die();
+    mounted.remove(process);
+    for (Node node : nodes.values()) {
+      if (node.writer.equals(Optional.of(process))) {
+        node.cut(node.flushed, random);
+      }
+    }
+  }
+
+  /** Asks {@code injector} before every operation from now on. */
+  public void inject(FaultInjector injector) {
+    injectors.add(injector);
+  }
+
+  /** Ends all injected faults. */
+  public void heal() {
+    injectors.clear();
+  }
+
+  /** From now on new streams say that they cannot flush, as those on erasure-coded files do. */
+  public synchronized void withoutFlush() {
+    flushable = false;
+  }
+
+  /** How often an operation was called so far. */
+  public synchronized long count(Operation operation) {
+    return counts.getOrDefault(operation, 0L);
+  }
+
+  /** Replaces one byte of a file: damage, for tests. */
+  public synchronized void flipBits(Path file, int offset, int mask) throws IOException {
+    node(key(file)).bytes[offset] ^= (byte) mask;
+  }
+
+  /** Shortens a file, for tests. */
+  public synchronized void truncate(Path file, int length) throws IOException {
+    Node node = node(key(file));
+    node.written = Math.min(node.written, length);
+    node.flushed = node.written;
+    node.synced = node.written;
+  }
+
+  private void killAll() {
+    mounted.forEach(CrashableFileSystem::die);
+    mounted.clear();
+  }
+
+  // What follows is called by the file system and its streams.
+
+  Optional<FaultInjector.Effect> fault(Operation operation, Path path) {
+    synchronized (this) {
+      counts.merge(operation, 1L, Long::sum);
+    }
+    for (FaultInjector injector : injectors) {
+      Optional<FaultInjector.Effect> effect = injector.before(operation, path);
+      if (effect.isPresent()) {
+        return effect;
+      }
+    }
+    return Optional.empty();
+  }
+
+  synchronized boolean flushable() {
+    return flushable;
+  }
+
+  synchronized Node create(
+      Path path, boolean overwrite, boolean recursive, CrashableFileSystem writer)
+      throws IOException {
+    String key = key(path);
+    Node before = nodes.get(key);
+    if (before != null && (before.directory || !overwrite)) {
+      throw new FileAlreadyExistsException(path + " exists");
+    }
+    Path parent = path.getParent();
+    Node above = nodes.get(key(parent));
+    if (above == null && !recursive) {
+      throw new FileNotFoundException("the directory " + parent + " of " + path + " is missing");
+    }
+    mkdirs(parent);
+    if (before != null) {
+      before.deleted = true;
+    }
+    Node node = new Node(false, ++clockMillis);
+    node.writer = Optional.of(writer);
+    nodes.put(key, node);
+    return node;
+  }
+
+  synchronized void write(Node node, CrashableFileSystem by, byte[] bytes, int offset, int length)
+      throws IOException {
+    checkWriter(node, by);
+    if (node.written + length > node.bytes.length) {
+      node.bytes =
+          Arrays.copyOf(node.bytes, Math.max(node.written + length, node.bytes.length * 2));
+    }
+    System.arraycopy(bytes, offset, node.bytes, node.written, length);
+    node.written += length;
+  }
+
+  synchronized void flush(Node node, CrashableFileSystem by, boolean sync) throws IOException {
+    checkWriter(node, by);
+    node.flushed = node.written;
+    if (sync) {
+      node.synced = node.written;
+    }
+  }
+
+  synchronized void close(Node node, CrashableFileSystem by) throws IOException {
+    checkWriter(node, by);
+    node.flushed = node.written;
+    node.writer = Optional.empty();
+  }
+
+  private static void checkWriter(Node node, CrashableFileSystem by) throws IOException {
+    if (node.deleted) {
+      throw new FileNotFoundException("the file was deleted while it was written");
+    }
+    if (!node.writer.equals(Optional.of(by))) {
+      throw new IOException("the file is closed: its lease was recovered");
+    }
+  }
+
+  synchronized boolean recoverLease(Path path) throws IOException {
+    Node node = node(key(path));
+    if (node.writer.isPresent()) {
+      node.written = node.flushed;
+      node.writer = Optional.empty();
+    }
+    return true;
+  }
+
+  synchronized boolean isClosed(Path path) throws IOException {
+    return node(key(path)).writer.isEmpty();
+  }
+
+  synchronized Node open(Path path) throws IOException {
+    Node node = node(key(path));
+    if (node.directory) {
+      throw new FileNotFoundException(path + " is a directory");
+    }
+    return node;
+  }
+
+  synchronized int visible(Node node) {
+    return node.directory ? 0 : node.visible();
+  }
+
+  synchronized int read(Node node, long position, byte[] target, int offset, int length) {
+    int available = (int) Math.max(0, Math.min(length, node.visible() - position));
+    System.arraycopy(node.bytes, (int) position, target, offset, available);
+    return available;
+  }
+
+  synchronized Node status(Path path) throws IOException {
+    return node(key(path));
+  }
+
+  synchronized List<Named> list(Path path) throws IOException {
+    String key = key(path);
+    Node node = node(key);
+    if (!node.directory) {
+      return List.of(new Named(key, node));
+    }
+    String prefix = key.equals("/") ? "/" : key + "/";
+    List<Named> children = new ArrayList<>();
+    for (Map.Entry<String, Node> entry : nodes.tailMap(prefix, true).entrySet()) {
+      if (!entry.getKey().startsWith(prefix)) {
+        break;
+      }
+      String name = entry.getKey().substring(prefix.length());
+      if (!name.isEmpty() && name.indexOf('/') < 0) {
+        children.add(new Named(entry.getKey(), entry.getValue()));
+      }
+    }
+    return children;
+  }
+
+  synchronized boolean mkdirs(Path path) throws IOException {
+    for (Path at = path; at != null; at = at.getParent()) {
+      Node node = nodes.get(key(at));
+      if (node != null && !node.directory) {
+        throw new ParentNotDirectoryException(at + " is a file");
+      }
+    }
+    for (Path at = path; at != null; at = at.getParent()) {
+      nodes.computeIfAbsent(key(at), missing -> new Node(true, ++clockMillis));
+    }
+    return true;
+  }
+
+  synchronized boolean delete(Path path, boolean recursive) throws IOException {
+    String key = key(path);
+    Node node = nodes.get(key);
+    if (node == null || key.equals("/")) {
+      return false;
+    }
+    Map<String, Node> below = below(key);
+    if (!below.isEmpty() && !recursive) {
+      throw new PathIsNotEmptyDirectoryException(path.toString());
+    }
+    below.values().forEach(child -> child.deleted = true);
+    below.clear();
+    node.deleted = true;
+    nodes.remove(key);
+    return true;
+  }
+
+  synchronized boolean rename(Path from, Path to) {
+    String source = key(from);
+    Node target = nodes.get(key(to));
+    if (target != null && target.directory) {
+      return rename(from, new Path(to, from.getName())); // As HDFS does: into the directory.
+    }
+    Node parent = nodes.get(key(to.getParent()));
+    String destination = key(to);
+    if (!nodes.containsKey(source)
+        || target != null
+        || parent == null
+        || !parent.directory
+        || destination.startsWith(source + "/")) {
+      return false;
+    }
+    Map<String, Node> below = below(source);
+    Map<String, Node> moved = new TreeMap<>();
+    below.forEach((key, node) -> moved.put(destination + key.substring(source.length()), node));
+    below.clear();
+    nodes.put(destination, nodes.remove(source));
+    nodes.putAll(moved);
+    return true;
+  }
+
+  private Map<String, Node> below(String key) {
+    return nodes.subMap(key + "/", key + "0"); // '0' follows '/'.
+  }
+
+  private Node node(String key) throws FileNotFoundException {
+    Node node = nodes.get(key);
+    if (node == null) {
+      throw new FileNotFoundException(key + " does not exist");
+    }
+    return node;
+  }
+
+  private static String key(Path path) {
+    return path.toUri().getPath();
+  }
+}

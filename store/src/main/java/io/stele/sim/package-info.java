@@ -1,0 +1,7 @@
+/**
+ * Fakes behind the store's seams, for its own tests and for those of its users: a file system that
+ * crashes, a lock service whose sessions end when told. Deterministic by seed.
+ *
+ * <p>Internal: not part of the public API.
+ */
+package io.stele.sim;
