@@ -37,6 +37,12 @@ public final class DataClient implements DataPlane, Closeable {
     /** What suits most clients. */
     public static final Options DEFAULT =
         new Options(2, DataServer.Limits.DEFAULT.frameBytesMax(), Duration.ofSeconds(5));
+
+    public Options {
+      if (threads < 1 || frameBytesMax < 1 || connectTimeout.toMillis() < 1) {
+        throw new IllegalArgumentException("options are above 0");
+      }
+    }
   }
 
   /** A client without connections yet. */
@@ -53,26 +59,34 @@ public final class DataClient implements DataPlane, Closeable {
       return CompletableFuture.failedFuture(
           new CallException("this client is closed", false, null));
     }
-    return connections
-        .compute(
-            server, (address, open) -> open != null && open.isUsable() ? open : connect(address))
-        .call(request, body, timeout);
+    DataConnection open = connections.get(server);
+    if (open == null || !open.isUsable()) {
+      open = connections.compute(server, this::usable);
+    }
+    return open.call(request, body, timeout);
   }
 
-  private DataConnection connect(Address server) {
-    return DataConnection.open(server, loops.next(), options);
+  private DataConnection usable(Address server, DataConnection known) {
+    return known != null && known.isUsable()
+        ? known
+        : DataConnection.open(
+            server, loops.next(), options, failed -> connections.remove(server, failed));
   }
 
   /** Open connections, and those being made. */
   public int connections() {
-    return (int) connections.values().stream().filter(DataConnection::isUsable).count();
+    return connections.size();
   }
 
-  /** Closes all connections; calls without an answer fail. */
+  /**
+   * Closes all connections; calls without an answer fail. Not to be called by what hangs on one.
+   */
   @Override
   public void close() {
-    closed = true;
-    List.copyOf(connections.values()).forEach(DataConnection::close);
-    DataServer.shutDown(loops);
+    if (!closed) {
+      closed = true;
+      List.copyOf(connections.values()).forEach(DataConnection::close);
+      DataServer.shutDown(loops);
+    }
   }
 }

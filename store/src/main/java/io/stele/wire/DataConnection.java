@@ -25,9 +25,12 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * The client's end of one connection: calls waiting for the connection, calls waiting for their
@@ -49,21 +52,35 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private final DataClient.Options options;
   private final AtomicLong lastCallId = new AtomicLong();
   private final LongObjectHashMap<Call> calls = new LongObjectHashMap<>();
-  private Channel channel;
+  private final Consumer<DataConnection> whenFailed;
+  private Optional<Channel> channel = Optional.empty();
   private boolean ready;
   private boolean probing;
   private long lastReceivedNanos = System.nanoTime();
   private volatile boolean usable = true;
 
-  private DataConnection(Address server, EventLoop loop, DataClient.Options options) {
+  private DataConnection(
+      Address server,
+      EventLoop loop,
+      DataClient.Options options,
+      Consumer<DataConnection> whenFailed) {
     this.server = server;
     this.loop = loop;
     this.options = options;
+    this.whenFailed = whenFailed;
   }
 
-  /** Begins to connect, and returns at once: calls made meanwhile wait. */
-  static DataConnection open(Address server, EventLoop loop, DataClient.Options options) {
-    DataConnection connection = new DataConnection(server, loop, options);
+  /**
+   * Begins to connect, and returns at once: calls made meanwhile wait.
+   *
+   * @param whenFailed told when the connection has failed or was closed
+   */
+  static DataConnection open(
+      Address server,
+      EventLoop loop,
+      DataClient.Options options,
+      Consumer<DataConnection> whenFailed) {
+    DataConnection connection = new DataConnection(server, loop, options, whenFailed);
     // Looking a name up may block for long, which an event loop must not.
     CompletableFuture.supplyAsync(() -> new InetSocketAddress(server.host(), server.port()))
         .whenCompleteAsync(connection::connect, loop);
@@ -78,35 +95,42 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
       fail(failure != null ? failure : new UnknownHostException(server.host()));
       return;
     }
-    ChannelFuture connected =
-        new Bootstrap()
-            .group(loop)
-            .channel(NioSocketChannel.class)
-            .option(ChannelOption.TCP_NODELAY, true)
-            .option(ChannelOption.SO_KEEPALIVE, true)
-            .option(
-                ChannelOption.CONNECT_TIMEOUT_MILLIS,
-                Math.toIntExact(options.connectTimeout().toMillis()))
-            .handler(
-                new ChannelInitializer<SocketChannel>() {
-                  @Override
-                  protected void initChannel(SocketChannel opened) {
-                    opened
-                        .pipeline()
-                        .addLast(new FlushConsolidationHandler(FLUSH_AFTER, true))
-                        .addLast(new HelloHandler.Client(options.connectTimeout()))
-                        .addLast(new FrameDecoder(options.frameBytesMax()))
-                        .addLast(DataConnection.this);
-                  }
-                })
-            .connect(address);
-    channel = connected.channel();
-    connected.addListener(
-        done -> {
-          if (!done.isSuccess()) {
-            fail(done.cause());
-          }
-        });
+    new Bootstrap()
+        .group(loop)
+        .channel(NioSocketChannel.class)
+        .option(ChannelOption.TCP_NODELAY, true)
+        .option(ChannelOption.SO_KEEPALIVE, true)
+        .option(
+            ChannelOption.CONNECT_TIMEOUT_MILLIS,
+            Math.toIntExact(options.connectTimeout().toMillis()))
+        .handler(
+            new ChannelInitializer<SocketChannel>() {
+              @Override
+              protected void initChannel(SocketChannel opened) {
+                opened
+                    .pipeline()
+                    .addLast(new FlushConsolidationHandler(FLUSH_AFTER, true))
+                    .addLast(new HelloHandler.Client(options.connectTimeout()))
+                    .addLast(new FrameDecoder(options.frameBytesMax()))
+                    .addLast(DataConnection.this);
+              }
+            })
+        .connect(address)
+        .addListener(
+            done -> {
+              if (!done.isSuccess()) {
+                fail(done.cause());
+              }
+            });
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext context) {
+    if (usable) {
+      channel = Optional.of(context.channel());
+    } else {
+      context.close();
+    }
   }
 
   /** Whether calls may be made: true until the connection has failed or was closed. */
@@ -130,7 +154,11 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
                   + "; send less at a time"));
     }
     Call call = new Call(id, Frame.encode(PooledByteBufAllocator.DEFAULT, header, body), millis);
-    loop.execute(() -> begin(call));
+    try {
+      loop.execute(() -> begin(call));
+    } catch (RejectedExecutionException e) {
+      call.fail("the client was closed", false, e);
+    }
     return call.answer;
   }
 
@@ -148,7 +176,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
 
   private void send(Call call) {
     call.sentNanos = System.nanoTime();
-    call.sent = channel.writeAndFlush(call.frame);
+    call.sent = channel.orElseThrow().writeAndFlush(call.frame);
   }
 
   private void expire(Call call) {
@@ -210,23 +238,22 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
       return;
     }
     usable = false;
+    whenFailed.accept(this);
     String message =
         (ready
                 ? "the connection to " + server + " was lost: "
                 : "cannot connect to " + server + ": ")
             + cause.getMessage();
-    Runnable failAll =
-        () -> {
-          List<Call> unanswered = List.copyOf(calls.values());
-          calls.clear();
-          unanswered.forEach(call -> call.fail(message, call.hasLeft(), cause));
-        };
-    if (channel == null) {
-      failAll.run();
-    } else {
-      // Only when closed is it known which requests left.
-      channel.close().addListener(done -> failAll.run());
-    }
+    // Only when closed is it known which requests left.
+    channel.ifPresentOrElse(
+        open -> open.close().addListener(done -> failCalls(message, cause)),
+        () -> failCalls(message, cause));
+  }
+
+  private void failCalls(String message, Throwable cause) {
+    List<Call> unanswered = List.copyOf(calls.values());
+    calls.clear();
+    unanswered.forEach(call -> call.fail(message, call.hasLeft(), cause));
   }
 
   void close() {

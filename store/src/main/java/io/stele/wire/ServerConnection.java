@@ -11,6 +11,8 @@ import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -32,6 +34,10 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
   private final RequestHandler handler;
   private final Admission admission;
   private final DataServer.Limits limits;
+
+  /** Read while nothing more could be sent: at most what one read of the socket brings. */
+  private final Queue<Frame> waiting = new ArrayDeque<>();
+
   private String peer = "";
   private Future<?> stalled;
 
@@ -48,6 +54,14 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
 
   @Override
   protected void channelRead0(ChannelHandlerContext context, Frame frame) throws IOException {
+    if (context.channel().isWritable() && waiting.isEmpty()) {
+      accept(context, frame);
+    } else {
+      waiting.add(frame);
+    }
+  }
+
+  private void accept(ChannelHandlerContext context, Frame frame) throws IOException {
     RequestProto header = frame.header(RequestProto.parser());
     if (!header.hasCallId()) {
       throw new IOException("a request has no call id, so that it cannot be answered");
@@ -73,9 +87,7 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
         default -> handler.handle(new Request(header, frame.body(), peer), answer);
       }
     } catch (RuntimeException | Error e) {
-      if (!answer.done.get()) {
-        answer.fail(e);
-      }
+      answer.failIfNotDone(e);
       if (!(e instanceof SteleException)) {
         LOG.error("a request of {} failed: {}", peer, header.getMethodCase(), e);
       }
@@ -83,7 +95,10 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
   }
 
   @Override
-  public void channelWritabilityChanged(ChannelHandlerContext context) {
+  public void channelWritabilityChanged(ChannelHandlerContext context) throws IOException {
+    while (context.channel().isWritable() && !waiting.isEmpty()) {
+      accept(context, waiting.remove());
+    }
     boolean writable = context.channel().isWritable();
     context.channel().config().setAutoRead(writable);
     if (!writable && stalled == null) {
@@ -102,6 +117,7 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
 
   @Override
   public void channelInactive(ChannelHandlerContext context) {
+    waiting.clear();
     if (stalled != null) {
       stalled.cancel(false);
     }
@@ -109,7 +125,7 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    LOG.warn("closing the connection of {}: {}", peer, cause.toString());
+    LOG.info("closing the connection of {}: {}", peer, cause.toString());
     context.close();
   }
 
@@ -126,38 +142,47 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
       this.requestBytes = requestBytes;
     }
 
-    /** An answer without a status is one that went well. */
-    private static StatusProto status(ResponseProto response) {
-      return response.hasStatus() ? response.getStatus() : StatusProto.OK;
-    }
-
     @Override
     public void answer(ResponseProto response, ByteBuffer body) {
       if (!done.compareAndSet(false, true)) {
         throw new IllegalStateException("call " + callId + " of " + peer + " was answered before");
       }
-      ResponseProto header =
-          response.toBuilder().setCallId(callId).setStatus(status(response)).build();
-      long payloadBytes = Frame.payloadBytes(header, body);
-      if (payloadBytes > limits.frameBytesMax()) {
-        LOG.error("an answer of {} bytes to {} is over the limit", payloadBytes, peer);
-        header =
-            Statuses.response(
-                    SteleException.refused(
-                        "the answer has "
-                            + payloadBytes
-                            + " bytes: the limit of a frame is "
-                            + limits.frameBytesMax()
-                            + "; ask for less at a time"))
-                .toBuilder()
-                .setCallId(callId)
-                .build();
-        body = DataPlane.EMPTY;
+      send(response, body);
+    }
+
+    void failIfNotDone(Throwable failure) {
+      if (done.compareAndSet(false, true)) {
+        send(Statuses.response(failure), DataPlane.EMPTY);
       }
-      ByteBuf frame = Frame.encode(channel.alloc(), header, body);
+    }
+
+    private void send(ResponseProto response, ByteBuffer body) {
+      if (!channel.isActive()) {
+        admission.answered(requestBytes, 0);
+        return;
+      }
+      ByteBuf frame = encode(response, body);
       int answerBytes = frame.readableBytes();
       admission.answered(requestBytes, answerBytes);
       channel.writeAndFlush(frame).addListener(sent -> admission.sent(answerBytes));
+    }
+
+    private ByteBuf encode(ResponseProto response, ByteBuffer body) {
+      StatusProto status = response.hasStatus() ? response.getStatus() : StatusProto.OK;
+      ResponseProto header = response.toBuilder().setCallId(callId).setStatus(status).build();
+      long payloadBytes = Frame.payloadBytes(header, body);
+      if (payloadBytes <= limits.frameBytesMax()) {
+        return Frame.encode(channel.alloc(), header, body);
+      }
+      SteleException tooLarge =
+          SteleException.refused(
+              "the answer has "
+                  + payloadBytes
+                  + " bytes: the limit of a frame is "
+                  + limits.frameBytesMax()
+                  + "; ask for less at a time");
+      header = Statuses.response(tooLarge).toBuilder().setCallId(callId).build();
+      return Frame.encode(channel.alloc(), header, DataPlane.EMPTY);
     }
   }
 }

@@ -1,0 +1,580 @@
+package io.stele.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.stele.model.SteleException;
+import io.stele.wire.data.DataProtos.PingProto;
+import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.SampleRowKeysProto;
+import io.stele.wire.data.DataProtos.StatusProto;
+import io.stele.wire.data.DataProtos.TabletProto;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.apache.hadoop.thirdparty.protobuf.MessageLite;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The data plane over loopback, with peers that behave and peers that do not. */
+@Timeout(60)
+final class DataPlaneTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final RequestProto REQUEST =
+      RequestProto.newBuilder()
+          .setSampleRowKeys(
+              SampleRowKeysProto.newBuilder()
+                  .setTablet(TabletProto.newBuilder().setTableId("t1").setTablet("x")))
+          .build();
+  private static final RequestProto PING =
+      RequestProto.newBuilder().setPing(PingProto.getDefaultInstance()).build();
+  private static final ResponseProto OK = ResponseProto.getDefaultInstance();
+  private static final RequestHandler ECHO =
+      (request, responder) -> responder.answer(OK, request.body());
+
+  private final List<AutoCloseable> open = new ArrayList<>();
+
+  @AfterEach
+  void closeAll() throws Exception {
+    for (AutoCloseable closeable : open) {
+      closeable.close();
+    }
+  }
+
+  @Test
+  void anAnswerCarriesHeaderAndBody() throws IOException {
+    DataServer server =
+        server(
+            (request, responder) ->
+                responder.answer(
+                    ResponseProto.newBuilder().setReadPoint(7).build(), request.body()));
+    Response answer = DataPlane.await(call(client(), server, "hello".getBytes()));
+    assertThat(answer.status()).isEqualTo(StatusProto.OK);
+    assertThat(answer.header().getReadPoint()).isEqualTo(7);
+    assertThat(bytes(answer.body())).isEqualTo("hello".getBytes());
+  }
+
+  @Test
+  void bodiesOfAllSizesArriveWhole() throws IOException {
+    DataServer server = server(ECHO);
+    DataClient client = client();
+    Random random = new Random(1);
+    for (int size : new int[] {0, 1, 127, 128, 65_535, 1 << 20, (1 << 20) + 1, 9_999_999}) {
+      byte[] body = new byte[size];
+      random.nextBytes(body);
+      assertThat(bytes(DataPlane.await(call(client, server, body)).body())).isEqualTo(body);
+    }
+  }
+
+  @Test
+  void manyCallsShareAConnection() throws Exception {
+    ExecutorService pool = pool(4);
+    DataServer server =
+        server((request, responder) -> pool.execute(() -> ECHO.handle(request, responder)));
+    DataClient client = client();
+    ExecutorService callers = pool(8);
+    List<CompletableFuture<Void>> all = new ArrayList<>();
+    for (int caller = 0; caller < 8; caller++) {
+      int seed = caller;
+      all.add(
+          CompletableFuture.runAsync(
+              () -> {
+                Random random = new Random(seed);
+                for (int i = 0; i < 100; i++) {
+                  List<byte[]> bodies = new ArrayList<>();
+                  List<CompletableFuture<Response>> answers = new ArrayList<>();
+                  for (int j = 0; j < 10; j++) {
+                    byte[] body = new byte[random.nextInt(3000)];
+                    random.nextBytes(body);
+                    bodies.add(body);
+                    answers.add(call(client, server, body));
+                  }
+                  for (int j = 0; j < 10; j++) {
+                    assertThat(bytes(answers.get(j).join().body())).isEqualTo(bodies.get(j));
+                  }
+                }
+              },
+              callers));
+    }
+    all.forEach(CompletableFuture::join);
+    assertThat(server.connections()).isEqualTo(1);
+    await(() -> server.requestsInFlight() == 0 && server.bytesInFlight() == 0);
+  }
+
+  @Test
+  void failuresOfTheHandlerAreAnsweredAsStatuses() throws IOException {
+    Queue<RuntimeException> failures = new ConcurrentLinkedQueue<>();
+    DataServer server =
+        server(
+            (request, responder) -> {
+              throw failures.remove();
+            });
+    DataClient client = client();
+    for (SteleException.Code code : SteleException.Code.values()) {
+      failures.add(new SteleException(code, "what and where"));
+      Response answer = DataPlane.await(call(client, server, new byte[0]));
+      assertThatThrownBy(answer::check)
+          .isInstanceOfSatisfying(SteleException.class, e -> assertThat(e.code()).isEqualTo(code))
+          .hasMessage("what and where");
+    }
+    failures.add(new NotServingTabletException("t1/x moved"));
+    Response moved = DataPlane.await(call(client, server, new byte[0]));
+    assertThatThrownBy(moved::check).isInstanceOf(NotServingTabletException.class);
+    failures.add(new IllegalStateException("a bug"));
+    Response bug = DataPlane.await(call(client, server, new byte[0]));
+    assertThat(bug.status()).isEqualTo(StatusProto.INTERNAL);
+    assertThat(bug.header().getMessage()).contains("a bug");
+  }
+
+  @Test
+  void theTransportItselfAnswersPingsAndRefusesUnknownMethods() throws IOException {
+    DataServer server =
+        server(
+            (request, responder) -> {
+              throw new AssertionError("not for the handler");
+            });
+    DataClient client = client();
+    assertThat(DataPlane.await(client.call(at(server), PING, DataPlane.EMPTY, LONG)).status())
+        .isEqualTo(StatusProto.OK);
+    RequestProto unknown = RequestProto.getDefaultInstance();
+    assertThat(DataPlane.await(client.call(at(server), unknown, DataPlane.EMPTY, LONG)).status())
+        .isEqualTo(StatusProto.REFUSED);
+  }
+
+  @Test
+  void aCallWithoutAnAnswerInTimeFailsAndItsLateAnswerIsDropped() throws Exception {
+    Queue<Responder> held = new ConcurrentLinkedQueue<>();
+    DataServer server = server((request, responder) -> held.add(responder));
+    DataClient client = client();
+    var slow = client.call(at(server), REQUEST, DataPlane.EMPTY, Duration.ofMillis(100));
+    assertThatThrownBy(() -> DataPlane.await(slow))
+        .isInstanceOfSatisfying(CallException.class, e -> assertThat(e.mayHaveExecuted()).isTrue())
+        .hasMessageContaining("100 ms");
+    var next = client.call(at(server), REQUEST, DataPlane.EMPTY, LONG);
+    await(() -> held.size() == 2);
+    held.remove().answer(ResponseProto.newBuilder().setReadPoint(1).build());
+    held.remove().answer(ResponseProto.newBuilder().setReadPoint(2).build());
+    assertThat(DataPlane.await(next).header().getReadPoint()).isEqualTo(2);
+    assertThat(server.connections()).isEqualTo(1);
+  }
+
+  @Test
+  void theHandlerSeesHowLongTheCallerWaits() throws IOException {
+    CompletableFuture<Request> seen = new CompletableFuture<>();
+    DataServer server =
+        server(
+            (request, responder) -> {
+              seen.complete(request);
+              ECHO.handle(request, responder);
+            });
+    DataPlane.await(call(client(), server, new byte[0]));
+    assertThat(seen.join().remaining()).isBetween(Duration.ofSeconds(1), LONG);
+    assertThat(seen.join().isExpired()).isFalse();
+    assertThat(seen.join().peer()).contains("127.0.0.1");
+  }
+
+  @Test
+  void aServerThatDiesInMidCallLeavesTheOutcomeUnknownAndTheNextCallConnectsAnew()
+      throws Exception {
+    CountDownLatch received = new CountDownLatch(3);
+    DataServer dying = server((request, responder) -> received.countDown());
+    DataClient client = client();
+    List<CompletableFuture<Response>> calls = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      calls.add(call(client, dying, new byte[10]));
+    }
+    received.await();
+    dying.close();
+    for (var call : calls) {
+      assertThatThrownBy(() -> DataPlane.await(call))
+          .isInstanceOfSatisfying(
+              CallException.class, e -> assertThat(e.mayHaveExecuted()).isTrue());
+    }
+    assertThatThrownBy(() -> DataPlane.await(call(client, dying, new byte[0])))
+        .isInstanceOfSatisfying(CallException.class, e -> assertThat(e.mayHaveExecuted()).isFalse())
+        .hasMessageContaining("cannot connect to 127.0.0.1:" + dying.port());
+    DataServer successor = DataServer.start(at(dying), 1, DataServer.Limits.DEFAULT, ECHO);
+    open.add(successor);
+    DataPlane.await(call(client, successor, new byte[0])).check();
+  }
+
+  @Test
+  void aHostThatDoesNotExistIsACleanFailure() {
+    Address nowhere = new Address("no-such-host.invalid", 1);
+    assertThatThrownBy(
+            () -> DataPlane.await(client().call(nowhere, REQUEST, DataPlane.EMPTY, LONG)))
+        .isInstanceOfSatisfying(CallException.class, e -> assertThat(e.mayHaveExecuted()).isFalse())
+        .hasMessageContaining("no-such-host.invalid");
+  }
+
+  @Test
+  void closingTheClientFailsWhatWaitsAndRefusesWhatComes() throws Exception {
+    CountDownLatch received = new CountDownLatch(1);
+    DataServer server = server((request, responder) -> received.countDown());
+    DataClient client = client();
+    var waiting = call(client, server, new byte[0]);
+    received.await();
+    client.close();
+    assertThatThrownBy(() -> DataPlane.await(waiting)).isInstanceOf(CallException.class);
+    assertThatThrownBy(() -> DataPlane.await(call(client, server, new byte[0])))
+        .isInstanceOfSatisfying(
+            CallException.class, e -> assertThat(e.mayHaveExecuted()).isFalse());
+  }
+
+  @Test
+  void aGracefulCloseWaitsForAnswers() throws Exception {
+    CompletableFuture<Responder> held = new CompletableFuture<>();
+    DataServer server = server((request, responder) -> held.complete(responder));
+    DataClient client = client();
+    var answer = call(client, server, new byte[0]);
+    held.join();
+    var closed = CompletableFuture.runAsync(() -> server.close(LONG), pool(1));
+    await(
+        () ->
+            client.call(at(server), PING, DataPlane.EMPTY, LONG).join().status()
+                == StatusProto.RETRY_LATER);
+    assertThat(closed).isNotDone();
+    held.join().answer(OK);
+    DataPlane.await(answer).check();
+    closed.join();
+  }
+
+  @Test
+  void aRequestOverTheFrameLimitIsRefusedBeforeItIsSent() {
+    DataClient client = client(new DataClient.Options(1, 1000, Duration.ofSeconds(5)));
+    Address nowhere = new Address("127.0.0.1", 1);
+    assertThatThrownBy(
+            () ->
+                DataPlane.await(
+                    client.call(nowhere, REQUEST, ByteBuffer.wrap(new byte[1000]), LONG)))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+        .hasMessageContaining("1000");
+  }
+
+  @Test
+  void anAnswerOverTheFrameLimitIsRefused() throws IOException {
+    DataServer server =
+        server(
+            new DataServer.Limits(1000, 10, 10_000, LONG),
+            (request, responder) -> responder.answer(OK, ByteBuffer.wrap(new byte[1000])));
+    assertThat(DataPlane.await(call(client(), server, new byte[0])).status())
+        .isEqualTo(StatusProto.REFUSED);
+  }
+
+  @Test
+  void requestsAboveTheLimitAreToldToRetryLater() throws Exception {
+    Queue<Responder> held = new ConcurrentLinkedQueue<>();
+    DataServer server =
+        server(
+            new DataServer.Limits(1 << 20, 2, 1 << 20, LONG),
+            (request, responder) -> held.add(responder));
+    DataClient client = client();
+    var first = call(client, server, new byte[0]);
+    var second = call(client, server, new byte[0]);
+    var third = call(client, server, new byte[0]);
+    assertThat(DataPlane.await(third).status()).isEqualTo(StatusProto.RETRY_LATER);
+    held.forEach(responder -> responder.answer(OK));
+    DataPlane.await(first).check();
+    DataPlane.await(second).check();
+    var fourth = call(client, server, new byte[0]);
+    await(() -> held.size() == 3);
+    assertThat(fourth).isNotDone();
+  }
+
+  @Test
+  void aPeerThatDoesNotReadItsAnswersIsNotReadFromAndThenClosed() throws Exception {
+    AtomicInteger handled = new AtomicInteger();
+    ByteBuffer answer = ByteBuffer.wrap(new byte[1 << 19]);
+    DataServer server =
+        server(
+            new DataServer.Limits(1 << 20, 10_000, 1L << 30, Duration.ofMillis(500)),
+            (request, responder) -> {
+              handled.incrementAndGet();
+              responder.answer(OK, answer.duplicate());
+            });
+    try (Socket socket = new Socket("127.0.0.1", server.port())) {
+      DataOutputStream out = hello(socket, 1);
+      byte[] frame = frame(1);
+      for (int i = 0; i < 2_000; i++) {
+        out.write(frame);
+      }
+      await(() -> server.connections() == 0 && server.bytesInFlight() == 0);
+    }
+    // What the sockets' buffers hold (some MB), and the high-water mark.
+    assertThat(handled.get()).isBetween(1, 200);
+  }
+
+  @Test
+  void whatASlowReaderAskedForComesWhenItReads() throws Exception {
+    ByteBuffer answer = ByteBuffer.wrap(new byte[1 << 19]);
+    DataServer server = server((request, responder) -> responder.answer(OK, answer.duplicate()));
+    try (Socket socket = new Socket("127.0.0.1", server.port())) {
+      DataOutputStream out = hello(socket, 1);
+      int count = 300;
+      for (int i = 0; i < count; i++) {
+        out.write(frame(i));
+      }
+      await(() -> server.bytesInFlight() > 0);
+      DataInputStream in = new DataInputStream(socket.getInputStream());
+      for (int i = 0; i < count; i++) {
+        byte[] payload = new byte[in.readInt()];
+        in.readInt();
+        in.readFully(payload);
+        ResponseProto header = new Frame(payload).header(ResponseProto.parser());
+        assertThat(header.getCallId()).isEqualTo(i);
+        assertThat(header.getStatus()).isEqualTo(StatusProto.OK);
+      }
+    }
+    await(() -> server.bytesInFlight() == 0);
+  }
+
+  @Test
+  void aDamagedRequestEndsItsConnectionUnhandled() throws Exception {
+    AtomicInteger handled = new AtomicInteger();
+    DataServer server = server((request, responder) -> handled.incrementAndGet());
+    byte[] good = frame(1);
+    for (int bit = 0; bit < good.length * 8; bit += 3) {
+      byte[] bad = good.clone();
+      bad[bit / 8] ^= (byte) (1 << bit % 8);
+      try (Socket socket = new Socket("127.0.0.1", server.port())) {
+        DataOutputStream out = hello(socket, 1);
+        out.write(bad);
+        socket.shutdownOutput(); // A longer length would wait for more.
+        assertThat(socket.getInputStream().readAllBytes()).as("bit %d", bit).isEmpty();
+      }
+    }
+    assertThat(handled).hasValue(0);
+  }
+
+  @Test
+  void truncatedAndRandomBytesNeitherHangNorKillTheServer() throws Exception {
+    DataServer server = server(ECHO);
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    byte[] good = frame(1);
+    for (int i = 0; i < 200; i++) {
+      byte[] bad;
+      if (i % 2 == 0) {
+        bad = Arrays.copyOf(good, random.nextInt(good.length));
+      } else {
+        bad = new byte[random.nextInt(100)];
+        random.nextBytes(bad);
+      }
+      try (Socket socket = new Socket("127.0.0.1", server.port())) {
+        DataOutputStream out = hello(socket, 1);
+        out.write(bad);
+        socket.shutdownOutput();
+        assertThat(socket.getInputStream().readAllBytes()).as("seed %d", seed).isEmpty();
+      }
+    }
+    DataPlane.await(call(client(), server, new byte[0])).check();
+  }
+
+  @Test
+  void aFrameThatClaimsTooMuchEndsItsConnection() throws Exception {
+    DataServer server = server(new DataServer.Limits(1000, 10, 10_000, LONG), ECHO);
+    for (int claimed : new int[] {0, -1, 1001, Integer.MAX_VALUE}) {
+      try (Socket socket = new Socket("127.0.0.1", server.port())) {
+        DataOutputStream out = hello(socket, 1);
+        out.writeInt(claimed);
+        out.writeInt(0);
+        assertThat(socket.getInputStream().readAllBytes()).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void aDamagedAnswerFailsWhatIsInFlightAsUnknown() throws Exception {
+    byte[] answer = frame(ResponseProto.newBuilder().setCallId(1).build());
+    answer[answer.length - 1] ^= 1;
+    DataClient client = client();
+    try (ServerSocket listener = new ServerSocket(0)) {
+      CompletableFuture.runAsync(() -> serveOnce(listener, 1, answer), pool(1));
+      Address address = new Address("127.0.0.1", listener.getLocalPort());
+      assertThatThrownBy(
+              () -> DataPlane.await(client.call(address, REQUEST, DataPlane.EMPTY, LONG)))
+          .isInstanceOfSatisfying(
+              CallException.class, e -> assertThat(e.mayHaveExecuted()).isTrue())
+          .hasMessageContaining("checksum");
+    }
+  }
+
+  @Test
+  void aStatusFromALaterServerIsNotTakenForOk() throws Exception {
+    byte[] answer = frame(ResponseProto.newBuilder().setCallId(1).build());
+    DataClient client = client();
+    try (ServerSocket listener = new ServerSocket(0)) {
+      CompletableFuture.runAsync(() -> serveOnce(listener, 1, answer), pool(1));
+      Address address = new Address("127.0.0.1", listener.getLocalPort());
+      Response response = DataPlane.await(client.call(address, REQUEST, DataPlane.EMPTY, LONG));
+      assertThat(response.status()).isEqualTo(StatusProto.INTERNAL);
+    }
+  }
+
+  @Test
+  void otherVersionsAndOtherProtocolsAreToldApart() throws Exception {
+    DataClient client = client();
+    try (ServerSocket listener = new ServerSocket(0)) {
+      CompletableFuture.runAsync(() -> serveOnce(listener, 2, new byte[0]), pool(1));
+      Address address = new Address("127.0.0.1", listener.getLocalPort());
+      assertThatThrownBy(
+              () -> DataPlane.await(client.call(address, REQUEST, DataPlane.EMPTY, LONG)))
+          .isInstanceOfSatisfying(
+              CallException.class, e -> assertThat(e.mayHaveExecuted()).isFalse())
+          .hasMessageContaining("speaks version 2");
+    }
+    DataServer server = server(ECHO);
+    try (Socket socket = new Socket("127.0.0.1", server.port())) {
+      hello(socket, 7);
+      assertThat(socket.getInputStream().readAllBytes()).as("nothing after the hello").isEmpty();
+    }
+    try (Socket socket = new Socket("127.0.0.1", server.port())) {
+      socket.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes());
+      assertThat(socket.getInputStream().readAllBytes()).isEmpty();
+    }
+  }
+
+  @Test
+  void aServerThatFellSilentLosesItsConnectionSoThatLaterCallsNeedNotWait() throws Exception {
+    DataClient client = client();
+    try (ServerSocket listener = new ServerSocket(0)) {
+      CompletableFuture<Void> end = new CompletableFuture<>();
+      open.add(() -> end.complete(null));
+      var unused =
+          CompletableFuture.runAsync(
+              () -> {
+                try (Socket socket = listener.accept()) {
+                  writeHello(socket, 1);
+                  end.join();
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              },
+              pool(1));
+      Address address = new Address("127.0.0.1", listener.getLocalPort());
+      var patient = client.call(address, REQUEST, DataPlane.EMPTY, LONG);
+      var hasty = client.call(address, REQUEST, DataPlane.EMPTY, Duration.ofMillis(50));
+      assertThatThrownBy(() -> DataPlane.await(hasty)).hasMessageContaining("50 ms");
+      assertThatThrownBy(() -> DataPlane.await(patient)).hasMessageContaining("no sign of life");
+    }
+  }
+
+  private DataServer server(RequestHandler handler) throws IOException {
+    return server(DataServer.Limits.DEFAULT, handler);
+  }
+
+  private DataServer server(DataServer.Limits limits, RequestHandler handler) throws IOException {
+    DataServer server = DataServer.start(new Address("127.0.0.1", 0), 1, limits, handler);
+    open.add(server);
+    return server;
+  }
+
+  private DataClient client() {
+    return client(DataClient.Options.DEFAULT);
+  }
+
+  private DataClient client(DataClient.Options options) {
+    DataClient client = new DataClient(options);
+    open.add(client);
+    return client;
+  }
+
+  private ExecutorService pool(int threads) {
+    ExecutorService pool = Executors.newFixedThreadPool(threads);
+    open.add(pool::shutdownNow);
+    return pool;
+  }
+
+  private static Address at(DataServer server) {
+    return new Address("127.0.0.1", server.port());
+  }
+
+  private static CompletableFuture<Response> call(
+      DataClient client, DataServer server, byte[] body) {
+    return client.call(at(server), REQUEST, ByteBuffer.wrap(body), LONG);
+  }
+
+  private static byte[] bytes(ByteBuffer buffer) {
+    byte[] bytes = new byte[buffer.remaining()];
+    buffer.get(bytes);
+    return bytes;
+  }
+
+  private static byte[] frame(long callId) {
+    return frame(REQUEST.toBuilder().setCallId(callId).setRemainingMillis(1000).build());
+  }
+
+  private static byte[] frame(MessageLite header) {
+    ByteBuf frame =
+        Frame.encode(UnpooledByteBufAllocator.DEFAULT, header, ByteBuffer.wrap(new byte[] {1, 2}));
+    byte[] bytes = new byte[frame.readableBytes()];
+    frame.readBytes(bytes).release();
+    return bytes;
+  }
+
+  /** Speaks as a client of {@code version}, and takes the server's hello. */
+  private static DataOutputStream hello(Socket socket, int version) throws IOException {
+    DataOutputStream out = writeHello(socket, version);
+    DataInputStream in = new DataInputStream(socket.getInputStream());
+    assertThat(in.readInt()).isEqualTo(Hello.OURS.magic());
+    assertThat(in.readInt()).isEqualTo(Hello.OURS.version() << 16);
+    return out;
+  }
+
+  private static DataOutputStream writeHello(Socket socket, int version) throws IOException {
+    DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+    out.writeInt(Hello.OURS.magic());
+    out.writeShort(version);
+    out.writeShort(0);
+    return out;
+  }
+
+  /** A server that sends its hello and, after the first bytes of a request, {@code answer}. */
+  private static void serveOnce(ServerSocket listener, int version, byte[] answer) {
+    try (Socket socket = listener.accept()) {
+      DataOutputStream out = writeHello(socket, version);
+      DataInputStream in = new DataInputStream(socket.getInputStream());
+      in.readLong();
+      if (version == 1) {
+        in.readLong();
+        out.write(answer);
+      }
+      in.readAllBytes();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void await(BooleanSupplier condition) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new AssertionError("not within 20 s");
+      }
+      TimeUnit.MILLISECONDS.sleep(2);
+    }
+  }
+}
