@@ -38,6 +38,7 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
   /** Read while nothing more could be sent: at most what one read of the socket brings. */
   private final Queue<Frame> waiting = new ArrayDeque<>();
 
+  private boolean draining;
   private String peer = "";
   private Future<?> stalled;
 
@@ -96,8 +97,12 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
 
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext context) throws IOException {
-    while (context.channel().isWritable() && !waiting.isEmpty()) {
-      accept(context, waiting.remove());
+    if (!draining) { // else called by what the loop below writes: it goes on by itself
+      draining = true;
+      while (context.channel().isWritable() && !waiting.isEmpty()) {
+        accept(context, waiting.remove());
+      }
+      draining = false;
     }
     boolean writable = context.channel().isWritable();
     context.channel().config().setAutoRead(writable);
