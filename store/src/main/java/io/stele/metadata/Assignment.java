@@ -1,0 +1,91 @@
+package io.stele.metadata;
+
+import io.stele.metadata.avro.AssignmentStateValue;
+import io.stele.metadata.avro.AssignmentValue;
+import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
+import io.stele.model.ServerId;
+import java.util.Optional;
+
+/**
+ * Who may serve a tablet. It goes none -> assigned -> loaded -> none, written before it is acted
+ * on.
+ *
+ * @param state how far it is
+ * @param server who; none in state NONE
+ * @param epoch 0 before the first assignment, one more at each
+ */
+public record Assignment(State state, Optional<ServerId> server, long epoch) {
+  /** The steps of an assignment. */
+  public enum State {
+    /** Nobody serves the tablet. */
+    NONE,
+    /** The server is to load the tablet. */
+    ASSIGNED,
+    /** The server serves the tablet. */
+    LOADED
+  }
+
+  /** A tablet nobody has served yet. */
+  public static final Assignment NEVER = new Assignment(State.NONE, Optional.empty(), 0);
+
+  public Assignment {
+    if (server.isPresent() == (state == State.NONE) || epoch < 0) {
+      throw new IllegalArgumentException(
+          "an assignment has a server unless its state is NONE, and an epoch of 0 or more, not "
+              + state
+              + " "
+              + server
+              + " "
+              + epoch);
+    }
+  }
+
+  /** To be loaded by {@code next}, under the next epoch. */
+  public Assignment assignedTo(ServerId next) {
+    return new Assignment(State.ASSIGNED, Optional.of(next), epoch + 1);
+  }
+
+  /** Loaded by the server it was assigned to. */
+  public Assignment loaded() {
+    return new Assignment(State.LOADED, server, epoch);
+  }
+
+  /** Nobody's again. */
+  public Assignment released() {
+    return new Assignment(State.NONE, Optional.empty(), epoch);
+  }
+
+  /** Whether it names {@code who}, assigned or loaded. */
+  public boolean isTo(ServerId who) {
+    return server.isPresent() && server.get().equals(who);
+  }
+
+  Bytes encode() {
+    return Avro.encode(
+        AssignmentValue.newBuilder()
+            .setState(AssignmentStateValue.valueOf(state.name()))
+            .setServer(server.map(ServerId::toString).orElse(""))
+            .setEpoch(epoch)
+            .build());
+  }
+
+  static Assignment decode(Bytes bytes, String where) throws CorruptionException {
+    return Avro.decode(
+        bytes,
+        AssignmentValue.class,
+        where,
+        value ->
+            new Assignment(
+                State.valueOf(value.getState().name()),
+                value.getServer().isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(ServerId.parse(value.getServer())),
+                value.getEpoch()));
+  }
+
+  @Override
+  public String toString() {
+    return state + server.map(s -> " " + s).orElse("") + " epoch " + epoch;
+  }
+}

@@ -1,0 +1,110 @@
+package io.stele.metadata;
+
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.lock.VersionedData;
+import io.stele.metadata.avro.RegistrationValue;
+import io.stele.model.CorruptionException;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * The first start of a cluster, and the check at every other that root directory and lock service
+ * belong together. The active master does it; each step is done only where it was not done before,
+ * so that it may end anywhere and be begun again.
+ */
+public final class Bootstrap {
+  private Bootstrap() {}
+
+  /**
+   * Steps 1 to 3: VERSION file, registration, root record.
+   *
+   * @throws SteleException REFUSED where the directory is of a newer layout, belongs to another
+   *     cluster, or has data of which the lock service knows nothing
+   */
+  public static Layout begin(
+      FileSystem fs, Path directory, LockService locks, TabletRecords records) throws IOException {
+    Layout layout = Layout.openOrCreate(fs, directory);
+    register(fs, layout, locks);
+    records.createRoot();
+    return layout;
+  }
+
+  /** Step 4, once the root tablet is served: METADATA's first tablet. */
+  public static void finish(TabletRecords records) throws IOException {
+    records.createTable(TableId.METADATA, List.of());
+  }
+
+  /**
+   * The cluster's root directory for a process that does not make it: a tablet server.
+   *
+   * @throws SteleException NOT_FOUND before the master's first start, REFUSED where lock service
+   *     and directory do not belong together
+   */
+  public static Layout join(FileSystem fs, Path directory, LockService locks) throws IOException {
+    Layout layout = Layout.open(fs, directory);
+    Optional<VersionedData> registered = locks.read(LockPaths.REGISTRATION);
+    if (registered.isEmpty()) {
+      throw SteleException.notFound(
+          "the cluster is not registered in the lock service: its master has not started yet");
+    }
+    check(layout, registered.get());
+    return layout;
+  }
+
+  private static void register(FileSystem fs, Layout layout, LockService locks) throws IOException {
+    Optional<VersionedData> registered = locks.read(LockPaths.REGISTRATION);
+    if (registered.isEmpty()) {
+      if (locks.read(LockPaths.ROOT).isEmpty() && layout.hasData(fs)) {
+        throw SteleException.refused(
+            layout.root()
+                + " holds data, but the lock service does not know this cluster: it lost its own data,"
+                + " or stele.zookeeper.quorum or stele.cluster.name names another one; correct that,"
+                + " or set stele.root.dir to an empty directory");
+      }
+      RegistrationValue value =
+          RegistrationValue.newBuilder()
+              .setCluster(layout.cluster())
+              .setLayout(Layout.VERSION)
+              .setRoot(layout.root().toString())
+              .build();
+      try {
+        locks.create(LockPaths.REGISTRATION, Avro.encode(value));
+      } catch (SteleException e) {
+        if (locks.read(LockPaths.REGISTRATION).isEmpty()) {
+          throw e;
+        } // Another master was faster: checked below.
+      }
+      registered = locks.read(LockPaths.REGISTRATION);
+    }
+    check(
+        layout,
+        registered.orElseThrow(() -> new IOException("the cluster's registration is gone again")));
+  }
+
+  private static void check(Layout layout, VersionedData registered) throws CorruptionException {
+    RegistrationValue value =
+        Avro.decode(
+            registered.data(),
+            RegistrationValue.class,
+            "lock service node " + LockPaths.REGISTRATION,
+            v -> v);
+    if (!value.getCluster().equals(layout.cluster())) {
+      throw SteleException.refused(
+          "in the lock service this cluster has its data in "
+              + value.getRoot()
+              + " (id "
+              + value.getCluster()
+              + "), but "
+              + layout.root()
+              + " belongs to another (id "
+              + layout.cluster()
+              + "): set stele.root.dir or stele.cluster.name right");
+    }
+  }
+}

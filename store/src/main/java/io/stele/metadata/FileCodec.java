@@ -1,0 +1,38 @@
+package io.stele.metadata;
+
+import io.stele.metadata.avro.FileValue;
+import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
+import io.stele.model.RowRange;
+import io.stele.tablet.FileRef;
+
+/** References to SSTables as values of METADATA. */
+final class FileCodec {
+  private FileCodec() {}
+
+  static Bytes encode(FileRef file) {
+    return Avro.encode(
+        FileValue.newBuilder()
+            .setPath(file.path())
+            .setLength(file.length())
+            .setStart(Avro.buffer(file.bounds().start()))
+            .setEnd(Avro.buffer(file.bounds().end()))
+            .setMinSequence(file.minSequence())
+            .setMaxSequence(file.maxSequence())
+            .build());
+  }
+
+  static FileRef decode(Bytes value, String where) throws CorruptionException {
+    return Avro.decode(
+        value,
+        FileValue.class,
+        where,
+        file ->
+            new FileRef(
+                file.getPath(),
+                file.getLength(),
+                new RowRange(Avro.bytes(file.getStart()), Avro.bytes(file.getEnd())),
+                file.getMinSequence(),
+                file.getMaxSequence()));
+  }
+}

@@ -1,0 +1,148 @@
+package io.stele.metadata;
+
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * A cluster's root directory: its VERSION file and where everything else is.
+ *
+ * <pre>
+ * VERSION                                          layout version and the cluster's id
+ * tables/&lt;table id&gt;/&lt;tablet&gt;/&lt;epoch&gt;-&lt;n&gt;.sst
+ * logs/&lt;server id&gt;/{user,meta}-&lt;n&gt;.log
+ * recovery/&lt;server id&gt;/...                          logs of fenced servers
+ * </pre>
+ *
+ * @param root the directory, qualified
+ * @param cluster the id drawn when it was made
+ */
+public record Layout(Path root, String cluster) {
+  /** The version of the layout that this code reads and writes. */
+  public static final int VERSION = 1;
+
+  private static final int VERSION_BYTES_MAX = 1024;
+
+  /**
+   * The root directory as it is.
+   *
+   * @throws SteleException NOT_FOUND where it is not one (yet), REFUSED where it is of a newer
+   *     layout
+   */
+  public static Layout open(FileSystem fs, Path directory) throws IOException {
+    Path root = fs.makeQualified(directory);
+    Path file = new Path(root, "VERSION");
+    String text;
+    try (FSDataInputStream in = fs.open(file)) {
+      text = new String(in.readNBytes(VERSION_BYTES_MAX), StandardCharsets.UTF_8);
+    } catch (FileNotFoundException e) {
+      throw new SteleException(
+          SteleException.Code.NOT_FOUND,
+          root
+              + " is not a root directory of Stele: it has no VERSION file; a master makes it at its"
+              + " first start",
+          e);
+    }
+    String[] words = text.strip().split("\\s+");
+    if (words.length < 4 || !words[0].equals("layout") || !words[2].equals("cluster")) {
+      throw SteleException.refused(
+          file + " is not a VERSION file of Stele: it says \"" + text.strip() + "\"");
+    }
+    int version;
+    try {
+      version = Integer.parseInt(words[1]);
+    } catch (NumberFormatException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED, file + " names no layout version: " + words[1], e);
+    }
+    if (version > VERSION) {
+      throw SteleException.refused(
+          root
+              + " has layout version "
+              + version
+              + ", written by a newer Stele; this one knows versions up to "
+              + VERSION
+              + ": upgrade it, or set stele.root.dir to another directory");
+    }
+    return new Layout(root, words[3]);
+  }
+
+  /** The root directory, made if there is none. Several may do this at once. */
+  public static Layout openOrCreate(FileSystem fs, Path directory) throws IOException {
+    Path root = fs.makeQualified(directory);
+    Path file = new Path(root, "VERSION");
+    if (!fs.exists(file)) {
+      fs.mkdirs(root);
+      Path draft = new Path(root, "VERSION." + UUID.randomUUID());
+      try (FSDataOutputStream out = fs.create(draft, false)) {
+        String text = "layout " + VERSION + "\ncluster " + UUID.randomUUID() + "\n";
+        out.write(text.getBytes(StandardCharsets.UTF_8));
+        out.hsync();
+      }
+      if (!fs.rename(draft, file)) {
+        fs.delete(draft, false); // Another was faster.
+      }
+    }
+    Layout layout = open(fs, root);
+    fs.mkdirs(layout.tables());
+    fs.mkdirs(layout.logs());
+    fs.mkdirs(layout.recovery());
+    return layout;
+  }
+
+  /** Above the tables' directories. */
+  public Path tables() {
+    return new Path(root, "tables");
+  }
+
+  /** Above the log directories of live servers. */
+  public Path logs() {
+    return new Path(root, "logs");
+  }
+
+  /** Above the log directories of fenced servers. */
+  public Path recovery() {
+    return new Path(root, "recovery");
+  }
+
+  /** The directory of a table's tablets. */
+  public Path table(TableId table) {
+    return new Path(tables(), table.value());
+  }
+
+  /** The log directory of a live server. */
+  public Path logs(ServerId server) {
+    return new Path(logs(), server.toString());
+  }
+
+  /** The log directory of a fenced server. */
+  public Path recovery(ServerId server) {
+    return new Path(recovery(), server.toString());
+  }
+
+  /** The path, relative to the root, of an SSTable that a tablet writes under an epoch. */
+  public static String file(TabletId tablet, long epoch, long number) {
+    return "tables/" + tablet.table() + "/" + tablet.name() + "/" + epoch + "-" + number + ".sst";
+  }
+
+  /** Where a file with a path relative to the root is. */
+  public Path resolve(String path) {
+    return new Path(root, path);
+  }
+
+  /** Whether anything was ever stored here. */
+  boolean hasData(FileSystem fs) throws IOException {
+    return fs.listStatus(tables()).length > 0
+        || fs.listStatus(logs()).length > 0
+        || fs.listStatus(recovery()).length > 0;
+  }
+}

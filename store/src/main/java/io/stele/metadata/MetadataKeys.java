@@ -1,0 +1,60 @@
+package io.stele.metadata;
+
+import io.stele.model.Bytes;
+import io.stele.model.Limits;
+import io.stele.model.RowRange;
+import io.stele.model.TableId;
+
+/**
+ * The keys of METADATA's rows: {@code <table id>;<end row>} for a tablet that ends before a row,
+ * {@code <table id><} for a table's last tablet, so that the tablets of a table stand together in
+ * order of their rows.
+ */
+public final class MetadataKeys {
+  /**
+   * The longest row at which a tablet may end: with the table's id before it, it is still a row.
+   */
+  public static final int END_ROW_BYTES_MAX = Limits.ROW_BYTES_MAX - 64;
+
+  private static final Bytes SEPARATOR = Bytes.of(";");
+  private static final Bytes LAST = Bytes.of("<");
+
+  private MetadataKeys() {}
+
+  /** The row of the tablet of {@code table} that ends at {@code endRow}; empty: of the last one. */
+  public static Bytes row(TableId table, Bytes endRow) {
+    return endRow.isEmpty() ? id(table).concat(LAST) : id(table).concat(SEPARATOR).concat(endRow);
+  }
+
+  /**
+   * The least key that the row of the tablet with {@code row} in it may have: that tablet is the
+   * first at or above it.
+   */
+  public static Bytes lookup(TableId table, Bytes row) {
+    return id(table).concat(SEPARATOR).concat(row).successor();
+  }
+
+  /** The rows of all tablets of {@code table}. */
+  public static RowRange table(TableId table) {
+    return new RowRange(id(table).concat(SEPARATOR), id(table).concat(LAST).successor());
+  }
+
+  /** The table whose tablet has the row {@code key}. */
+  public static TableId tableOf(Bytes key) {
+    for (int i = 0; i < key.length(); i++) {
+      if (key.at(i) == SEPARATOR.at(0) || key.at(i) == LAST.at(0)) {
+        return new TableId(key.slice(0, i).toUtf8());
+      }
+    }
+    throw new IllegalArgumentException("\"" + key + "\" is not a row of METADATA");
+  }
+
+  /** The table in which the records of the tablets of {@code table} are rows. */
+  public static TableId recordsOf(TableId table) {
+    return table.equals(TableId.METADATA) ? TableId.ROOT : TableId.METADATA;
+  }
+
+  private static Bytes id(TableId table) {
+    return Bytes.of(table.value());
+  }
+}

@@ -1,0 +1,223 @@
+package io.stele.metadata;
+
+import io.stele.metadata.TabletRecord.Tentative;
+import io.stele.metadata.avro.DroppedValue;
+import io.stele.metadata.avro.EventValue;
+import io.stele.metadata.avro.ExtentValue;
+import io.stele.metadata.avro.RedoValue;
+import io.stele.metadata.avro.TentativeValue;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Column;
+import io.stele.model.CorruptionException;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.tablet.FileRef;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Tablet records as rows.
+ *
+ * <pre>
+ * extent:               ExtentValue           which tablet, which rows
+ * assignment:state      AssignmentValue       who may serve it; what all changes are conditional on
+ * files:&lt;path&gt;          FileValue             an SSTable
+ * logs:&lt;server&gt;         (empty)               a commit log that may hold mutations of it
+ * redo:                 RedoValue
+ * dropped:&lt;path&gt;        DroppedValue          an SSTable not needed any more
+ * split:                TentativeValue        the row is a split's lower child, see Tilings
+ * events:               EventValue            what happened, one version an event
+ * </pre>
+ */
+final class RecordCodec {
+  static final String EXTENT = "extent";
+  static final String ASSIGNMENT = "assignment";
+  static final String FILES = "files";
+  static final String LOGS = "logs";
+  static final String REDO = "redo";
+  static final String DROPPED = "dropped";
+  static final String SPLIT = "split";
+  static final String EVENTS = "events";
+
+  static final Column STATE = Column.of(ASSIGNMENT, "state");
+  static final Column MARK = Column.of(SPLIT, "");
+
+  private RecordCodec() {}
+
+  /** The record in {@code row}, which stands in {@code table}; empty where it has no state. */
+  static Optional<TabletRecord> decode(Row row, String table) throws CorruptionException {
+    String where = table + " row " + row.key();
+    Extent extent = null;
+    Bytes state = null;
+    List<FileRef> files = new ArrayList<>();
+    Set<ServerId> logs = new TreeSet<>();
+    Redo redo = Redo.START;
+    Map<String, Long> dropped = new TreeMap<>();
+    Optional<Tentative> tentative = Optional.empty();
+    for (Cell cell : row.cells()) {
+      switch (cell.family()) {
+        case EXTENT -> extent = extent(cell.value(), where);
+        case ASSIGNMENT -> state = cell.isOf(STATE) ? cell.value().compact() : state;
+        case FILES -> files.add(FileCodec.decode(cell.value(), where));
+        case LOGS -> logs.add(server(cell.qualifier(), where));
+        case REDO -> redo = redo(cell.value(), where);
+        case DROPPED ->
+            dropped.put(
+                cell.qualifier().toUtf8(),
+                Avro.decode(
+                    cell.value(), DroppedValue.class, where, DroppedValue::getDroppedMillis));
+        case SPLIT -> tentative = Optional.of(tentative(cell.value(), where));
+        default -> {} // Events, and what a later version may add.
+      }
+    }
+    if (state == null) {
+      return Optional.empty();
+    }
+    if (extent == null) {
+      throw new CorruptionException(where, 0, "a tablet's record has no extent");
+    }
+    return Optional.of(
+        new TabletRecord(
+            extent.tablet,
+            extent.rows,
+            row.key(),
+            Assignment.decode(state, where),
+            state,
+            files,
+            logs,
+            redo,
+            dropped,
+            tentative));
+  }
+
+  /** Puts all of {@code record} into its row. */
+  static Mutation.Builder putAll(TabletRecord record, String event) {
+    Mutation.Builder row = Mutation.builder(rowOf(record));
+    putExtent(row, record);
+    putState(row, record);
+    record.files().forEach(file -> putFile(row, file));
+    record.logs().forEach(server -> putLog(row, server));
+    putRedo(row, record.redo());
+    record.tentative().ifPresent(mark -> row.put(SPLIT, Bytes.EMPTY, encode(mark)));
+    return putEvent(row, event, record.assignment());
+  }
+
+  /** The row a record is changed in; the root tablet's has a name of its own. */
+  static Bytes rowOf(TabletRecord record) {
+    return record.row().isEmpty() ? RootRecordRows.ROW : record.row();
+  }
+
+  static void putExtent(Mutation.Builder row, TabletRecord record) {
+    Bytes extent =
+        Avro.encode(
+            ExtentValue.newBuilder()
+                .setTable(record.id().table().value())
+                .setTablet(record.id().name())
+                .setStart(Avro.buffer(record.extent().start()))
+                .setEnd(Avro.buffer(record.extent().end()))
+                .build());
+    row.put(EXTENT, Bytes.EMPTY, extent);
+  }
+
+  static void putState(Mutation.Builder row, TabletRecord record) {
+    row.put(STATE.family(), STATE.qualifier(), record.state());
+  }
+
+  static void putFile(Mutation.Builder row, FileRef file) {
+    row.put(FILES, Bytes.of(file.path()), FileCodec.encode(file));
+  }
+
+  static void putLog(Mutation.Builder row, ServerId server) {
+    row.put(LOGS, Bytes.of(server.toString()), Bytes.EMPTY);
+  }
+
+  static void putRedo(Mutation.Builder row, Redo redo) {
+    Bytes value =
+        Avro.encode(
+            RedoValue.newBuilder()
+                .setSequence(redo.sequence())
+                .setHighestTimestamp(redo.highestTimestamp())
+                .build());
+    row.put(REDO, Bytes.EMPTY, value);
+  }
+
+  static void putDropped(Mutation.Builder row, String path, long millis) {
+    row.put(
+        DROPPED,
+        Bytes.of(path),
+        Avro.encode(DroppedValue.newBuilder().setDroppedMillis(millis).build()));
+  }
+
+  static Mutation.Builder putEvent(Mutation.Builder row, String what, Assignment assignment) {
+    Bytes event =
+        Avro.encode(
+            EventValue.newBuilder()
+                .setWhat(what)
+                .setEpoch(assignment.epoch())
+                .setServer(assignment.server().map(ServerId::toString).orElse(""))
+                .build());
+    return row.put(EVENTS, Bytes.EMPTY, event);
+  }
+
+  static Bytes encode(Tentative mark) {
+    return Avro.encode(
+        TentativeValue.newBuilder()
+            .setParent(mark.parent().toString())
+            .setParentEpoch(mark.parentEpoch())
+            .setChild(mark.child().toString())
+            .build());
+  }
+
+  private record Extent(TabletId tablet, RowRange rows) {}
+
+  private static Extent extent(Bytes value, String where) throws CorruptionException {
+    return Avro.decode(
+        value,
+        ExtentValue.class,
+        where,
+        extent ->
+            new Extent(
+                new TabletId(new TableId(extent.getTable()), extent.getTablet()),
+                new RowRange(Avro.bytes(extent.getStart()), Avro.bytes(extent.getEnd()))));
+  }
+
+  private static Redo redo(Bytes value, String where) throws CorruptionException {
+    return Avro.decode(
+        value,
+        RedoValue.class,
+        where,
+        redo -> new Redo(redo.getSequence(), redo.getHighestTimestamp()));
+  }
+
+  private static Tentative tentative(Bytes value, String where) throws CorruptionException {
+    return Avro.decode(
+        value,
+        TentativeValue.class,
+        where,
+        mark ->
+            new Tentative(
+                TabletId.parse(mark.getParent()),
+                mark.getParentEpoch(),
+                TabletId.parse(mark.getChild())));
+  }
+
+  private static ServerId server(Bytes qualifier, String where) throws CorruptionException {
+    try {
+      return ServerId.parse(qualifier.toUtf8());
+    } catch (IllegalArgumentException e) {
+      CorruptionException damaged = new CorruptionException(where, 0, "logs: " + e.getMessage());
+      damaged.initCause(e);
+      throw damaged;
+    }
+  }
+}

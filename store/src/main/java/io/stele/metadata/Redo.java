@@ -1,0 +1,13 @@
+package io.stele.metadata;
+
+/**
+ * From where on a tablet's commit log must be read again.
+ *
+ * @param sequence all mutations up to this sequence number are in the tablet's SSTables
+ * @param highestTimestamp the highest timestamp a server gave out up to there, in microseconds: it
+ *     never goes back on a move
+ */
+public record Redo(long sequence, long highestTimestamp) {
+  /** A tablet without a mutation. */
+  public static final Redo START = new Redo(0, 0);
+}

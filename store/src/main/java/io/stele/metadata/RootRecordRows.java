@@ -1,0 +1,205 @@
+package io.stele.metadata;
+
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.lock.VersionedData;
+import io.stele.metadata.avro.RootColumnValue;
+import io.stele.metadata.avro.RootRecordValue;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Column;
+import io.stele.model.CorruptionException;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/**
+ * The root tablet's record: one row in a node of the lock service, changed by version.
+ *
+ * <p>The node names its latest updates, so that one whose answer was lost is found there. Safe for
+ * use by any number of threads.
+ */
+final class RootRecordRows implements RecordRows {
+  /** The one row. */
+  static final Bytes ROW = Bytes.of("root<");
+
+  private static final String WHERE = "lock service node " + LockPaths.ROOT;
+  private static final int UPDATES_REMEMBERED = 32;
+  private static final int EVENTS_REMEMBERED = 20;
+  private static final int ATTEMPTS_MAX = 100;
+
+  private final LockService locks;
+  private final InstantSource clock;
+
+  RootRecordRows(LockService locks, InstantSource clock) {
+    this.locks = locks;
+    this.clock = clock;
+  }
+
+  /** What the node holds. */
+  private record Node(Map<Key, Cell> cells, List<String> updates, int version) {
+    Row row() {
+      return new Row(ROW, List.copyOf(cells.values()));
+    }
+  }
+
+  /** Columns in order of family and qualifier; events also by timestamp, newest first. */
+  private record Key(String family, Bytes qualifier, long reversed) implements Comparable<Key> {
+    static Key of(Cell cell) {
+      boolean event = cell.family().equals(RecordCodec.EVENTS);
+      return new Key(cell.family(), cell.qualifier(), event ? -cell.timestampMicros() : 0);
+    }
+
+    @Override
+    public int compareTo(Key other) {
+      int byFamily = family.compareTo(other.family);
+      int byQualifier = byFamily != 0 ? byFamily : qualifier.compareTo(other.qualifier);
+      return byQualifier != 0 ? byQualifier : Long.compare(reversed, other.reversed);
+    }
+  }
+
+  @Override
+  public List<Row> scan(RowRange range, int limit) throws IOException {
+    Optional<Node> node = read();
+    return node.isPresent() && range.contains(ROW) && limit > 0
+        ? List.of(node.get().row())
+        : List.of();
+  }
+
+  /** Writes the first record where there is none. */
+  void create(Mutation mutation) throws IOException {
+    if (read().isPresent()) {
+      return;
+    }
+    String update = UUID.randomUUID().toString();
+    try {
+      locks.create(LockPaths.ROOT, encode(apply(new TreeMap<>(), mutation), List.of(update)));
+    } catch (SteleException e) {
+      if (read().isEmpty()) {
+        throw e;
+      } // Otherwise another master was faster, or this one was without knowing.
+    }
+  }
+
+  @Override
+  public boolean update(Condition condition, Mutation mutation) throws IOException {
+    String update = UUID.randomUUID().toString();
+    boolean inDoubt = false;
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      Optional<Node> node = read();
+      if (node.isPresent() && node.get().updates().contains(update)) {
+        return true;
+      }
+      if (node.isEmpty() || !holds(condition, node.get().row())) {
+        return false;
+      }
+      List<String> updates = new ArrayList<>(node.get().updates());
+      updates.add(update);
+      Bytes changed =
+          encode(
+              apply(node.get().cells(), mutation),
+              updates.subList(Math.max(0, updates.size() - UPDATES_REMEMBERED), updates.size()));
+      try {
+        if (locks.write(LockPaths.ROOT, changed, node.get().version()).isPresent()) {
+          return true;
+        }
+      } catch (SteleException e) {
+        if (e.code() != SteleException.Code.OUTCOME_UNKNOWN) {
+          throw e;
+        }
+        inDoubt = true; // The next read tells.
+      } catch (IOException e) {
+        if (inDoubt) {
+          throw SteleException.outcomeUnknown("a change of the root tablet's record", e);
+        }
+        throw e;
+      }
+    }
+    throw SteleException.outcomeUnknown(
+        "the root tablet's record was changed by others " + ATTEMPTS_MAX + " times meanwhile",
+        null);
+  }
+
+  private static boolean holds(Condition condition, Row row) {
+    Column column = condition.column();
+    return row.cell(column.family(), column.qualifier()).map(Cell::value).equals(condition.value());
+  }
+
+  private Optional<Node> read() throws IOException {
+    Optional<VersionedData> data = locks.read(LockPaths.ROOT);
+    return data.isEmpty()
+        ? Optional.empty()
+        : Optional.of(decode(data.get().data(), data.get().version()));
+  }
+
+  private Map<Key, Cell> apply(Map<Key, Cell> before, Mutation mutation) {
+    Map<Key, Cell> cells = new TreeMap<>(before);
+    long now = clock.millis() * 1000;
+    for (Edit edit : mutation.edits()) {
+      if (edit instanceof Edit.Put put) {
+        Cell cell = new Cell(put.family(), put.qualifier(), now, put.value());
+        cells.put(Key.of(cell), cell);
+      } else if (edit instanceof Edit.DeleteColumn delete) {
+        cells
+            .keySet()
+            .removeIf(
+                key ->
+                    key.family().equals(delete.family())
+                        && key.qualifier().equals(delete.qualifier()));
+      } else {
+        throw new IllegalArgumentException("the root tablet's record takes no " + edit);
+      }
+    }
+    cells.keySet().stream()
+        .filter(key -> key.family().equals(RecordCodec.EVENTS))
+        .skip(EVENTS_REMEMBERED)
+        .toList()
+        .forEach(cells::remove);
+    return cells;
+  }
+
+  private static Bytes encode(Map<Key, Cell> cells, List<String> updates) {
+    List<RootColumnValue> columns = new ArrayList<>();
+    for (Cell cell : cells.values()) {
+      columns.add(
+          RootColumnValue.newBuilder()
+              .setFamily(cell.family())
+              .setQualifier(Avro.buffer(cell.qualifier()))
+              .setTimestamp(cell.timestampMicros())
+              .setValue(Avro.buffer(cell.value()))
+              .build());
+    }
+    return Avro.encode(
+        RootRecordValue.newBuilder().setColumns(columns).setUpdates(List.copyOf(updates)).build());
+  }
+
+  private static Node decode(Bytes data, int version) throws CorruptionException {
+    return Avro.decode(
+        data,
+        RootRecordValue.class,
+        WHERE,
+        value -> {
+          Map<Key, Cell> cells = new TreeMap<>();
+          for (RootColumnValue column : value.getColumns()) {
+            Cell cell =
+                new Cell(
+                    column.getFamily(),
+                    Avro.bytes(column.getQualifier()),
+                    column.getTimestamp(),
+                    Avro.bytes(column.getValue()));
+            cells.put(Key.of(cell), cell);
+          }
+          return new Node(cells, value.getUpdates(), version);
+        });
+  }
+}

@@ -1,0 +1,228 @@
+package io.stele.metadata;
+
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.lock.VersionedData;
+import io.stele.model.Bytes;
+import io.stele.model.Codec;
+import io.stele.model.ColumnFamily;
+import io.stele.model.GcPolicy;
+import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.UUID;
+
+/**
+ * The names and schemas of tables, in the lock service.
+ *
+ * <p>A table comes in steps, each of which can be repeated: its node (CREATING, with the rows it is
+ * cut at), its name, its rows in METADATA, READY. It goes in steps as well: DROPPING, name, rows
+ * and files, node. The master does both; every change is conditional on the node's version.
+ *
+ * <p>The schemas of the root tablet and of METADATA are constants. Safe for use by any number of
+ * threads.
+ */
+public final class Schemas {
+  /** Names that begin so are Stele's own. */
+  public static final String RESERVED_PREFIX = "stele.";
+
+  /** The schema of the root tablet: as {@link #METADATA_SCHEMA}, never split. */
+  public static final TableSchema ROOT_SCHEMA = system("stele.root", Long.MAX_VALUE);
+
+  /** The schema of METADATA. */
+  public static final TableSchema METADATA_SCHEMA = system("stele.metadata", 64L << 20);
+
+  private static final String TABLE_IDS = "table-ids";
+  private static final int METADATA_BLOCK_BYTES = 8 << 10;
+  private static final int EVENTS_KEPT = 50;
+  private static final int ATTEMPTS_MAX = 100;
+
+  private final LockService locks;
+
+  /** Schemas in {@code locks}. */
+  public Schemas(LockService locks) {
+    this.locks = locks;
+  }
+
+  private static TableSchema system(String name, long splitBytes) {
+    List<ColumnFamily> families = new ArrayList<>();
+    for (String family :
+        List.of(
+            RecordCodec.EXTENT,
+            RecordCodec.ASSIGNMENT,
+            RecordCodec.FILES,
+            RecordCodec.LOGS,
+            RecordCodec.REDO,
+            RecordCodec.DROPPED,
+            RecordCodec.SPLIT)) {
+      families.add(ColumnFamily.of(family));
+    }
+    families.add(new ColumnFamily(RecordCodec.EVENTS, GcPolicy.maxVersions(EVENTS_KEPT)));
+    return new TableSchema(name, families, Codec.SNAPPY, METADATA_BLOCK_BYTES, splitBytes, true);
+  }
+
+  /** The table of that id, in whatever state; also the root tablet's and METADATA. */
+  public Optional<StoredTable> table(TableId id) throws IOException {
+    if (id.isSystem()) {
+      TableSchema schema = id.equals(TableId.ROOT) ? ROOT_SCHEMA : METADATA_SCHEMA;
+      return Optional.of(new StoredTable(id, schema, StoredTable.State.READY, List.of(), 0));
+    }
+    Optional<VersionedData> data = locks.read(LockPaths.table(id));
+    return data.isEmpty()
+        ? Optional.empty()
+        : Optional.of(TableCodec.decode(id, data.get().data(), data.get().version()));
+  }
+
+  /** The table of that name, if it is READY; also the root tablet's and METADATA by theirs. */
+  public Optional<StoredTable> byName(String name) throws IOException {
+    if (name.equals(ROOT_SCHEMA.name())) {
+      return table(TableId.ROOT);
+    } else if (name.equals(METADATA_SCHEMA.name())) {
+      return table(TableId.METADATA);
+    }
+    Optional<VersionedData> id = locks.read(LockPaths.tableName(name));
+    return id.isEmpty()
+        ? Optional.empty()
+        : table(new TableId(id.get().data().toUtf8()))
+            .filter(table -> table.state() == StoredTable.State.READY);
+  }
+
+  /** The table of that name. */
+  public StoredTable require(String name) throws IOException {
+    return byName(name)
+        .orElseThrow(
+            () ->
+                SteleException.notFound(
+                    "there is no table " + Bytes.of(name) + "; `stele table list` shows them all"));
+  }
+
+  /** All tables in the lock service, in whatever state. */
+  public List<StoredTable> all() throws IOException {
+    List<StoredTable> tables = new ArrayList<>();
+    for (String id : locks.children(LockPaths.TABLES)) {
+      table(new TableId(id)).ifPresent(tables::add);
+    }
+    return tables;
+  }
+
+  /** Step 1 of a new table: its node, with an id of its own. */
+  public StoredTable create(TableSchema schema, List<Bytes> splitRows) throws IOException {
+    if (schema.name().startsWith(RESERVED_PREFIX)) {
+      throw SteleException.refused(
+          "table names that begin with \""
+              + RESERVED_PREFIX
+              + "\" are Stele's own: choose another");
+    }
+    TableId id = nextId();
+    locks.create(
+        LockPaths.table(id),
+        TableCodec.encode(schema, StoredTable.State.CREATING, splitRows, newChange()));
+    return new StoredTable(id, schema, StoredTable.State.CREATING, splitRows, 0);
+  }
+
+  /**
+   * Step 2: the name is the table's from now on.
+   *
+   * @return whether it is; false where another table has it
+   */
+  public boolean claimName(StoredTable table) throws IOException {
+    String path = LockPaths.tableName(table.schema().name());
+    try {
+      locks.create(path, Bytes.of(table.id().value()));
+      return true;
+    } catch (SteleException e) {
+      Optional<VersionedData> holder = locks.read(path);
+      if (holder.isEmpty()) {
+        throw e;
+      }
+      return holder.get().data().toUtf8().equals(table.id().value());
+    }
+  }
+
+  /** The name is nobody's from now on, unless it is another table's. */
+  public void releaseName(StoredTable table) throws IOException {
+    String path = LockPaths.tableName(table.schema().name());
+    Optional<VersionedData> holder = locks.read(path);
+    if (holder.isPresent() && holder.get().data().toUtf8().equals(table.id().value())) {
+      locks.delete(path, holder.get().version());
+    }
+  }
+
+  /**
+   * Moves a table on to {@code state}.
+   *
+   * @throws SteleException RETRY_LATER where it was changed meanwhile
+   */
+  public StoredTable advance(StoredTable table, StoredTable.State state) throws IOException {
+    return write(table, table.schema(), state);
+  }
+
+  /**
+   * Changes a table's schema; its name stays.
+   *
+   * @throws SteleException RETRY_LATER where it was changed meanwhile
+   */
+  public StoredTable alter(StoredTable table, TableSchema schema) throws IOException {
+    if (table.id().isSystem() || !schema.name().equals(table.schema().name())) {
+      throw SteleException.refused(
+          "table " + table.schema().name() + " cannot be altered to " + schema.name());
+    }
+    return write(table, schema, table.state());
+  }
+
+  /** The last step of a table that goes. */
+  public void delete(StoredTable table) throws IOException {
+    locks.delete(LockPaths.table(table.id()), table.version());
+  }
+
+  private StoredTable write(StoredTable table, TableSchema schema, StoredTable.State state)
+      throws IOException {
+    OptionalInt version =
+        locks.write(
+            LockPaths.table(table.id()),
+            TableCodec.encode(schema, state, table.splitRows(), newChange()),
+            table.version());
+    if (version.isEmpty()) {
+      throw SteleException.retryLater(
+          "table " + schema.name() + " was changed by somebody else meanwhile: try again");
+    }
+    return new StoredTable(table.id(), schema, state, table.splitRows(), version.getAsInt());
+  }
+
+  private TableId nextId() throws IOException {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      Optional<VersionedData> last = locks.read(TABLE_IDS);
+      try {
+        if (last.isEmpty()) {
+          locks.create(TABLE_IDS, counter(0));
+          continue;
+        }
+        String text = last.get().data().toUtf8();
+        long next = Long.parseLong(text.substring(0, text.indexOf(' '))) + 1;
+        if (locks.write(TABLE_IDS, counter(next), last.get().version()).isPresent()) {
+          return new TableId("t" + next);
+        }
+      } catch (SteleException e) {
+        if (e.code() != Code.OUTCOME_UNKNOWN && e.code() != Code.REFUSED) {
+          throw e;
+        } // Another number does as well.
+      }
+    }
+    throw SteleException.retryLater("no table id to be had: others take them too fast");
+  }
+
+  // The second word tells writers of the same number apart.
+  private static Bytes counter(long number) {
+    return Bytes.of(number + " " + newChange());
+  }
+
+  private static String newChange() {
+    return UUID.randomUUID().toString();
+  }
+}

@@ -1,0 +1,69 @@
+package io.stele.metadata;
+
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.lock.VersionedData;
+import io.stele.metadata.avro.ServerValue;
+import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
+import io.stele.model.ServerId;
+import io.stele.wire.Address;
+import java.io.IOException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * What a tablet server's lock says of it.
+ *
+ * @param control where its control plane listens
+ * @param data where its data plane listens
+ * @param web where its page is
+ * @param container the YARN container it runs in
+ */
+public record ServerInfo(
+    Address control, Address data, Optional<Address> web, Optional<String> container) {
+
+  /** The data of the lock's node. */
+  public Bytes encode() {
+    return Avro.encode(
+        ServerValue.newBuilder()
+            .setControl(control.toString())
+            .setData(data.toString())
+            .setWeb(web.map(Address::toString).orElse(""))
+            .setContainer(container.orElse(""))
+            .build());
+  }
+
+  /** Reads what {@link #encode} wrote. */
+  public static ServerInfo decode(Bytes data, ServerId server) throws CorruptionException {
+    return Avro.decode(
+        data,
+        ServerValue.class,
+        "lock service node " + LockPaths.server(server),
+        value ->
+            new ServerInfo(
+                Address.parse(value.getControl()),
+                Address.parse(value.getData()),
+                Optional.of(value.getWeb()).filter(web -> !web.isEmpty()).map(Address::parse),
+                Optional.of(value.getContainer()).filter(container -> !container.isEmpty())));
+  }
+
+  /** The servers that hold their locks, and what they say of themselves. */
+  public static Map<ServerId, ServerInfo> all(LockService locks) throws IOException {
+    Map<ServerId, ServerInfo> all = new TreeMap<>();
+    for (String name : locks.children(LockPaths.SERVERS)) {
+      ServerId server = ServerId.parse(name);
+      Optional<VersionedData> data = locks.read(LockPaths.server(server));
+      if (data.isPresent()) { // Otherwise it went meanwhile.
+        all.put(server, decode(data.get().data(), server));
+      }
+    }
+    return all;
+  }
+
+  /** Where the active master's control plane listens; empty where there was never one. */
+  public static Optional<Address> master(LockService locks) throws IOException {
+    return locks.read(LockPaths.MASTER_ADDRESS).map(data -> Address.parse(data.data().toUtf8()));
+  }
+}

@@ -1,0 +1,120 @@
+package io.stele.metadata;
+
+import io.stele.metadata.avro.FamilyValue;
+import io.stele.metadata.avro.GcKindValue;
+import io.stele.metadata.avro.GcValue;
+import io.stele.metadata.avro.TableStateValue;
+import io.stele.metadata.avro.TableValue;
+import io.stele.model.Bytes;
+import io.stele.model.Codec;
+import io.stele.model.ColumnFamily;
+import io.stele.model.CorruptionException;
+import io.stele.model.GcPolicy;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import java.time.Duration;
+import java.util.List;
+
+/** Table schemas as Avro records: in the lock service and on the control plane. */
+public final class TableCodec {
+  private TableCodec() {}
+
+  /** The bytes for {@code schema} on the control plane. */
+  public static Bytes encode(TableSchema schema) {
+    return encode(schema, StoredTable.State.READY, List.of(), "");
+  }
+
+  /**
+   * Reads what {@link #encode(TableSchema)} wrote.
+   *
+   * @throws SteleException REFUSED where it breaks a rule for schemas
+   * @throws CorruptionException where it is no schema
+   */
+  public static TableSchema decode(Bytes bytes) throws CorruptionException {
+    return Avro.decode(bytes, TableValue.class, "a table's schema", TableCodec::schema);
+  }
+
+  static Bytes encode(
+      TableSchema schema, StoredTable.State state, List<Bytes> splitRows, String change) {
+    return Avro.encode(
+        TableValue.newBuilder()
+            .setState(TableStateValue.valueOf(state.name()))
+            .setName(schema.name())
+            .setFamilies(
+                schema.families().stream()
+                    .map(
+                        family ->
+                            FamilyValue.newBuilder()
+                                .setName(family.name())
+                                .setGc(encode(family.gc()))
+                                .build())
+                    .toList())
+            .setCodec(schema.codec().name())
+            .setBlockBytes(schema.blockBytes())
+            .setSplitBytes(schema.splitBytes())
+            .setHsync(schema.hsync())
+            .setSplitRows(splitRows.stream().map(Avro::buffer).toList())
+            .setChange(change)
+            .build());
+  }
+
+  static StoredTable decode(TableId id, Bytes bytes, int version) throws CorruptionException {
+    return Avro.decode(
+        bytes,
+        TableValue.class,
+        "schema of table " + id + " in the lock service",
+        value ->
+            new StoredTable(
+                id,
+                schema(value),
+                StoredTable.State.valueOf(value.getState().name()),
+                value.getSplitRows().stream().map(Avro::bytes).toList(),
+                version));
+  }
+
+  private static TableSchema schema(TableValue value) {
+    return new TableSchema(
+        value.getName(),
+        value.getFamilies().stream()
+            .map(family -> new ColumnFamily(family.getName(), decode(family.getGc())))
+            .toList(),
+        Codec.valueOf(value.getCodec()),
+        value.getBlockBytes(),
+        value.getSplitBytes(),
+        value.getHsync());
+  }
+
+  private static GcValue encode(GcPolicy policy) {
+    GcValue.Builder to = GcValue.newBuilder();
+    if (policy instanceof GcPolicy.KeepAll) {
+      to.setKind(GcKindValue.KEEP_ALL);
+    } else if (policy instanceof GcPolicy.MaxVersions versions) {
+      to.setKind(GcKindValue.MAX_VERSIONS).setVersions(versions.count());
+    } else if (policy instanceof GcPolicy.MaxAge age) {
+      to.setKind(GcKindValue.MAX_AGE)
+          .setAgeSeconds(age.age().getSeconds())
+          .setAgeNanos(age.age().getNano());
+    } else if (policy instanceof GcPolicy.Union union) {
+      to.setKind(GcKindValue.UNION)
+          .setPolicies(union.policies().stream().map(TableCodec::encode).toList());
+    } else if (policy instanceof GcPolicy.Intersection intersection) {
+      to.setKind(GcKindValue.INTERSECTION)
+          .setPolicies(intersection.policies().stream().map(TableCodec::encode).toList());
+    }
+    return to.build();
+  }
+
+  private static GcPolicy decode(GcValue from) {
+    return switch (from.getKind()) {
+      case KEEP_ALL -> new GcPolicy.KeepAll();
+      case MAX_VERSIONS -> new GcPolicy.MaxVersions(from.getVersions());
+      case MAX_AGE ->
+          new GcPolicy.MaxAge(Duration.ofSeconds(from.getAgeSeconds(), from.getAgeNanos()));
+      case UNION ->
+          new GcPolicy.Union(from.getPolicies().stream().map(TableCodec::decode).toList());
+      case INTERSECTION ->
+          new GcPolicy.Intersection(from.getPolicies().stream().map(TableCodec::decode).toList());
+    };
+  }
+}

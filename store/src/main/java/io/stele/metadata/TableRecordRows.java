@@ -1,0 +1,64 @@
+package io.stele.metadata;
+
+import io.stele.model.Bytes;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Filter;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.TableId;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The records that are rows of a table: the root tablet or METADATA, over the data plane. */
+final class TableRecordRows implements RecordRows {
+  private final TabletAccess access;
+  private final TableId table;
+  private final Duration timeout;
+
+  TableRecordRows(TabletAccess access, TableId table, Duration timeout) {
+    this.access = access;
+    this.table = table;
+    this.timeout = timeout;
+  }
+
+  @Override
+  public List<Row> scan(RowRange range, int limit) throws IOException {
+    Deadline deadline = Deadline.after(timeout);
+    List<Row> rows = new ArrayList<>();
+    Bytes next = range.start();
+    while (rows.size() < limit && range.isBeforeEnd(next)) {
+      RowQuery query =
+          RowQuery.ALL
+              .range(new RowRange(next, range.end()))
+              .versions(1)
+              .limit(limit - rows.size());
+      TabletAccess.Rows page = TabletAccess.await(access.rows(table, next, query, deadline));
+      rows.addAll(page.rows());
+      if (page.next().isEmpty()) {
+        break; // The table's last tablet has no more.
+      }
+      next = page.next().get();
+    }
+    return rows;
+  }
+
+  @Override
+  public boolean update(Condition condition, Mutation mutation) throws IOException {
+    Filter newest =
+        condition
+            .value()
+            .map(value -> Filter.newestIs(condition.column(), value))
+            .orElse(new Filter.ColumnIs(condition.column()));
+    CheckAndMutate operation =
+        condition.value().isPresent()
+            ? CheckAndMutate.ifAny(newest, mutation)
+            : CheckAndMutate.ifNone(newest, mutation);
+    boolean matched =
+        TabletAccess.await(access.checkAndMutate(table, operation, Deadline.after(timeout)));
+    return matched == condition.value().isPresent();
+  }
+}

@@ -1,0 +1,98 @@
+package io.stele.metadata;
+
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.TabletId;
+import io.stele.tablet.FileRef;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What is known of one tablet: its row in METADATA (a METADATA tablet's is in the root tablet, the
+ * root tablet's in the lock service) as it was read or last changed.
+ *
+ * @param id which tablet
+ * @param extent its rows
+ * @param row the key of its row in METADATA; empty for the root tablet
+ * @param assignment who may serve it
+ * @param state the exact bytes of the assignment as they are stored: what every change of the
+ *     record is conditional on
+ * @param files its SSTables
+ * @param logs the servers whose commit logs may hold mutations of it above the redo point
+ * @param redo from where on those logs must be read
+ * @param dropped paths of SSTables it does not need any more, and when it dropped them
+ *     (milliseconds since 1970)
+ * @param tentative the split whose lower child this is, as long as the record says so itself;
+ *     whether it counts is up to the record after it
+ */
+public record TabletRecord(
+    TabletId id,
+    RowRange extent,
+    Bytes row,
+    Assignment assignment,
+    Bytes state,
+    List<FileRef> files,
+    Set<ServerId> logs,
+    Redo redo,
+    Map<String, Long> dropped,
+    Optional<Tentative> tentative) {
+
+  /**
+   * The mark of a split's lower child.
+   *
+   * @param parent the tablet split
+   * @param parentEpoch the epoch under which its server splits it
+   * @param child the tablet marked
+   */
+  public record Tentative(TabletId parent, long parentEpoch, TabletId child) {}
+
+  public TabletRecord {
+    files = List.copyOf(files);
+    logs = java.util.Collections.unmodifiableSet(new TreeSet<>(logs));
+    dropped = java.util.Collections.unmodifiableMap(new TreeMap<>(dropped));
+  }
+
+  /** A tablet without data that nobody has served yet. */
+  static TabletRecord created(TabletId id, RowRange extent) {
+    return new TabletRecord(
+        id,
+        extent,
+        id.equals(TabletId.ROOT) ? Bytes.EMPTY : MetadataKeys.row(id.table(), extent.end()),
+        Assignment.NEVER,
+        Assignment.NEVER.encode(),
+        List.of(),
+        Set.of(),
+        Redo.START,
+        Map.of(),
+        Optional.empty());
+  }
+
+  /** Where the tablet is served; empty where it is not. */
+  public Optional<TabletLocation> location() {
+    return assignment.state() == Assignment.State.LOADED
+        ? assignment
+            .server()
+            .map(server -> new TabletLocation(id, extent, server, assignment.epoch()))
+        : Optional.empty();
+  }
+
+  /** The sum of its SSTables' lengths, in bytes. */
+  public long fileBytes() {
+    return files.stream().mapToLong(FileRef::length).sum();
+  }
+
+  TabletRecord withAssignment(Assignment next, Set<ServerId> nextLogs) {
+    return new TabletRecord(
+        id, extent, row, next, next.encode(), files, nextLogs, redo, dropped, Optional.empty());
+  }
+
+  @Override
+  public String toString() {
+    return id + " " + extent + " " + assignment;
+  }
+}

@@ -1,0 +1,472 @@
+package io.stele.metadata;
+
+import io.stele.lock.LockService;
+import io.stele.metadata.TabletRecord.Tentative;
+import io.stele.model.Bytes;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.model.TimeRange;
+import io.stele.tablet.FileRef;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.random.RandomGenerator;
+
+/**
+ * Reads and changes tablet records, wherever they lie: the root tablet's in the lock service,
+ * METADATA's in the root tablet, all others in METADATA.
+ *
+ * <p>Every change is one write of one row, conditional on the exact bytes of the assignment (state,
+ * server, epoch) in the record handed in, and gives the record as it is then. It throws {@link
+ * RecordChangedException} where the condition does not hold (nothing was changed: whoever thought
+ * to have the tablet has not), and a {@link SteleException} of OUTCOME_UNKNOWN where no answer came
+ * in time: then the caller must not act on the tablet any more until it has read the record again.
+ *
+ * <p>Only a tablet's server changes its record, but for {@link #assign}, {@link #release}, {@link
+ * #forgetDropped}, {@link #createTable} and {@link #delete}, which are the master's.
+ *
+ * <p>Safe for use by any number of threads. All calls block.
+ */
+public final class TabletRecords {
+  private static final int PAGE_ROWS = 256;
+  private static final int NEIGHBOURS = 16;
+
+  private final RootRecordRows root;
+  private final RecordRows ofMetadata;
+  private final RecordRows ofTables;
+  private final InstantSource clock;
+  private final RandomGenerator random;
+
+  /**
+   * Records over the data plane.
+   *
+   * @param timeout how long one call may take
+   */
+  public TabletRecords(
+      LockService locks,
+      TabletAccess access,
+      Duration timeout,
+      InstantSource clock,
+      RandomGenerator random) {
+    this(
+        new RootRecordRows(locks, clock),
+        new TableRecordRows(access, TableId.ROOT, timeout),
+        new TableRecordRows(access, TableId.METADATA, timeout),
+        clock,
+        random);
+  }
+
+  TabletRecords(
+      RootRecordRows root,
+      RecordRows ofMetadata,
+      RecordRows ofTables,
+      InstantSource clock,
+      RandomGenerator random) {
+    this.root = root;
+    this.ofMetadata = ofMetadata;
+    this.ofTables = ofTables;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /**
+   * The record in one row.
+   *
+   * @param table the tablet's table
+   * @param row the key of its row in METADATA; any for the root tablet
+   * @return the record; empty where the row has none, or one that does not count (a split's lower
+   *     child before the split)
+   */
+  public Optional<TabletRecord> read(TableId table, Bytes row) throws IOException {
+    Bytes from = table.equals(TableId.ROOT) ? RootRecordRows.ROW : row;
+    return counting(table, from, MetadataKeys.table(table).end(), 1).stream()
+        .filter(record -> record.row().equals(row) || table.equals(TableId.ROOT))
+        .findFirst();
+  }
+
+  /** The record of the tablet of {@code table} with {@code row} in it. */
+  public Optional<TabletRecord> find(TableId table, Bytes row) throws IOException {
+    Bytes from = table.equals(TableId.ROOT) ? RootRecordRows.ROW : MetadataKeys.lookup(table, row);
+    return counting(table, from, MetadataKeys.table(table).end(), 1).stream()
+        .filter(record -> record.extent().contains(row))
+        .findFirst();
+  }
+
+  /** The root tablet's record; empty before the cluster's first start. */
+  public Optional<TabletRecord> readRoot() throws IOException {
+    return read(TableId.ROOT, RootRecordRows.ROW);
+  }
+
+  /**
+   * The records of all tablets of {@code table} that count, in order of their rows. Read in pages,
+   * so not all at one moment: see {@link #tile}.
+   */
+  public List<TabletRecord> readAll(TableId table) throws IOException {
+    RowRange rows = MetadataKeys.table(table);
+    return counting(table, rows.start(), rows.end(), Integer.MAX_VALUE);
+  }
+
+  /** The records of all tablets of all tables but the root tablet's and METADATA's. */
+  public List<TabletRecord> readAllTables() throws IOException {
+    return counting(new TableId("t"), Bytes.EMPTY, Bytes.EMPTY, Integer.MAX_VALUE);
+  }
+
+  /**
+   * Whether {@code records} of one table, in order, cover all its rows once; false also where they
+   * were read while a split went on.
+   */
+  public static boolean tile(List<TabletRecord> records) {
+    return Tilings.tile(records);
+  }
+
+  /** Has {@code server} assigned the tablet that nobody has, under the next epoch. */
+  public TabletRecord assign(TabletRecord record, ServerId server) throws IOException {
+    require(record, Assignment.State.NONE, "assignment");
+    Set<ServerId> logs = new TreeSet<>(record.logs());
+    logs.add(server);
+    TabletRecord next = record.withAssignment(record.assignment().assignedTo(server), logs);
+    Mutation.Builder row = change(record, "assigned", next.assignment());
+    RecordCodec.putState(row, next);
+    RecordCodec.putLog(row, server);
+    apply("assignment", record, row);
+    return next;
+  }
+
+  /** Says that the server it is assigned to has loaded the tablet and is about to serve it. */
+  public TabletRecord loaded(TabletRecord record) throws IOException {
+    require(record, Assignment.State.ASSIGNED, "loading");
+    TabletRecord next = record.withAssignment(record.assignment().loaded(), record.logs());
+    Mutation.Builder row = change(record, "loaded", next.assignment());
+    RecordCodec.putState(row, next);
+    apply("loading", record, row);
+    return next;
+  }
+
+  /**
+   * Gives the tablet up: nobody has it then. By its server after its last write to it, or by the
+   * master after the server was fenced.
+   */
+  public TabletRecord release(TabletRecord record, String why) throws IOException {
+    TabletRecord next = record.withAssignment(record.assignment().released(), record.logs());
+    Mutation.Builder row = change(record, why, record.assignment());
+    RecordCodec.putState(row, next);
+    apply("release", record, row);
+    return next;
+  }
+
+  /** Writes down what a compaction changed. */
+  public TabletRecord edit(TabletRecord record, TabletEdit edit) throws IOException {
+    Map<String, FileRef> files = new LinkedHashMap<>();
+    record.files().forEach(file -> files.put(file.path(), file));
+    Map<String, Long> dropped = new TreeMap<>(record.dropped());
+    Mutation.Builder row = change(record, edit.what(), record.assignment());
+    long now = clock.millis();
+    for (String path : edit.removed()) {
+      if (files.remove(path) == null) {
+        throw new IllegalArgumentException(record + " has no file " + path + " to remove");
+      }
+      delete(row, RecordCodec.FILES, path);
+      RecordCodec.putDropped(row, path, now);
+      dropped.put(path, now);
+    }
+    for (FileRef file : edit.added()) {
+      RecordCodec.putFile(row, file);
+      files.put(file.path(), file);
+    }
+    edit.redo().ifPresent(redo -> RecordCodec.putRedo(row, redo));
+    Set<ServerId> logs = new TreeSet<>(record.logs());
+    if (edit.dropOtherLogs()) {
+      logs.removeIf(server -> !record.assignment().isTo(server));
+      record.logs().stream()
+          .filter(server -> !logs.contains(server))
+          .forEach(server -> delete(row, RecordCodec.LOGS, server.toString()));
+    }
+    apply(edit.what(), record, row);
+    return new TabletRecord(
+        record.id(),
+        record.extent(),
+        record.row(),
+        record.assignment(),
+        record.state(),
+        List.copyOf(files.values()),
+        logs,
+        edit.redo().orElse(record.redo()),
+        dropped,
+        Optional.empty());
+  }
+
+  /**
+   * Splits a loaded tablet at {@code at}, which becomes the first row of the upper half. The lower
+   * child's row is written first, marked; the one change of the parent's row into the upper child
+   * makes both count; the mark is then removed, or by whoever changes the row next.
+   *
+   * @param parent as it was last changed; everything up to its redo point is in its SSTables, and
+   *     nothing is above it
+   * @param at inside the tablet's rows, not its first; at most {@link
+   *     MetadataKeys#END_ROW_BYTES_MAX} bytes
+   */
+  public SplitResult split(TabletRecord parent, Bytes at, Child lower, Child upper)
+      throws IOException {
+    require(parent, Assignment.State.LOADED, "split");
+    RowRange rows = parent.extent();
+    if (parent.id().equals(TabletId.ROOT)
+        || !rows.contains(at)
+        || rows.start().equals(at)
+        || at.length() > MetadataKeys.END_ROW_BYTES_MAX) {
+      throw new IllegalArgumentException(parent + " cannot be split at \"" + at + "\"");
+    }
+    Assignment assignment =
+        new Assignment(
+            Assignment.State.LOADED, parent.assignment().server(), parent.assignment().epoch() + 1);
+    Tentative mark = new Tentative(parent.id(), parent.assignment().epoch(), lower.id());
+    TabletRecord low = child(parent, lower, new RowRange(rows.start(), at), assignment, Map.of());
+    TabletRecord high =
+        child(parent, upper, new RowRange(at, rows.end()), assignment, parent.dropped());
+    writeMarked(parent, low, mark);
+
+    Mutation.Builder row = change(parent, "split from " + parent.id(), assignment);
+    RecordCodec.putExtent(row, high);
+    RecordCodec.putState(row, high);
+    parent.files().forEach(file -> delete(row, RecordCodec.FILES, file.path()));
+    high.files().forEach(file -> RecordCodec.putFile(row, file));
+    apply("split", parent, row);
+
+    Mutation.Builder unmark = Mutation.builder(low.row());
+    delete(unmark, RecordCodec.SPLIT, "");
+    try {
+      rowsOf(low).update(marked(mark), unmark.build());
+    } catch (SteleException e) {
+      // The mark of a split that is done changes nothing any more; the next change removes it.
+      return new SplitResult(marked(low, mark), high);
+    }
+    return new SplitResult(low, high);
+  }
+
+  /**
+   * Removes what earlier splits that were never done left behind in the tablet's rows. The server
+   * does so once it is assigned the tablet, before it loads it: no such split can be done any more
+   * then.
+   *
+   * @return how many rows it removed
+   */
+  public int removeTentatives(TabletRecord record) throws IOException {
+    if (record.id().equals(TabletId.ROOT)) {
+      return 0;
+    }
+    TableId table = record.id().table();
+    Bytes start = record.extent().start();
+    Bytes from =
+        start.isEmpty() ? MetadataKeys.table(table).start() : MetadataKeys.lookup(table, start);
+    int removed = 0;
+    for (TabletRecord left : page(table, new RowRange(from, record.row()), Integer.MAX_VALUE)) {
+      Optional<Tentative> mark = left.tentative();
+      boolean own =
+          mark.isPresent()
+              && mark.get().parent().equals(record.id())
+              && mark.get().parentEpoch() == record.assignment().epoch();
+      if (mark.isPresent() && !own) {
+        Mutation gone = Mutation.of(left.row()).deleteRow();
+        removed += rowsOf(record).update(marked(mark.get()), gone) ? 1 : 0;
+      }
+    }
+    return removed;
+  }
+
+  /**
+   * Writes the records of a new table's tablets, except those that are there already.
+   *
+   * @param splitRows where it is cut, ascending
+   */
+  public void createTable(TableId table, List<Bytes> splitRows) throws IOException {
+    Bytes start = Bytes.EMPTY;
+    for (int i = 0; i <= splitRows.size(); i++) {
+      Bytes end = i < splitRows.size() ? splitRows.get(i) : Bytes.EMPTY;
+      create(TabletRecord.created(TabletId.random(table, random), new RowRange(start, end)));
+      start = end;
+    }
+  }
+
+  /** Writes the root tablet's first record, unless there is one. */
+  public void createRoot() throws IOException {
+    create(TabletRecord.created(TabletId.ROOT, RowRange.ALL));
+  }
+
+  /** Removes the record of a tablet that nobody has: its table is dropped. */
+  public void delete(TabletRecord record) throws IOException {
+    require(record, Assignment.State.NONE, "removal");
+    Mutation gone = Mutation.of(record.row()).deleteRow();
+    if (!rowsOf(record).update(state(record), gone)) {
+      throw new RecordChangedException("removal", record);
+    }
+  }
+
+  /** Strikes SSTables that are deleted off the dropped ones. */
+  public TabletRecord forgetDropped(TabletRecord record, Collection<String> paths)
+      throws IOException {
+    Mutation.Builder row = Mutation.builder(RecordCodec.rowOf(record));
+    paths.forEach(path -> delete(row, RecordCodec.DROPPED, path));
+    apply("sweep", record, row);
+    Map<String, Long> dropped = new TreeMap<>(record.dropped());
+    dropped.keySet().removeAll(new HashSet<>(paths));
+    return new TabletRecord(
+        record.id(),
+        record.extent(),
+        record.row(),
+        record.assignment(),
+        record.state(),
+        record.files(),
+        record.logs(),
+        record.redo(),
+        dropped,
+        record.tentative());
+  }
+
+  private static TabletRecord child(
+      TabletRecord parent,
+      Child child,
+      RowRange rows,
+      Assignment assignment,
+      Map<String, Long> dropped) {
+    return new TabletRecord(
+        child.id(),
+        rows,
+        MetadataKeys.row(child.id().table(), rows.end()),
+        assignment,
+        assignment.encode(),
+        child.files(),
+        parent.logs(),
+        parent.redo(),
+        dropped,
+        Optional.empty());
+  }
+
+  private void writeMarked(TabletRecord parent, TabletRecord low, Tentative mark)
+      throws IOException {
+    Mutation.Builder row = RecordCodec.putAll(marked(low, mark), "split from " + parent.id());
+    RecordRows.Condition absent = new RecordRows.Condition(RecordCodec.STATE, Optional.empty());
+    if (!rowsOf(low).update(absent, row.build())) {
+      removeTentatives(parent);
+      if (!rowsOf(low).update(absent, row.build())) {
+        throw new RecordChangedException("split", parent);
+      }
+    }
+  }
+
+  private static TabletRecord marked(TabletRecord record, Tentative mark) {
+    return new TabletRecord(
+        record.id(),
+        record.extent(),
+        record.row(),
+        record.assignment(),
+        record.state(),
+        record.files(),
+        record.logs(),
+        record.redo(),
+        record.dropped(),
+        Optional.of(mark));
+  }
+
+  private void create(TabletRecord record) throws IOException {
+    Mutation row = RecordCodec.putAll(record, "created").build();
+    if (record.id().equals(TabletId.ROOT)) {
+      root.create(row);
+    } else {
+      rowsOf(record).update(new RecordRows.Condition(RecordCodec.STATE, Optional.empty()), row);
+    }
+  }
+
+  /** Starts a change of {@code record}'s row, which also removes a mark that has done its work. */
+  private static Mutation.Builder change(TabletRecord record, String what, Assignment assignment) {
+    Mutation.Builder row = Mutation.builder(RecordCodec.rowOf(record));
+    if (record.tentative().isPresent()) {
+      delete(row, RecordCodec.SPLIT, "");
+    }
+    return RecordCodec.putEvent(row, what, assignment);
+  }
+
+  private void apply(String what, TabletRecord record, Mutation.Builder row) throws IOException {
+    if (!rowsOf(record).update(state(record), row.build())) {
+      throw new RecordChangedException(what, record);
+    }
+  }
+
+  private static void delete(Mutation.Builder row, String family, String qualifier) {
+    row.add(new io.stele.model.Edit.DeleteColumn(family, Bytes.of(qualifier), TimeRange.ALL));
+  }
+
+  private static RecordRows.Condition state(TabletRecord record) {
+    return new RecordRows.Condition(RecordCodec.STATE, Optional.of(record.state()));
+  }
+
+  private static RecordRows.Condition marked(Tentative mark) {
+    return new RecordRows.Condition(RecordCodec.MARK, Optional.of(RecordCodec.encode(mark)));
+  }
+
+  private static void require(TabletRecord record, Assignment.State state, String what) {
+    if (record.assignment().state() != state) {
+      throw new IllegalStateException(what + " needs state " + state + ": " + record);
+    }
+  }
+
+  private RecordRows rowsOf(TabletRecord record) {
+    return rowsOf(record.id().table());
+  }
+
+  private RecordRows rowsOf(TableId table) {
+    if (table.equals(TableId.ROOT)) {
+      return root;
+    }
+    return table.equals(TableId.METADATA) ? ofMetadata : ofTables;
+  }
+
+  /**
+   * At least the first {@code enough} records that count in [{@code from}, {@code end}); all where
+   * there are not so many.
+   */
+  private List<TabletRecord> counting(TableId table, Bytes from, Bytes end, int enough)
+      throws IOException {
+    RecordRows rows = rowsOf(table);
+    List<TabletRecord> counting = new ArrayList<>();
+    List<TabletRecord> open = new ArrayList<>();
+    int limit = enough == Integer.MAX_VALUE ? PAGE_ROWS : NEIGHBOURS;
+    Bytes next = from;
+    while (counting.size() < enough) {
+      List<Row> page = rows.scan(new RowRange(next, end), limit);
+      for (Row row : page) {
+        RecordCodec.decode(row, table.value() + " records").ifPresent(open::add);
+        if (!open.isEmpty() && open.get(open.size() - 1).tentative().isEmpty()) {
+          counting.addAll(Tilings.counting(open));
+          open.clear();
+        }
+      }
+      if (page.size() < limit) {
+        break;
+      }
+      next = page.get(page.size() - 1).key().successor();
+    }
+    return counting;
+  }
+
+  private List<TabletRecord> page(TableId table, RowRange range, int limit) throws IOException {
+    List<TabletRecord> records = new ArrayList<>();
+    for (Row row : rowsOf(table).scan(range, limit)) {
+      RecordCodec.decode(row, table.value() + " records").ifPresent(records::add);
+    }
+    return records;
+  }
+}

@@ -1,0 +1,57 @@
+package io.stele.metadata;
+
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * Which rows of METADATA count.
+ *
+ * <p>A split writes the lower child's row with a mark, then changes the parent's row, which comes
+ * after it, into the upper child. That one change makes the lower child count: a marked row counts
+ * where the next row that counts begins at its end. No other row can come to begin there, as the
+ * marked row's key is its end and so there is one mark an end.
+ */
+final class Tilings {
+  private Tilings() {}
+
+  /**
+   * Of {@code inOrder}, which are neighbours in METADATA and of which the last is not marked, those
+   * that count.
+   */
+  static List<TabletRecord> counting(List<TabletRecord> inOrder) {
+    Deque<TabletRecord> counting = new ArrayDeque<>();
+    for (int i = inOrder.size() - 1; i >= 0; i--) {
+      TabletRecord record = inOrder.get(i);
+      if (record.tentative().isEmpty() || isNext(record, counting.peekFirst())) {
+        counting.addFirst(record);
+      }
+    }
+    return new ArrayList<>(counting);
+  }
+
+  private static boolean isNext(TabletRecord marked, TabletRecord next) {
+    return next != null
+        && next.id().table().equals(marked.id().table())
+        && next.extent().start().equals(marked.extent().end());
+  }
+
+  /**
+   * Whether {@code records}, in order, cover all rows of their table once: false of a read during
+   * which a split went on.
+   */
+  static boolean tile(List<TabletRecord> records) {
+    Bytes end = Bytes.EMPTY;
+    for (int i = 0; i < records.size(); i++) {
+      RowRange extent = records.get(i).extent();
+      if (!extent.start().equals(end) || (i > 0 && end.isEmpty())) {
+        return false;
+      }
+      end = extent.end();
+    }
+    return !records.isEmpty() && end.isEmpty();
+  }
+}
