@@ -50,13 +50,13 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private final Address server;
   private final EventLoop loop;
   private final DataClient.Options options;
+  private final FrameDecoder decoder;
   private final AtomicLong lastCallId = new AtomicLong();
   private final LongObjectHashMap<Call> calls = new LongObjectHashMap<>();
   private final Consumer<DataConnection> whenFailed;
   private Optional<Channel> channel = Optional.empty();
   private boolean ready;
   private boolean probing;
-  private long lastReceivedNanos = System.nanoTime();
   private volatile boolean usable = true;
 
   private DataConnection(
@@ -67,6 +67,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     this.server = server;
     this.loop = loop;
     this.options = options;
+    this.decoder = new FrameDecoder(options.frameBytesMax());
     this.whenFailed = whenFailed;
   }
 
@@ -111,7 +112,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
                     .pipeline()
                     .addLast(new FlushConsolidationHandler(FLUSH_AFTER, true))
                     .addLast(new HelloHandler.Client(options.connectTimeout()))
-                    .addLast(new FrameDecoder(options.frameBytesMax()))
+                    .addLast(decoder)
                     .addLast(DataConnection.this);
               }
             })
@@ -184,23 +185,29 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     // What the socket has not taken yet it may still take.
     boolean mayHaveExecuted = call.sent != null;
     call.fail("no answer from " + server + " within " + call.millis + " ms", mayHaveExecuted, null);
-    if (ready && lastReceivedNanos - call.sentNanos < 0 && !probing) {
+    if (usable && ready && !probing && isSilentSince(call.sentNanos)) {
       probe();
     }
   }
 
   private void probe() {
     probing = true;
+    long begin = System.nanoTime();
     RequestProto ping = RequestProto.newBuilder().setPing(PingProto.getDefaultInstance()).build();
     var unused =
         call(ping, DataPlane.EMPTY, PROBE_PATIENCE)
             .whenComplete(
                 (answer, failure) -> {
                   probing = false;
-                  if (failure != null && usable) {
+                  if (isSilentSince(begin)) {
                     fail(new IOException("no sign of life came back", failure));
                   }
                 });
+  }
+
+  /** Whether no byte of an answer came; part of a large one is a sign of life, too. */
+  private boolean isSilentSince(long nanos) {
+    return decoder.lastReceivedNanos() - nanos < 0;
   }
 
   @Override
@@ -213,7 +220,6 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
 
   @Override
   protected void channelRead0(ChannelHandlerContext context, Frame frame) throws IOException {
-    lastReceivedNanos = System.nanoTime();
     ResponseProto header = frame.header(ResponseProto.parser());
     Call call = calls.remove(header.getCallId());
     if (call != null) { // else it came too late
@@ -243,7 +249,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
         (ready
                 ? "the connection to " + server + " was lost: "
                 : "cannot connect to " + server + ": ")
-            + cause.getMessage();
+            + Optional.ofNullable(cause.getMessage()).orElse(cause.toString());
     // Only when closed is it known which requests left.
     channel.ifPresentOrElse(
         open -> open.close().addListener(done -> failCalls(message, cause)),

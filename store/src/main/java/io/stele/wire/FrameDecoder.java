@@ -25,6 +25,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
   private int payloadBytes;
   private int received;
   private boolean damaged;
+  private long lastReceivedNanos = System.nanoTime();
 
   FrameDecoder(int payloadBytesMax) {
     this.payloadBytesMax = payloadBytesMax;
@@ -33,6 +34,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf in = (ByteBuf) message;
+    lastReceivedNanos = System.nanoTime();
     try {
       while (in.isReadable() && !damaged) {
         if (take(in)) {
@@ -45,6 +47,11 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     } finally {
       in.release();
     }
+  }
+
+  /** When bytes last came, by {@link System#nanoTime()}. */
+  long lastReceivedNanos() {
+    return lastReceivedNanos;
   }
 
   /** Takes from {@code in} what belongs to the current frame; whether the frame is complete. */

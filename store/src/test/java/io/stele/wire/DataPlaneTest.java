@@ -482,6 +482,35 @@ final class DataPlaneTest {
     }
   }
 
+  @Test
+  void aLargeAnswerThatComesSlowlyKeepsItsConnection() throws Exception {
+    byte[] answer = frame(ResponseProto.newBuilder().setCallId(1).setReadPoint(9).build());
+    DataClient client = client();
+    try (ServerSocket listener = new ServerSocket(0)) {
+      var unused =
+          CompletableFuture.runAsync(
+              () -> {
+                try (Socket socket = listener.accept()) {
+                  DataOutputStream out = writeHello(socket, 1);
+                  for (byte part : answer) {
+                    out.write(part);
+                    Thread.sleep(
+                        3_000 / answer.length); // Longer than a sign of life is waited for.
+                  }
+                  socket.getInputStream().readAllBytes();
+                } catch (IOException | InterruptedException e) {
+                  throw new IllegalStateException(e);
+                }
+              },
+              pool(1));
+      Address address = new Address("127.0.0.1", listener.getLocalPort());
+      var patient = client.call(address, REQUEST, DataPlane.EMPTY, LONG);
+      var hasty = client.call(address, REQUEST, DataPlane.EMPTY, Duration.ofMillis(1));
+      assertThatThrownBy(() -> DataPlane.await(hasty)).isInstanceOf(CallException.class);
+      assertThat(DataPlane.await(patient).header().getReadPoint()).isEqualTo(9);
+    }
+  }
+
   private DataServer server(RequestHandler handler) throws IOException {
     return server(DataServer.Limits.DEFAULT, handler);
   }
