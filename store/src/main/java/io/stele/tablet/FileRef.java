@@ -3,24 +3,41 @@ package io.stele.tablet;
 import io.stele.model.RowRange;
 
 /**
- * A tablet's share of an SSTable: after a split two tablets have the same file, each with its own
- * bounds.
+ * An SSTable as a part of one tablet.
  *
- * @param path relative to the root directory: {@code tables/<table>/<tablet>/<epoch>-<n>.sst}
- * @param length of the whole file, in bytes
- * @param bounds the rows of it that are the tablet's
- * @param minSequence the lowest sequence number of a cell or operation in the file
- * @param maxSequence the highest
+ * @param path where it is, relative to the root directory
+ * @param length its length in bytes
+ * @param bounds the rows of it that belong to the tablet: after a split both children share files
+ * @param minSequence the tablet's operations from this sequence number on ...
+ * @param maxSequence ... to this one, both inclusive, are what the file holds; the ranges of a
+ *     tablet's files do not overlap
  */
 public record FileRef(
     String path, long length, RowRange bounds, long minSequence, long maxSequence) {
-  /** The same file with no rows outside {@code range}. */
-  public FileRef clipped(RowRange range) {
+  public FileRef {
+    if (path.isEmpty() || path.startsWith("/")) {
+      throw new IllegalArgumentException(
+          "a file's path is relative to the root directory, not \"" + path + "\"");
+    }
+    if (length < 0 || minSequence < 0 || minSequence > maxSequence) {
+      throw new IllegalArgumentException(
+          "a file has a length of 0 or more and sequence numbers from low to high, not "
+              + length
+              + " and "
+              + minSequence
+              + " to "
+              + maxSequence);
+    }
+  }
+
+  /** The same file with only the rows that are also in {@code other}; {@code other} meets them. */
+  public FileRef clipped(RowRange other) {
     return new FileRef(
-        path,
-        length,
-        bounds.intersection(range).orElse(new RowRange(range.start(), range.start().successor())),
-        minSequence,
-        maxSequence);
+        path, length, bounds.intersection(other).orElseThrow(), minSequence, maxSequence);
+  }
+
+  @Override
+  public String toString() {
+    return path + " " + bounds + " #" + minSequence + "-" + maxSequence;
   }
 }

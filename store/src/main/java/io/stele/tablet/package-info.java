@@ -1,8 +1,8 @@
 /**
- * One tablet: memtables and SSTables, what of them is visible, the order of its writes, its
- * compactions. Internal.
+ * One tablet: memtables and SSTables under one roof, with their multi-version concurrency, garbage
+ * collection, compactions and the memory of operations. Knows no network and no ZooKeeper, and owns
+ * no threads: everything is a call. Internal.
  *
- * <p>It knows no network and no lock service, and owns no threads: {@link io.stele.tablet.Tablet}
- * is called, and calls back.
+ * <p>Start at {@link io.stele.tablet.Tablet}.
  */
 package io.stele.tablet;

@@ -1,0 +1,23 @@
+package io.stele.tablet;
+
+import java.io.IOException;
+
+/**
+ * The durable record of which files make up one tablet: in a server, the tablet's row in METADATA,
+ * changed by one write that is conditional on the tablet's epoch.
+ *
+ * <p>The tablet calls from one thread at a time.
+ */
+@FunctionalInterface
+public interface Manifest {
+  /**
+   * Makes {@code edit} durable before it returns.
+   *
+   * @throws IOException where nothing was changed: the tablet goes on without the edit and may try
+   *     again
+   * @throws io.stele.model.SteleException RETRY_LATER where nothing was changed, as above; with any
+   *     other code (REFUSED: the tablet is no longer this server's; OUTCOME_UNKNOWN) the tablet
+   *     stops serving and must be loaded again from its record
+   */
+  void commit(ManifestEdit edit) throws IOException;
+}

@@ -1,0 +1,29 @@
+package io.stele.tablet;
+
+import java.util.List;
+
+/**
+ * One change of the durable record of a tablet, applied whole or not at all.
+ *
+ * @param reason for the tablet's events: "minor compaction", "merging compaction", "major
+ *     compaction"
+ * @param added files that are the tablet's from now on; whole and synced
+ * @param removed paths of files that are no longer the tablet's
+ * @param redoPoint everything up to this sequence number is in the files; never goes back
+ * @param highestTimestamp the highest timestamp the tablet has assigned, microseconds; never goes
+ *     back
+ * @param coversReplay whether the files now hold all that was replayed when the tablet was opened,
+ *     so that no log but the present server's own is needed for this tablet any more
+ */
+public record ManifestEdit(
+    String reason,
+    List<FileRef> added,
+    List<String> removed,
+    long redoPoint,
+    long highestTimestamp,
+    boolean coversReplay) {
+  public ManifestEdit {
+    added = List.copyOf(added);
+    removed = List.copyOf(removed);
+  }
+}

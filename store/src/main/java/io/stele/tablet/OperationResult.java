@@ -1,0 +1,18 @@
+package io.stele.tablet;
+
+import io.stele.model.Row;
+import java.util.Optional;
+
+/**
+ * What a row operation came to.
+ *
+ * @param matched of a {@code CheckAndMutate}: whether the predicate held; true for other operations
+ * @param row of a {@code ReadModifyWrite}: the new cells; empty for other operations
+ */
+public record OperationResult(boolean matched, Optional<Row> row) {
+  /** Of a mutation, and of a conditional one whose predicate held. */
+  public static final OperationResult APPLIED = new OperationResult(true, Optional.empty());
+
+  /** Of a conditional mutation whose predicate did not hold. */
+  public static final OperationResult NOT_MATCHED = new OperationResult(false, Optional.empty());
+}

@@ -1,0 +1,38 @@
+package io.stele.tablet;
+
+import io.stele.model.RowQuery;
+import java.util.OptionalLong;
+
+/**
+ * One page of a read.
+ *
+ * @param query what to read; rows outside of the tablet are passed over
+ * @param readPoint as of when; none: as of now
+ * @param allowFresh whether to read as of now where the read point asked for cannot be read any
+ *     more, instead of refusing
+ * @param bytesMax the page ends at the row at which it has this size; 0: the tablet's own limit
+ * @param memoryOnly whether to give up with {@link io.stele.sstable.NotInMemoryException} instead
+ *     of reading a file
+ */
+public record ReadRequest(
+    RowQuery query, OptionalLong readPoint, boolean allowFresh, long bytesMax, boolean memoryOnly) {
+  /** As of now, in pages of the tablet's own size. */
+  public static ReadRequest of(RowQuery query) {
+    return new ReadRequest(query, OptionalLong.empty(), true, 0, false);
+  }
+
+  /** As of {@code point}, or as of now where that cannot be read any more. */
+  public ReadRequest at(long point) {
+    return new ReadRequest(query, OptionalLong.of(point), allowFresh, bytesMax, memoryOnly);
+  }
+
+  /** In pages of another size. */
+  public ReadRequest pageOf(long bytes) {
+    return new ReadRequest(query, readPoint, allowFresh, bytes, memoryOnly);
+  }
+
+  /** Only where no file needs to be read. */
+  public ReadRequest inMemoryOnly() {
+    return new ReadRequest(query, readPoint, allowFresh, bytesMax, true);
+  }
+}

@@ -1,0 +1,11 @@
+package io.stele.tablet;
+
+import io.stele.model.Bytes;
+
+/**
+ * A row that cuts a tablet.
+ *
+ * @param row the row
+ * @param offsetBytes about so many bytes of SSTables are in the tablet's rows before it
+ */
+public record RowSample(Bytes row, long offsetBytes) {}

@@ -1,0 +1,26 @@
+package io.stele.tablet;
+
+import io.stele.sstable.BlockCache;
+import java.time.InstantSource;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * All that a tablet touches outside of itself.
+ *
+ * @param fs where its files are
+ * @param root the directory that the paths of files are relative to
+ * @param cache for blocks of SSTables, shared by all tablets of a server
+ * @param log where its operations are made durable
+ * @param manifest where its files are recorded
+ * @param clock for timestamps and ages; may jump, the tablet's own time never goes back
+ * @param options what an operator may turn
+ */
+public record TabletEnvironment(
+    FileSystem fs,
+    Path root,
+    BlockCache cache,
+    TabletLog log,
+    Manifest manifest,
+    InstantSource clock,
+    TabletOptions options) {}

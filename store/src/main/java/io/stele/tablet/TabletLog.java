@@ -1,0 +1,32 @@
+package io.stele.tablet;
+
+import io.stele.log.Durability;
+import io.stele.log.LogRecord;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The commit log as one tablet sees it; in a server, {@link io.stele.log.CommitLog}. Safe for use
+ * by any number of threads.
+ */
+public interface TabletLog {
+  /**
+   * Queues a record and returns at once; the tablet calls in the order of its sequence numbers.
+   *
+   * <p>The future completes when the record is as durable as asked, on the log's thread. Where it
+   * fails, so must the futures of all records of the tablet that were queued after it.
+   *
+   * @param durability at least this, never less than the log's own
+   */
+  CompletableFuture<Void> append(LogRecord record, Durability durability);
+
+  /** Whether the log takes more; where not, the tablet refuses with 'retry later'. */
+  default boolean hasRoom() {
+    return true;
+  }
+
+  /**
+   * Says that the tablet's records up to {@code sequence} are in SSTables its manifest names.
+   * Called by a compaction, without any lock that a read or write needs.
+   */
+  void release(long sequence);
+}

@@ -1,0 +1,60 @@
+package io.stele.tablet;
+
+import io.stele.model.RowRange;
+import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
+import java.util.List;
+
+/**
+ * A tablet as its durable record has it: what it takes to open it.
+ *
+ * @param id its name
+ * @param epoch of the assignment under which it is opened; part of the names of its new files
+ * @param extent its rows
+ * @param schema of its table
+ * @param files the SSTables; none of their bounds goes beyond the extent
+ * @param redoPoint everything up to this sequence number is in the files; 0 for a new tablet
+ * @param highestTimestamp the highest timestamp the record says was assigned, microseconds; 0 for a
+ *     new tablet
+ */
+public record TabletSpec(
+    TabletId id,
+    long epoch,
+    RowRange extent,
+    TableSchema schema,
+    List<FileRef> files,
+    long redoPoint,
+    long highestTimestamp) {
+  public TabletSpec {
+    files = List.copyOf(files);
+    for (FileRef file : files) {
+      if (!extent.covers(file.bounds())) {
+        throw new IllegalArgumentException(
+            "file " + file + " goes beyond its tablet's rows " + extent);
+      }
+    }
+  }
+
+  /** A tablet without data. */
+  public static TabletSpec empty(TabletId id, long epoch, RowRange extent, TableSchema schema) {
+    return new TabletSpec(id, epoch, extent, schema, List.of(), 0, 0);
+  }
+
+  /**
+   * A part of this tablet as a tablet of its own: it shares the files that have rows of it and goes
+   * on above this one's sequence numbers.
+   */
+  public TabletSpec child(TabletId childId, long childEpoch, RowRange rows) {
+    return new TabletSpec(
+        childId,
+        childEpoch,
+        rows,
+        schema,
+        files.stream()
+            .filter(file -> file.bounds().intersection(rows).isPresent())
+            .map(file -> file.clipped(rows))
+            .toList(),
+        redoPoint,
+        highestTimestamp);
+  }
+}
