@@ -43,7 +43,8 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
   CrashableFileSystem(CrashableDisk disk) {
     this.disk = disk;
     try {
-      initialize(ROOT, new Configuration(false));
+      setConf(new Configuration(false));
+      initialize(ROOT, getConf());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

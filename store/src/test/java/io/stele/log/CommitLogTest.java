@@ -1,0 +1,331 @@
+package io.stele.log;
+
+import static io.stele.log.LogRecords.SERVER;
+import static io.stele.log.LogRecords.TABLET;
+import static io.stele.log.LogRecords.all;
+import static io.stele.log.LogRecords.record;
+import static io.stele.log.LogRecords.tablet;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.CorruptionException;
+import io.stele.model.SteleException;
+import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.FaultInjector;
+import io.stele.sim.FaultInjector.Effect;
+import io.stele.sim.Operation;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class CommitLogTest {
+  private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
+  private static final LogOptions OPTIONS = LogOptions.DEFAULT.withRetries(5, Duration.ofMillis(1));
+
+  private final CrashableFileSystem fs = CrashableFileSystem.create();
+  private final CompletableFuture<IOException> failure = new CompletableFuture<>();
+
+  @BeforeEach
+  void makeDirectory() throws IOException {
+    LogDirectory.create(fs, DIRECTORY);
+  }
+
+  private CommitLog open(LogOptions options) throws IOException {
+    return CommitLog.open(fs, DIRECTORY, SERVER, LogKind.USER, options, failure::complete);
+  }
+
+  private RecordSource read() throws IOException {
+    return LogDirectory.read(fs, DIRECTORY, LogKind.USER);
+  }
+
+  @Test
+  void whatIsAcknowledgedCanBeReadBack() throws Exception {
+    List<LogRecord> records =
+        LongStream.range(0, 100).mapToObj(i -> record(TABLET, i, (int) i * 10)).toList();
+    try (CommitLog log = open(OPTIONS)) {
+      for (LogRecord record : records) {
+        log.append(record).get();
+      }
+    }
+    assertThat(all(read())).isEqualTo(records);
+  }
+
+  @Test
+  void recordsOfTwoKindsAndOtherTabletsAreKeptApart() throws Exception {
+    try (CommitLog user = open(OPTIONS);
+        CommitLog meta =
+            CommitLog.open(fs, DIRECTORY, SERVER, LogKind.META, OPTIONS, failure::complete)) {
+      user.append(record(tablet(1), 1, 10)).get();
+      meta.append(record(tablet(9), 1, 10)).get();
+      user.append(record(tablet(2), 1, 10)).get();
+    }
+    assertThat(all(read().only(tablet(2)))).containsExactly(record(tablet(2), 1, 10));
+    assertThat(all(LogDirectory.read(fs, DIRECTORY, LogKind.META)))
+        .containsExactly(record(tablet(9), 1, 10));
+  }
+
+  @Test
+  void oneFlushServesAllWhoWait() throws Exception {
+    CountDownLatch flushing = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    try (CommitLog log = open(OPTIONS)) {
+      fs.disk()
+          .inject(
+              FaultInjector.at(
+                  Operation.FLUSH,
+                  path -> true,
+                  1,
+                  new Effect.Delay(
+                      () -> {
+                        flushing.countDown();
+                        await(goOn);
+                      })));
+      List<CompletableFuture<Void>> acknowledged = new ArrayList<>();
+      acknowledged.add(log.append(record(TABLET, 0, 10)));
+      flushing.await();
+      for (int i = 1; i <= 50; i++) {
+        acknowledged.add(log.append(record(TABLET, i, 10)));
+      }
+      assertThat(acknowledged).noneMatch(CompletableFuture::isDone);
+      goOn.countDown();
+      CompletableFuture.allOf(acknowledged.toArray(CompletableFuture[]::new)).get();
+      assertThat(log.statistics().flushes()).isEqualTo(2);
+      assertThat(log.statistics().records()).isEqualTo(51);
+    }
+  }
+
+  @Test
+  void sixteenThreadsShareFlushesAndAreAcknowledgedInOrder() throws Exception {
+    int threads = 16;
+    int each = 200;
+    List<Long> order = Collections.synchronizedList(new ArrayList<>());
+    fs.disk()
+        .inject(
+            FaultInjector.always(Operation.FLUSH, path -> true, new Effect.Delay(Thread::yield)));
+    try (CommitLog log = open(OPTIONS)) {
+      Object sequenceLock = new Object();
+      long[] next = {0};
+      List<Thread> writers = new ArrayList<>();
+      for (int t = 0; t < threads; t++) {
+        Thread writer =
+            new Thread(
+                () -> {
+                  for (int i = 0; i < each; i++) {
+                    CompletableFuture<Void> done;
+                    synchronized (sequenceLock) {
+                      long sequence = next[0]++;
+                      done =
+                          log.append(record(TABLET, sequence, 10))
+                              .thenRun(() -> order.add(sequence));
+                    }
+                    done.join();
+                  }
+                });
+        writer.start();
+        writers.add(writer);
+      }
+      for (Thread writer : writers) {
+        writer.join();
+      }
+      assertThat(log.statistics().flushes()).isLessThan(threads * each);
+    }
+    assertThat(order)
+        .containsExactlyElementsOf(LongStream.range(0, threads * each).boxed().toList());
+    assertThat(all(read())).hasSize(threads * each);
+  }
+
+  @Test
+  void aFailedFlushIsRepeatedInTheNextSegmentAndNobodyNotices() throws Exception {
+    for (Effect effect : List.of(new Effect.Fail(), new Effect.FailAfter())) {
+      fs.delete(DIRECTORY, true);
+      LogDirectory.create(fs, DIRECTORY);
+      try (CommitLog log = open(OPTIONS)) {
+        log.append(record(TABLET, 1, 10)).get();
+        fs.disk().inject(FaultInjector.at(Operation.FLUSH, path -> true, 1, effect));
+        log.append(record(TABLET, 2, 10)).get();
+        log.append(record(TABLET, 3, 10)).get();
+        assertThat(log.statistics().segments()).isEqualTo(2);
+        assertThat(log.statistics().failures()).isEqualTo(1);
+      }
+      assertThat(all(read().distinct()))
+          .extracting(LogRecord::sequence)
+          .containsExactly(1L, 2L, 3L);
+    }
+  }
+
+  @Test
+  void aLogThatCannotBeginASegmentGivesUpAndSaysThatTheOutcomeIsUnknown() throws Exception {
+    CommitLog log = open(OPTIONS);
+    fs.disk().inject(FaultInjector.always(Operation.CREATE, path -> true, new Effect.Fail()));
+    fs.disk().inject(FaultInjector.at(Operation.FLUSH, path -> true, 1, new Effect.Fail()));
+    assertOutcome(log.append(record(TABLET, 1, 10)), SteleException.Code.OUTCOME_UNKNOWN);
+    assertThat(failure.get()).hasMessageContaining("injected");
+    assertOutcome(log.append(record(TABLET, 2, 10)), SteleException.Code.RETRY_LATER);
+    log.close();
+  }
+
+  @Test
+  void aFencedLogEndsAtOnceAndDoesNotBringItsDirectoryBack() throws Exception {
+    CommitLog log = open(OPTIONS);
+    log.append(record(TABLET, 1, 10)).get();
+    Path recovery = new Path("crash:/recovery/" + SERVER);
+    assertThat(new LogFence(fs).fence(DIRECTORY, recovery)).contains(recovery);
+    assertOutcome(log.append(record(TABLET, 2, 10)), SteleException.Code.OUTCOME_UNKNOWN);
+    assertThat(failure.get()).isNotNull();
+    assertThat(fs.exists(DIRECTORY)).isFalse();
+    assertThat(all(LogDirectory.read(fs, recovery, LogKind.USER)))
+        .containsExactly(record(TABLET, 1, 10));
+  }
+
+  @Test
+  void fencingMayBeRepeatedAndAServerWithoutALogIsNoError() throws Exception {
+    Path recovery = new Path("crash:/recovery/" + SERVER);
+    LogFence fence = new LogFence(fs);
+    assertThat(fence.fence(DIRECTORY, recovery)).contains(recovery);
+    assertThat(fence.fence(DIRECTORY, recovery)).contains(recovery);
+    assertThat(fence.fence(new Path("crash:/logs/other"), new Path("crash:/recovery/other")))
+        .isEmpty();
+    LogDirectory.create(fs, DIRECTORY);
+    assertThatThrownBy(() -> fence.fence(DIRECTORY, recovery))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("made anew");
+  }
+
+  @Test
+  void segmentsRollAtTheirSizeAndGoWhenNobodyNeedsThem() throws Exception {
+    try (CommitLog log = open(OPTIONS.withSegmentBytes(1000))) {
+      for (int i = 1; i <= 10; i++) {
+        log.append(record(tablet(1), i, 600)).get();
+        log.append(record(tablet(2), i, 600)).get();
+      }
+      log.append(record(tablet(3), 1, 10)).get();
+      assertThat(LogDirectory.segments(fs, DIRECTORY)).hasSize(11);
+      assertThat(log.oldestNeeded().orElseThrow().tablets())
+          .containsOnly(java.util.Map.entry(tablet(1), 1L), java.util.Map.entry(tablet(2), 1L));
+      log.release(tablet(1), 10);
+      assertThat(LogDirectory.segments(fs, DIRECTORY)).hasSize(11);
+      log.release(tablet(2), 4);
+      assertThat(LogDirectory.segments(fs, DIRECTORY))
+          .extracting(Segment::number)
+          .startsWith(5L)
+          .hasSize(7);
+      assertThat(log.oldestNeeded().orElseThrow().segment()).isEqualTo(5);
+      log.forget(tablet(2));
+      assertThat(LogDirectory.segments(fs, DIRECTORY)).hasSize(1);
+      assertThat(log.oldestNeeded()).isEmpty();
+      log.roll();
+      log.append(record(tablet(4), 1, 10)).get();
+      log.forget(tablet(3));
+      log.forget(tablet(4));
+    }
+    assertThat(all(read().only(tablet(1)))).isEmpty();
+  }
+
+  @Test
+  void noRoomIsSaidBeforeAnythingIsQueuedAndComesBack() throws Exception {
+    CountDownLatch goOn = new CountDownLatch(1);
+    try (CommitLog log = open(OPTIONS.withQueuedBytesMax(1000))) {
+      fs.disk()
+          .inject(
+              FaultInjector.at(
+                  Operation.FLUSH, path -> true, 1, new Effect.Delay(() -> await(goOn))));
+      assertThat(log.hasRoom()).isTrue();
+      CompletableFuture<Void> big = log.append(record(TABLET, 1, 2000));
+      assertThat(log.hasRoom()).isFalse();
+      assertThat(log.awaitRoom(Duration.ofMillis(1))).isFalse();
+      goOn.countDown();
+      big.get();
+      assertThat(log.awaitRoom(Duration.ofSeconds(30))).isTrue();
+    }
+  }
+
+  @Test
+  void aRecordMaySurviveALossOfPowerWhenItAsksForIt() throws Exception {
+    CommitLog log = open(OPTIONS);
+    log.append(record(TABLET, 1, 10), Durability.HSYNC).get();
+    log.append(record(TABLET, 2, 10)).get();
+    fs.disk().powerLoss(new java.util.Random(7));
+    CrashableFileSystem after = fs.disk().mount();
+    assertThat(all(LogDirectory.read(after, DIRECTORY, LogKind.USER)))
+        .first()
+        .isEqualTo(record(TABLET, 1, 10));
+    log.close();
+  }
+
+  @Test
+  void aFileSystemThatCannotFlushIsRefused() {
+    fs.disk().withoutFlush();
+    assertThatThrownBy(() -> open(OPTIONS))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("cannot hflush");
+  }
+
+  @Test
+  void aServersDirectoryIsMadeOnceAndNotByTheLog() throws Exception {
+    assertThatThrownBy(() -> LogDirectory.create(fs, DIRECTORY))
+        .isInstanceOf(FileAlreadyExistsException.class);
+    fs.delete(DIRECTORY, true);
+    assertThatThrownBy(() -> open(OPTIONS)).isInstanceOf(java.io.FileNotFoundException.class);
+  }
+
+  @Test
+  void aMissingSegmentAndOneThatLostAcknowledgedBytesAreDamage() throws Exception {
+    try (CommitLog log = open(OPTIONS.withSegmentBytes(1))) {
+      for (int i = 1; i <= 5; i++) {
+        log.append(record(TABLET, i, 100)).get();
+      }
+    }
+    Path second = LogDirectory.segment(DIRECTORY, LogKind.USER, 2);
+    fs.disk().truncate(second, (int) fs.getFileStatus(second).getLen() - 1);
+    assertThatThrownBy(() -> all(read()))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining("user-2.log")
+        .hasMessageContaining("acknowledged");
+    fs.delete(second, false);
+    assertThatThrownBy(() -> all(read()))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining("user-2.log")
+        .hasMessageContaining("missing");
+    fs.delete(LogDirectory.segment(DIRECTORY, LogKind.USER, 1), false);
+    assertThat(all(read())).extracting(LogRecord::sequence).containsExactly(3L, 4L, 5L);
+  }
+
+  @Test
+  void closingWritesWhatWaits() throws Exception {
+    CommitLog log = open(OPTIONS);
+    List<CompletableFuture<Void>> acknowledged = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      acknowledged.add(log.append(record(TABLET, i, 10)));
+    }
+    log.close();
+    assertThat(acknowledged).allMatch(done -> done.isDone() && !done.isCompletedExceptionally());
+    assertOutcome(log.append(record(TABLET, 100, 10)), SteleException.Code.RETRY_LATER);
+    assertThat(failure).isNotDone();
+  }
+
+  private static void assertOutcome(CompletableFuture<Void> done, SteleException.Code code) {
+    assertThatThrownBy(() -> done.get(30, TimeUnit.SECONDS))
+        .cause()
+        .isInstanceOfSatisfying(SteleException.class, e -> assertThat(e.code()).isEqualTo(code));
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

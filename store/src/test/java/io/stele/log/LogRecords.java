@@ -1,0 +1,61 @@
+package io.stele.log;
+
+import io.stele.format.CellBlockWriter;
+import io.stele.format.CellType;
+import io.stele.format.ColumnKey;
+import io.stele.model.Bytes;
+import io.stele.model.OperationId;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/** Records for tests. */
+final class LogRecords {
+  static final ServerId SERVER = new ServerId("host", 7, 1_700_000_000_000L);
+  static final TabletId TABLET = tablet(1);
+
+  private LogRecords() {}
+
+  static TabletId tablet(int number) {
+    return new TabletId(new TableId("t1"), String.format("%016x", number));
+  }
+
+  /** A record whose one cell has a value of {@code valueBytes} bytes. */
+  static LogRecord record(TabletId tablet, long sequence, int valueBytes) {
+    CellBlockWriter cells = CellBlockWriter.sequential(valueBytes + 64);
+    byte[] key = ColumnKey.of(Bytes.of("row" + sequence), "f", Bytes.of("q"));
+    byte[] value = new byte[valueBytes];
+    for (int i = 0; i < valueBytes; i++) {
+      value[i] = (byte) (sequence + i);
+    }
+    cells.add(key, key.length, 1000 + sequence, sequence, 0, CellType.PUT, value, 0, valueBytes);
+    return new LogRecord(
+        tablet,
+        sequence,
+        1000 + sequence,
+        Optional.of(
+            new LoggedOperation(
+                new OperationId(3, 4, sequence + 1), 1, Bytes.ofLong(sequence), Bytes.EMPTY)),
+        Bytes.wrap(cells.finish().toByteArray()));
+  }
+
+  static LogRecord random(TabletId tablet, long sequence, RandomGenerator random) {
+    int size = random.nextInt(20) == 0 ? random.nextInt(100_000) : random.nextInt(200);
+    return record(tablet, sequence, size);
+  }
+
+  static List<LogRecord> all(RecordSource source) throws IOException {
+    List<LogRecord> records = new ArrayList<>();
+    try (source) {
+      for (Optional<LogRecord> next = source.next(); next.isPresent(); next = source.next()) {
+        records.add(next.get());
+      }
+    }
+    return records;
+  }
+}
