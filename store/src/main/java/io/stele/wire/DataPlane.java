@@ -16,7 +16,7 @@ import java.util.concurrent.ExecutionException;
  */
 public interface DataPlane {
   /** No body. */
-  ByteBuffer EMPTY = ByteBuffer.allocate(0).asReadOnlyBuffer();
+  ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
   /**
    * Sends a request and returns at once.
