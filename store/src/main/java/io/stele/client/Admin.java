@@ -1,9 +1,34 @@
 package io.stele.client;
 
+import io.stele.config.Keys;
+import io.stele.lock.LockPaths;
+import io.stele.metadata.Deadline;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TableCodec;
 import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.wire.Address;
+import io.stele.wire.ControlClient;
+import io.stele.wire.MasterProtocol;
+import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
+import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
+import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
+import io.stele.wire.control.ControlProtos.DropTableRequestProto;
+import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.net.ConnectTimeoutException;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /**
  * Makes, changes and describes tables, through the master.
@@ -15,7 +40,13 @@ import java.util.List;
  * <p>Safe for use by any number of threads.
  */
 public final class Admin {
-  Admin() {}
+  private static final Duration PAUSE = Duration.ofMillis(200);
+
+  private final Connection connection;
+
+  Admin(Connection connection) {
+    this.connection = connection;
+  }
 
   /**
    * Creates a table of one tablet; it can be used when this returns.
@@ -33,7 +64,13 @@ public final class Admin {
    * @throws io.stele.model.SteleException REFUSED where there is one of that name
    */
   public void createTable(TableSchema schema, List<Bytes> splitRows) throws IOException {
-    throw new UnsupportedOperationException();
+    CreateTableRequestProto.Builder request =
+        CreateTableRequestProto.newBuilder().setSchema(message(schema));
+    splitRows.stream()
+        .sorted()
+        .distinct()
+        .forEach(row -> request.addSplitRows(ByteString.copyFrom(row.asByteBuffer())));
+    change("creating table " + schema.name(), m -> m.createTable(null, request.build()));
   }
 
   /**
@@ -43,7 +80,9 @@ public final class Admin {
    * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name
    */
   public void alterTable(TableSchema schema) throws IOException {
-    throw new UnsupportedOperationException();
+    AlterTableRequestProto request =
+        AlterTableRequestProto.newBuilder().setSchema(message(schema)).build();
+    change("altering table " + schema.name(), master -> master.alterTable(null, request));
   }
 
   /**
@@ -52,7 +91,8 @@ public final class Admin {
    * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name
    */
   public void dropTable(String name) throws IOException {
-    throw new UnsupportedOperationException();
+    DropTableRequestProto request = DropTableRequestProto.newBuilder().setName(name).build();
+    change("dropping table " + name, master -> master.dropTable(null, request));
   }
 
   /**
@@ -61,16 +101,125 @@ public final class Admin {
    * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name
    */
   public TableSchema describeTable(String name) throws IOException {
-    throw new UnsupportedOperationException();
+    return connection.schemas().require(name).schema();
   }
 
   /** The schemas of all tables, by name. */
   public List<TableSchema> listTables() throws IOException {
-    throw new UnsupportedOperationException();
+    return connection.schemas().all().stream()
+        .filter(table -> table.state() == StoredTable.State.READY)
+        .map(StoredTable::schema)
+        .sorted(Comparator.comparing(TableSchema::name))
+        .toList();
   }
 
   /** The cluster as its master sees it. */
   public ClusterStatus clusterStatus() throws IOException {
-    throw new UnsupportedOperationException();
+    ClusterStatusResponseProto status =
+        ask(
+            "asking for the cluster's state",
+            master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()),
+            true);
+    return new ClusterStatus(
+        status.getMaster(),
+        status.getServersList().stream().map(Admin::server).toList(),
+        status.getTables(),
+        status.getTablets(),
+        status.getUnassigned());
+  }
+
+  private static ClusterStatus.Server server(ServerStatusProto server) {
+    return new ClusterStatus.Server(
+        ServerId.parse(server.getServerId()),
+        Optional.of(server.getWebAddress()).filter(address -> !address.isEmpty()),
+        server.getTablets(),
+        server.getMemtableBytes(),
+        server.getSstableBytes());
+  }
+
+  private static ByteString message(TableSchema schema) {
+    return ByteString.copyFrom(TableCodec.encode(schema).asByteBuffer());
+  }
+
+  private void change(String what, ControlClient.Call<MasterProtocol, ?> call) throws IOException {
+    ask(what, call, false);
+  }
+
+  /**
+   * Makes a call to the active master, waiting for one where there is none.
+   *
+   * @param repeatable whether the call may be made again after one whose answer was lost
+   */
+  private <R> R ask(String what, ControlClient.Call<MasterProtocol, R> call, boolean repeatable)
+      throws IOException {
+    Deadline deadline = Deadline.after(connection.timeout());
+    while (true) {
+      Exception failure;
+      Optional<Address> master = master();
+      if (master.isEmpty()) {
+        failure = SteleException.retryLater("no master is active");
+      } else {
+        try {
+          return once(master.get(), call, deadline);
+        } catch (SteleException e) {
+          if (e.code() != SteleException.Code.RETRY_LATER) {
+            throw e;
+          }
+          failure = e;
+        } catch (ConnectException | NoRouteToHostException | ConnectTimeoutException e) {
+          failure = e; // It never got the request.
+        } catch (IOException e) {
+          if (e instanceof InterruptedIOException && !(e instanceof SocketTimeoutException)) {
+            throw e;
+          }
+          if (!repeatable) {
+            throw SteleException.outcomeUnknown(
+                what + ": the master at " + master.get() + " was lost. See whether it was done", e);
+          }
+          failure = e;
+        }
+      }
+      if (deadline.remaining().compareTo(PAUSE) < 0) {
+        throw new SteleException(
+            SteleException.Code.RETRY_LATER,
+            what
+                + ": no master did it within "
+                + connection.timeout().toMillis()
+                + " ms ("
+                + Keys.CLIENT_TIMEOUT.name()
+                + "). See whether the cluster runs (stele yarn status). The last: "
+                + failure.getMessage(),
+            failure);
+      }
+      pause();
+    }
+  }
+
+  private <R> R once(Address master, ControlClient.Call<MasterProtocol, R> call, Deadline deadline)
+      throws IOException {
+    try (ControlClient<MasterProtocol> client =
+        ControlClient.connect(
+            connection.conf(), master, MasterProtocol.class, deadline.remaining())) {
+      return client.call(call);
+    }
+  }
+
+  private Optional<Address> master() throws IOException {
+    return connection
+        .locks()
+        .read(LockPaths.MASTER_ADDRESS)
+        .map(node -> Address.parse(node.data().toUtf8()));
+  }
+
+  private static void pause() throws InterruptedIOException {
+    try {
+      Thread.sleep(PAUSE.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      InterruptedIOException interrupted =
+          new InterruptedIOException("interrupted while waiting for a master");
+      interrupted.initCause(e);
+      throw interrupted;
+    }
   }
 }

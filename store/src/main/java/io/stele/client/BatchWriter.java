@@ -2,14 +2,27 @@ package io.stele.client;
 
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.SteleException;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 
 /**
  * Writes many mutations: collects them, sends those for one tablet server together, and makes the
  * caller wait while too much is under way.
+ *
+ * <pre>{@code
+ * try (BatchWriter writer = table.batchWriter()) {
+ *   for (Page page : pages) {
+ *     writer.add(Mutation.of(page.row()).put("contents", "", page.html()));
+ *   }
+ * } // Here everything is applied, or a MutationsFailedException says what is not.
+ * }</pre>
  *
  * <p>Mutations of the same row are applied in the order in which they were added; those of
  * different rows in any order. What was added is sent soon, without a {@link #flush}, and is
@@ -18,7 +31,19 @@ import java.util.concurrent.CompletableFuture;
  * <p>Safe for use by any number of threads.
  */
 public final class BatchWriter implements Closeable {
-  BatchWriter() {}
+  /** Of how many mutations that failed the outcomes are kept until the next flush. */
+  private static final int FAILURES_KEPT = 1000;
+
+  private final String table;
+  private final SchemaCheck check;
+  private final Batcher batcher;
+  private final long bufferBytes;
+  private final List<Outcome> failed = new ArrayList<>();
+  private final TreeSet<Long> incomplete = new TreeSet<>();
+  private long failures;
+  private long added;
+  private long bytesUnderWay;
+  private boolean closed;
 
   /**
    * How to write.
@@ -30,9 +55,16 @@ public final class BatchWriter implements Closeable {
    *     {@code stele.operations.window}. Empty: the connection's own ids, for retries within it
    */
   public record Options(long bufferBytes, Optional<OperationId> firstOperation) {
-    /** With another size of the buffer. */
-    public Options withBufferBytes(long bytes) {
-      return new Options(bytes, firstOperation);
+    public Options {
+      if (bufferBytes < 1) {
+        throw SteleException.refused(
+            "the buffer of a BatchWriter has at least 1 byte, not " + bufferBytes);
+      }
+    }
+
+    /** With a buffer of this size and operation ids of the connection's own. */
+    public static Options ofBufferBytes(long bytes) {
+      return new Options(bytes, Optional.empty());
     }
 
     /** With operation ids from {@code first} on. */
@@ -41,17 +73,41 @@ public final class BatchWriter implements Closeable {
     }
   }
 
+  BatchWriter(String table, SchemaCheck check, Batcher batcher, long bufferBytes) {
+    this.table = table;
+    this.check = check;
+    this.batcher = batcher;
+    this.bufferBytes = bufferBytes;
+  }
+
   /**
    * Adds a mutation, waiting while the buffer is full.
    *
    * @return completes when the mutation has been applied, or fails with the reason why not. Whoever
    *     does not look at it learns of the failure from {@link #flush} or {@link #close}
-   * @throws io.stele.model.SteleException REFUSED or NOT_FOUND where it is wrong from the outset:
-   *     it is then not added
+   * @throws SteleException REFUSED or NOT_FOUND where it is wrong from the outset: it is then not
+   *     added
    * @throws IOException where the thread was interrupted while it waited: the mutation is not added
+   * @throws IllegalStateException where the writer is closed
    */
   public CompletableFuture<Void> add(Mutation mutation) throws IOException {
-    throw new UnsupportedOperationException();
+    Waiting.on(check.operation(mutation));
+    long bytes = Batcher.bytes(mutation);
+    CompletableFuture<Void> applied;
+    long place;
+    synchronized (this) {
+      while (!closed && bytesUnderWay > 0 && bytesUnderWay + bytes > bufferBytes) {
+        await("while waiting for room in the buffer: the mutation was not added");
+      }
+      if (closed) {
+        throw new IllegalStateException("the BatchWriter of table " + table + " is closed");
+      }
+      place = added++;
+      incomplete.add(place);
+      bytesUnderWay += bytes;
+      applied = batcher.submit(mutation); // Under the lock: in the order of adding.
+    }
+    return applied.whenComplete((nothing, failure) -> complete(place, mutation, bytes, failure));
   }
 
   /**
@@ -60,8 +116,17 @@ public final class BatchWriter implements Closeable {
    * @throws MutationsFailedException where something has failed since the last flush
    * @throws IOException where the thread was interrupted
    */
-  public void flush() throws IOException {
-    throw new UnsupportedOperationException();
+  public synchronized void flush() throws IOException {
+    long end = added;
+    while (!incomplete.isEmpty() && incomplete.first() < end) {
+      await("while waiting for mutations: whether they were applied is unknown");
+    }
+    if (failures > 0) {
+      MutationsFailedException failure = new MutationsFailedException(table, failed, failures);
+      failed.clear();
+      failures = 0;
+      throw failure;
+    }
   }
 
   /**
@@ -72,6 +137,33 @@ public final class BatchWriter implements Closeable {
    */
   @Override
   public void close() throws IOException {
-    throw new UnsupportedOperationException();
+    synchronized (this) {
+      closed = true;
+      notifyAll();
+    }
+    flush();
+  }
+
+  private synchronized void complete(long place, Mutation mutation, long bytes, Throwable failure) {
+    incomplete.remove(place);
+    bytesUnderWay -= bytes;
+    if (failure != null) {
+      failures++;
+      if (failed.size() < FAILURES_KEPT) {
+        failed.add(Outcome.failed(mutation, Waiting.failure(failure)));
+      }
+    }
+    notifyAll();
+  }
+
+  private synchronized void await(String what) throws InterruptedIOException {
+    try {
+      wait();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      InterruptedIOException interrupted = new InterruptedIOException("interrupted " + what);
+      interrupted.initCause(e);
+      throw interrupted;
+    }
   }
 }

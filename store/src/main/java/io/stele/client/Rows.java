@@ -1,13 +1,19 @@
 package io.stele.client;
 
 import io.stele.model.Row;
+import io.stele.model.RowQuery;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.Spliterator;
+import java.util.Spliterators;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 /**
  * The rows a read found, in ascending order of their keys, fetched as they are asked for and a
@@ -22,7 +28,22 @@ import java.util.stream.Stream;
  * Iterable}. Not safe for use by several threads at once.
  */
 public final class Rows implements Iterable<Row>, Closeable {
-  Rows() {}
+  private final Tablets tablets;
+  private final TableRef table;
+  private final RowQuery query;
+  private List<Row> page = List.of();
+  private int position;
+  private Scan scan;
+  private Optional<CompletableFuture<Scan.Page>> ahead = Optional.empty();
+  private boolean closed;
+
+  Rows(Tablets tablets, TableRef table, RowQuery query) {
+    this.tablets = tablets;
+    this.table = table;
+    this.query = query;
+    this.scan = Scan.of(query);
+    fetchAhead();
+  }
 
   /**
    * The next row, or none when all have been read.
@@ -30,28 +51,116 @@ public final class Rows implements Iterable<Row>, Closeable {
    * @throws io.stele.model.SteleException RETRY_LATER where no server could answer in time (asking
    *     again goes on where it stopped), CORRUPTION where the data is damaged
    * @throws IOException where the thread was interrupted
+   * @throws IllegalStateException where this is closed
    */
   public Optional<Row> read() throws IOException {
-    return Waiting.on(readAsync());
+    while (position == page.size() && !isAtEnd()) {
+      take(Waiting.on(nextPage()));
+    }
+    return position < page.size() ? Optional.of(page.get(position++)) : Optional.empty();
   }
 
   /** Like {@link #read}, without waiting. The next may be asked for when this one is complete. */
   public CompletableFuture<Optional<Row>> readAsync() {
-    throw new UnsupportedOperationException();
+    if (position < page.size()) {
+      return CompletableFuture.completedFuture(Optional.of(page.get(position++)));
+    }
+    if (isAtEnd()) {
+      return CompletableFuture.completedFuture(Optional.empty());
+    }
+    return nextPage()
+        .thenCompose(
+            next -> {
+              take(next);
+              return readAsync();
+            });
   }
 
-  /** The rows not yet read; an interruption comes as an {@link UncheckedIOException}. */
+  /**
+   * The rows not yet read. An {@link IOException} comes as an {@link UncheckedIOException}, all
+   * else as {@link #read} throws it.
+   */
   @Override
   public Iterator<Row> iterator() {
-    throw new UnsupportedOperationException();
+    return new Iterator<>() {
+      private Optional<Row> next = Optional.empty();
+
+      @Override
+      public boolean hasNext() {
+        try {
+          if (next.isEmpty()) {
+            next = read();
+          }
+          return next.isPresent();
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      }
+
+      @Override
+      public Row next() {
+        if (!hasNext()) {
+          throw new NoSuchElementException("all rows of " + table.name() + " have been read");
+        }
+        Row row = next.orElseThrow();
+        next = Optional.empty();
+        return row;
+      }
+    };
+  }
+
+  @Override
+  public Spliterator<Row> spliterator() {
+    return Spliterators.spliteratorUnknownSize(
+        iterator(), Spliterator.ORDERED | Spliterator.DISTINCT | Spliterator.NONNULL);
   }
 
   /** The rows not yet read; closing the stream closes this. */
   public Stream<Row> stream() {
-    throw new UnsupportedOperationException();
+    return StreamSupport.stream(spliterator(), false).onClose(this::close);
   }
 
   /** Ends the read; what was fetched ahead is dropped. */
   @Override
-  public void close() {}
+  public void close() {
+    closed = true;
+    page = List.of();
+    position = 0;
+    ahead.ifPresent(fetching -> fetching.cancel(false));
+    ahead = Optional.empty();
+  }
+
+  private boolean isAtEnd() {
+    if (closed) {
+      throw new IllegalStateException("this read of table " + table.name() + " is closed");
+    }
+    return ahead.isEmpty() && scan.isDone();
+  }
+
+  /** The page fetched ahead; one that failed is asked for again by the next call. */
+  private CompletableFuture<Scan.Page> nextPage() {
+    if (ahead.isEmpty() || ahead.get().isCompletedExceptionally()) {
+      fetch();
+    }
+    return ahead.orElseThrow();
+  }
+
+  private void take(Scan.Page next) {
+    page = next.rows();
+    position = 0;
+    scan = next.next();
+    fetchAhead();
+  }
+
+  private void fetchAhead() {
+    if (scan.isDone()) {
+      ahead = Optional.empty();
+    } else {
+      fetch();
+    }
+  }
+
+  private void fetch() {
+    ahead = Optional.of(scan.read(tablets, table, query));
+  }
 }

@@ -1,7 +1,14 @@
 package io.stele.client;
 
+import io.stele.config.ClusterConfig;
+import io.stele.config.Keys;
+import io.stele.lock.LockService;
+import io.stele.wire.DataPlane;
 import java.io.IOException;
+import java.util.List;
+import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.security.Credentials;
 
 /**
  * A connection to a Stele cluster: where a program begins.
@@ -28,7 +35,13 @@ import org.apache.hadoop.conf.Configuration;
  * them, except to find out where things are.
  */
 public final class Stele implements AutoCloseable {
-  private Stele() {}
+  private final Connection connection;
+  private final Admin admin;
+
+  private Stele(Connection connection) {
+    this.connection = connection;
+    this.admin = new Admin(connection);
+  }
 
   /**
    * Connects to the cluster that {@code conf} names: {@code stele.zookeeper.quorum} and {@code
@@ -39,7 +52,29 @@ public final class Stele implements AutoCloseable {
    * @throws IOException where the lock service cannot be reached
    */
   public static Stele connect(Configuration conf) throws IOException {
-    throw new UnsupportedOperationException();
+    return new Stele(Connection.open(conf));
+  }
+
+  /**
+   * Connects over a lock service and a transport that are there already, and stay open when this is
+   * closed. Internal: for clusters within one process, such as simulated ones.
+   */
+  public static Stele over(
+      Configuration conf, LockService locks, DataPlane plane, RandomGenerator random) {
+    Keys.check(conf);
+    return new Stele(new Connection(conf, locks, plane, random, List.of()));
+  }
+
+  /**
+   * Adds to {@code credentials} what another process needs to connect to the cluster of {@code
+   * conf} in the name of this one's user, such as the tasks of a job: they travel in nothing else.
+   * A cluster does not ask for any yet, so there is nothing to add.
+   *
+   * @throws IOException where the cluster could not be asked for them
+   */
+  public static void addCredentials(Configuration conf, Credentials credentials)
+      throws IOException {
+    ClusterConfig.of(conf);
   }
 
   /**
@@ -49,15 +84,17 @@ public final class Stele implements AutoCloseable {
    * @throws IOException where the lock service cannot be asked
    */
   public Table table(String name) throws IOException {
-    throw new UnsupportedOperationException();
+    return connection.table(name);
   }
 
   /** Makes and changes tables. */
   public Admin admin() {
-    throw new UnsupportedOperationException();
+    return admin;
   }
 
   /** Closes the connection; calls still under way fail. Closing again does nothing. */
   @Override
-  public void close() {}
+  public void close() {
+    connection.close();
+  }
 }

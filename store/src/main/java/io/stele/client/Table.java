@@ -1,13 +1,24 @@
 package io.stele.client;
 
+import io.stele.metadata.Deadline;
+import io.stele.metadata.Operations;
+import io.stele.metadata.TabletAccess;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Mutation;
+import io.stele.model.OperationId;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
+import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
+import io.stele.wire.OperationCodec;
+import io.stele.wire.QueryCodec;
+import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.TabletProto;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -25,16 +36,24 @@ import java.util.concurrent.CompletableFuture;
  * <p>Safe for use by any number of threads.
  */
 public final class Table {
-  private Table() {}
+  private final Connection connection;
+  private final TableRef ref;
+  private final SchemaCheck check;
+
+  Table(Connection connection, TableRef ref, SchemaCheck check) {
+    this.connection = connection;
+    this.ref = ref;
+    this.check = check;
+  }
 
   /** The table's name. */
   public String name() {
-    throw new UnsupportedOperationException();
+    return ref.name();
   }
 
-  /** The table's schema as this connection last saw it. */
+  /** The table's schema as this was last told. */
   public TableSchema schema() {
-    throw new UnsupportedOperationException();
+    return check.schema();
   }
 
   /**
@@ -51,7 +70,7 @@ public final class Table {
 
   /** Like {@link #mutate}, without waiting. */
   public CompletableFuture<Void> mutateAsync(Mutation mutation) {
-    throw new UnsupportedOperationException();
+    return check.operation(mutation).thenCompose(good -> ownBatcher().submit(mutation));
   }
 
   /**
@@ -68,7 +87,24 @@ public final class Table {
 
   /** Like {@link #mutateAll}, without waiting. */
   public CompletableFuture<List<Outcome>> mutateAllAsync(List<Mutation> mutations) {
-    throw new UnsupportedOperationException();
+    Batcher batcher = ownBatcher();
+    List<CompletableFuture<Outcome>> outcomes = new ArrayList<>(mutations.size());
+    for (Mutation mutation : mutations) {
+      CompletableFuture<Void> good = check.operation(mutation);
+      // At once where it is good at once: those of one row are to stay in order.
+      CompletableFuture<Void> applied =
+          good.isDone() && !good.isCompletedExceptionally()
+              ? batcher.submit(mutation)
+              : good.thenCompose(nothing -> batcher.submit(mutation));
+      outcomes.add(
+          applied.handle(
+              (nothing, failure) ->
+                  failure == null
+                      ? Outcome.applied(mutation)
+                      : Outcome.failed(mutation, Waiting.failure(failure))));
+    }
+    return CompletableFuture.allOf(outcomes.toArray(CompletableFuture<?>[]::new))
+        .thenApply(all -> outcomes.stream().map(CompletableFuture::join).toList());
   }
 
   /**
@@ -84,7 +120,17 @@ public final class Table {
 
   /** Like {@link #checkAndMutate}, without waiting. */
   public CompletableFuture<Boolean> checkAndMutateAsync(CheckAndMutate operation) {
-    throw new UnsupportedOperationException();
+    return check
+        .operation(operation)
+        .thenCompose(
+            good ->
+                send(
+                    operation,
+                    (tablet, id, firstIncomplete) ->
+                        RequestProto.newBuilder()
+                            .setCheckAndMutate(
+                                OperationCodec.encode(tablet, id, firstIncomplete, operation))))
+        .thenApply(answer -> answer.response().header().getMatched());
   }
 
   /**
@@ -102,7 +148,21 @@ public final class Table {
 
   /** Like {@link #readModifyWrite}, without waiting. */
   public CompletableFuture<Row> readModifyWriteAsync(ReadModifyWrite operation) {
-    throw new UnsupportedOperationException();
+    return check
+        .operation(operation)
+        .thenCompose(
+            good ->
+                send(
+                    operation,
+                    (tablet, id, firstIncomplete) ->
+                        RequestProto.newBuilder()
+                            .setReadModifyWrite(
+                                OperationCodec.encode(tablet, id, firstIncomplete, operation))))
+        .thenApply(
+            answer ->
+                Scan.rows(answer).stream()
+                    .findFirst()
+                    .orElseGet(() -> new Row(operation.row(), List.of())));
   }
 
   /** Reads all that the row has. */
@@ -131,7 +191,11 @@ public final class Table {
 
   /** Like {@link #readRow(Bytes, RowQuery)}, without waiting. */
   public CompletableFuture<Optional<Row>> readRowAsync(Bytes row, RowQuery query) {
-    throw new UnsupportedOperationException();
+    RowQuery one = query.withRanges(List.of(RowRange.single(row))).limit(1);
+    return check
+        .query(query)
+        .thenCompose(good -> Scan.of(one).read(connection.tablets(), ref, one))
+        .thenApply(page -> page.rows().stream().findFirst());
   }
 
   /**
@@ -141,7 +205,18 @@ public final class Table {
    * @throws io.stele.model.SteleException NOT_FOUND where a family does not exist
    */
   public Rows readRows(RowQuery query) throws IOException {
-    throw new UnsupportedOperationException();
+    checkFamilies(query);
+    return new Rows(connection.tablets(), ref, query);
+  }
+
+  /**
+   * Refuses a query that names a family which the table does not have.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND where it does
+   * @throws IOException where the schema could not be read again
+   */
+  public void checkFamilies(RowQuery query) throws IOException {
+    Waiting.on(check.query(query));
   }
 
   /**
@@ -154,26 +229,63 @@ public final class Table {
 
   /** Like {@link #sampleRowKeys}, without waiting. */
   public CompletableFuture<List<RowKeySample>> sampleRowKeysAsync() {
-    throw new UnsupportedOperationException();
+    return new Sampling(connection.tablets(), ref).run();
   }
 
   /** The table's tablets, in ascending order of their rows, as METADATA has them now. */
   public List<TabletInfo> tablets() throws IOException {
-    throw new UnsupportedOperationException();
+    return connection.tablets(ref);
   }
 
   /** A writer for many mutations, with the connection's defaults. */
   public BatchWriter batchWriter() {
-    throw new UnsupportedOperationException();
+    return batchWriter(BatchWriter.Options.ofBufferBytes(connection.bufferBytes()));
   }
 
   /** A writer for many mutations. */
   public BatchWriter batchWriter(BatchWriter.Options options) {
-    throw new UnsupportedOperationException();
+    Operations operations =
+        options.firstOperation().map(Operations::repeatable).orElse(connection.operations());
+    Batcher batcher = new Batcher(connection.tablets(), ref, operations, connection.random());
+    return new BatchWriter(name(), check, batcher, options.bufferBytes());
   }
 
   @Override
   public String toString() {
     return "table " + name();
+  }
+
+  private Batcher ownBatcher() {
+    return new Batcher(connection.tablets(), ref, connection.operations(), connection.random());
+  }
+
+  /** A request that carries an operation id. */
+  private interface IdentifiedRequest {
+    RequestProto.Builder to(TabletProto tablet, Optional<OperationId> id, long firstIncomplete);
+  }
+
+  private CompletableFuture<TabletAccess.Answer> send(
+      RowOperation operation, IdentifiedRequest request) {
+    Operations operations = connection.operations();
+    OperationId id = operations.begin();
+    TabletAccess.Call call =
+        tablet ->
+            TabletAccess.Message.of(
+                request.to(
+                    QueryCodec.encode(tablet.tablet(), tablet.epoch()),
+                    Optional.of(id),
+                    operations.firstIncomplete()));
+    CompletableFuture<TabletAccess.Answer> answer =
+        connection
+            .tablets()
+            .send(
+                ref.id(),
+                operation.row(),
+                TabletAccess.Repeat.BY_ID,
+                call,
+                Deadline.after(ref.timeout()));
+    return Tablets.saying(
+        "changing row \"" + operation.row() + "\" of table " + name(),
+        answer.whenComplete((response, failure) -> operations.complete(id)));
   }
 }

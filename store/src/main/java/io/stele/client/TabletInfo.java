@@ -11,8 +11,8 @@ import java.util.Optional;
  * @param id the tablet
  * @param rows the rows it holds
  * @param server who serves it; empty while it is being moved or recovered
- * @param bytes the size of its SSTables on disk, each counted by the part that lies within {@code
- *     rows}, and of what its memtables held where the server could be asked
+ * @param bytes the size of its SSTables on disk. An SSTable that two tablets share since a split
+ *     counts for both, until a compaction has written it anew; what is in memory does not count
  * @param sstables how many SSTables it has
  */
 public record TabletInfo(

@@ -41,6 +41,14 @@ final class Waiting {
     return cause;
   }
 
+  /** What failed, as a failure of Stele: what is not one leaves the outcome open. */
+  static SteleException failure(Throwable failure) {
+    Throwable cause = cause(failure);
+    return cause instanceof SteleException stele
+        ? stele
+        : SteleException.outcomeUnknown(String.valueOf(cause.getMessage()), cause);
+  }
+
   /**
    * {@code failure} for the thread that waited: with its own place in the stack trace, which tells
    * more than that of the event loop.

@@ -12,13 +12,27 @@ import java.util.random.RandomGenerator;
  */
 public final class Operations {
   private final OperationId first;
+  private final boolean repeatable;
   private final TreeSet<Long> incomplete = new TreeSet<>();
   private long next;
 
   /** A new client, named at random. */
   public Operations(RandomGenerator random) {
-    this.first = OperationId.first(random);
+    this(OperationId.first(random), false);
+  }
+
+  private Operations(OperationId first, boolean repeatable) {
+    this.first = first;
+    this.repeatable = repeatable;
     this.next = first.number();
+  }
+
+  /**
+   * The operations from {@code first} on, which another process may send again, such as another
+   * attempt of a task: the tablets are never told that they may forget one.
+   */
+  public static Operations repeatable(OperationId first) {
+    return new Operations(first, true);
   }
 
   /** The id of a new operation; {@link #complete} it when it will not be sent again. */
@@ -35,6 +49,9 @@ public final class Operations {
 
   /** The lowest number of an operation that may be sent again. */
   public synchronized long firstIncomplete() {
+    if (repeatable) {
+      return first.number();
+    }
     return incomplete.isEmpty() ? next : incomplete.first();
   }
 }

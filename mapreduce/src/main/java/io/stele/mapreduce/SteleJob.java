@@ -1,0 +1,94 @@
+package io.stele.mapreduce;
+
+import io.stele.client.Stele;
+import io.stele.config.Keys;
+import io.stele.inputformat.TableInputFormat;
+import io.stele.outputformat.TableOutputFormat;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeys;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+
+/**
+ * Sets up a job that reads or writes tables.
+ *
+ * <pre>{@code
+ * Job job = SteleJob.create(conf, "count anchors", AnchorCount.class);
+ * TableInputFormat.addTable(job, "webtable", RowQuery.ALL.family("anchor"));
+ * job.setMapperClass(AnchorMapper.class);
+ * ...
+ * job.waitForCompletion(true);
+ * }</pre>
+ *
+ * <p>The tasks get the jars of Stele's client and formats and the jar of the program, and nothing
+ * else: all they need besides is on the class path of every Hadoop task.
+ */
+public final class SteleJob {
+  /** What a task waits for a tablet that is being recovered, well below the time-out of tasks. */
+  private static final String TASK_TIMEOUT = "5m";
+
+  private SteleJob() {}
+
+  /**
+   * A new job.
+   *
+   * @param conf Hadoop's configuration with that of the cluster; copied
+   * @param program classes of the program whose jars the tasks need: usually the one with {@code
+   *     main}
+   */
+  public static Job create(Configuration conf, String name, Class<?>... program)
+      throws IOException {
+    Job job = Job.getInstance(conf, name);
+    prepare(job, program);
+    return job;
+  }
+
+  /**
+   * Makes an existing job ready for tables: adds the jars, lets {@code Bytes}, {@code Row} and
+   * {@code Mutation} go through the shuffle, and has tasks wait for a tablet longer than a client
+   * would.
+   *
+   * @param program classes of the program whose jars the tasks need
+   */
+  public static void prepare(Job job, Class<?>... program) throws IOException {
+    Configuration conf = job.getConfiguration();
+    Set<Path> jars = new LinkedHashSet<>();
+    for (Class<?> one :
+        List.of(Stele.class, TableInputFormat.class, TableOutputFormat.class, SteleJob.class)) {
+      jars.add(ClassJars.of(one));
+    }
+    for (Class<?> one : program) {
+      jars.add(ClassJars.of(one));
+    }
+    for (Path jar : jars) {
+      append(conf, "tmpjars", jar.toUri().toString());
+    }
+    if (program.length > 0) {
+      job.setJar(ClassJars.of(program[0]).toString());
+    }
+    append(conf, CommonConfigurationKeys.IO_SERIALIZATIONS_KEY, ModelSerialization.class.getName());
+    conf.setIfUnset(Keys.CLIENT_TIMEOUT.name(), TASK_TIMEOUT);
+    Keys.check(conf);
+  }
+
+  /** Lets the job's mappers send {@code Bytes} as keys: sorted as rows are. */
+  public static void setMapOutputKeyToBytes(Job job) {
+    job.setMapOutputKeyClass(io.stele.model.Bytes.class);
+    job.getConfiguration()
+        .setClass(
+            MRJobConfig.KEY_COMPARATOR,
+            BytesComparator.class,
+            org.apache.hadoop.io.RawComparator.class);
+  }
+
+  private static void append(Configuration conf, String key, String value) {
+    Set<String> values = new LinkedHashSet<>(conf.getTrimmedStringCollection(key));
+    values.add(value);
+    conf.set(key, String.join(",", values));
+  }
+}

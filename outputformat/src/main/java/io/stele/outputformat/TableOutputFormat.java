@@ -1,0 +1,118 @@
+package io.stele.outputformat;
+
+import io.stele.client.Stele;
+import io.stele.model.ColumnFamily;
+import io.stele.model.Mutation;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.OutputCommitter;
+import org.apache.hadoop.mapreduce.OutputFormat;
+import org.apache.hadoop.mapreduce.RecordWriter;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+
+/**
+ * Mutations of tables as the output of a job, applied while the job runs.
+ *
+ * <pre>{@code
+ * TableOutputFormat.addTable(job, "webtable", "anchor");
+ * job.setReducerClass(AnchorReducer.class); // writes (anything, Mutation)
+ * }</pre>
+ *
+ * <p><b>Once.</b> Every mutation's operation id is made of the job, the task and the record's
+ * number in the task, not of the attempt. So a record that a failed, speculative or repeated
+ * attempt writes again is not applied again, increments and puts without a timestamp included. This
+ * asks that the attempts of a task write the same records in the same order; a tablet that gets
+ * another mutation under the same id refuses it, and the task fails with an error that says so. A
+ * reducer whose output depends on the order of its values must sort them first: the shuffle does
+ * not.
+ *
+ * <p><b>Not all or nothing.</b> What a task has written is visible at once, and stays when the
+ * task, or the job, fails. Running the whole job again is another job: it applies everything again.
+ *
+ * <p><b>Rows.</b> A task's mutations of one row are applied in the order written; those of several
+ * tasks in any order.
+ *
+ * <p>With one table keys are ignored and may be anything, also null. With several, the key's text
+ * names the table.
+ *
+ * @param <K> the keys' type
+ */
+public final class TableOutputFormat<K> extends OutputFormat<K, Mutation> {
+  /** What the job's tasks have written. */
+  public enum Counter {
+    /** Mutations written. */
+    MUTATIONS,
+    /** Changes in them. */
+    EDITS,
+    /** Bytes of row keys, qualifiers and values in them. */
+    BYTES
+  }
+
+  /**
+   * Adds a table to those the job may write to, and makes this the job's output format.
+   *
+   * @param families which the job writes to: that the table has them is checked when the job is
+   *     submitted, before any work is done. Others may be written to as well
+   */
+  public static void addTable(Job job, String table, String... families) {
+    job.setOutputFormatClass(TableOutputFormat.class);
+    OutputTable.add(job.getConfiguration(), new OutputTable(table, List.of(families)));
+  }
+
+  /**
+   * Fetches what the job's tasks need to prove who they are into the job's credentials. Submitting
+   * does it too; this is for those who submit in another way.
+   */
+  public static void initCredentials(Job job) throws IOException {
+    Stele.addCredentials(job.getConfiguration(), job.getCredentials());
+  }
+
+  /**
+   * Checks that the tables and families exist.
+   *
+   * @throws SteleException NOT_FOUND where one does not, REFUSED where no table was added
+   */
+  @Override
+  public void checkOutputSpecs(JobContext context) throws IOException {
+    Configuration conf = context.getConfiguration();
+    Stele.addCredentials(conf, context.getCredentials());
+    try (Stele stele = Stele.connect(conf)) {
+      for (OutputTable table : OutputTable.all(conf)) {
+        check(table, stele.table(table.name()).schema());
+      }
+    }
+    // The name of this submission: job ids are unique only as long as nobody sets the clock back.
+    conf.set(TaskOperations.SUBMISSION_KEY, UUID.randomUUID().toString());
+  }
+
+  private static void check(OutputTable table, TableSchema schema) {
+    for (String family : table.families()) {
+      if (schema.family(family).isEmpty()) {
+        throw SteleException.notFound(
+            "the job writes to family "
+                + family
+                + " of table "
+                + table.name()
+                + ", which has only "
+                + String.join(", ", schema.families().stream().map(ColumnFamily::name).toList())
+                + ": add the family, or correct TableOutputFormat.addTable");
+      }
+    }
+  }
+
+  @Override
+  public RecordWriter<K, Mutation> getRecordWriter(TaskAttemptContext context) throws IOException {
+    return new MutationWriter<>(context);
+  }
+
+  @Override
+  public OutputCommitter getOutputCommitter(TaskAttemptContext context) {
+    return new LiveOutputCommitter();
+  }
+}

@@ -1,0 +1,78 @@
+package io.stele.client;
+
+import io.stele.metadata.Deadline;
+import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletLocation;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.wire.QueryCodec;
+import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.SampleProto;
+import io.stele.wire.data.DataProtos.SampleRowKeysProto;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Samples a table's rows: asks one tablet after the other and puts the answers together, each after
+ * the bytes of those before it.
+ *
+ * <p>Not safe for use by several threads; the answers come one after the other.
+ */
+final class Sampling {
+  private final Tablets tablets;
+  private final TableRef table;
+  private final List<RowKeySample> samples = new ArrayList<>();
+  private long bytes;
+
+  Sampling(Tablets tablets, TableRef table) {
+    this.tablets = tablets;
+    this.table = table;
+  }
+
+  /** The samples of the whole table. */
+  CompletableFuture<List<RowKeySample>> run() {
+    return Tablets.saying("sampling the rows of table " + table.name(), from(Bytes.EMPTY));
+  }
+
+  private CompletableFuture<List<RowKeySample>> from(Bytes row) {
+    return tablets
+        .send(
+            table.id(),
+            row,
+            TabletAccess.Repeat.READ,
+            Sampling::request,
+            Deadline.after(table.timeout()))
+        .thenCompose(
+            answer -> {
+              Bytes end = take(answer);
+              return end.isEmpty()
+                  ? CompletableFuture.completedFuture(List.copyOf(samples))
+                  : from(end);
+            });
+  }
+
+  private static TabletAccess.Message request(TabletLocation tablet) {
+    return TabletAccess.Message.of(
+        RequestProto.newBuilder()
+            .setSampleRowKeys(
+                SampleRowKeysProto.newBuilder()
+                    .setTablet(QueryCodec.encode(tablet.tablet(), tablet.epoch()))));
+  }
+
+  /** Adds a tablet's samples, and one for its end. */
+  private Bytes take(TabletAccess.Answer answer) {
+    RowRange extent = answer.location().extent();
+    long tabletBytes = 0;
+    for (SampleProto sample : answer.response().header().getSamplesList()) {
+      Bytes row = Bytes.wrap(sample.getRow().toByteArray());
+      if (!row.isEmpty() && extent.contains(row)) {
+        samples.add(new RowKeySample(row, bytes + sample.getOffsetBytes()));
+      }
+      tabletBytes = Math.max(tabletBytes, sample.getOffsetBytes());
+    }
+    bytes += tabletBytes;
+    samples.add(new RowKeySample(extent.end(), bytes));
+    return extent.end();
+  }
+}

@@ -1,0 +1,95 @@
+package io.stele.client;
+
+import io.stele.metadata.Deadline;
+import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletLocation;
+import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
+import io.stele.model.TableId;
+import io.stele.wire.DataPlane;
+import io.stele.wire.Response;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The tablets of a cluster as the client sees them: a seam, so that what is built on it can be
+ * tested without any.
+ *
+ * <p>Safe for use by any number of threads; nothing here blocks.
+ */
+interface Tablets {
+  /** Where the tablet with {@code row} is, as {@link io.stele.metadata.TabletLocator} has it. */
+  CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline);
+
+  /** The tablet is not there: the next one who asks finds out anew. */
+  void invalidate(TabletLocation stale);
+
+  /** One request to one server, sent once. */
+  CompletableFuture<Response> once(
+      TabletLocation to, TabletAccess.Message message, Duration timeout);
+
+  /**
+   * A request to the tablet with {@code row} in it, tried again until it is answered or the
+   * deadline is over.
+   */
+  CompletableFuture<TabletAccess.Answer> send(
+      TableId table,
+      Bytes row,
+      TabletAccess.Repeat repeat,
+      TabletAccess.Call call,
+      Deadline deadline);
+
+  /** The tablets of a real cluster. */
+  static Tablets of(TabletAccess access, DataPlane plane) {
+    return new Tablets() {
+      @Override
+      public CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline) {
+        return access.locator().locate(table, row, deadline);
+      }
+
+      @Override
+      public void invalidate(TabletLocation stale) {
+        access.locator().invalidate(stale);
+      }
+
+      @Override
+      public CompletableFuture<Response> once(
+          TabletLocation to, TabletAccess.Message message, Duration timeout) {
+        return plane.call(to.address(), message.header(), message.body(), timeout);
+      }
+
+      @Override
+      public CompletableFuture<TabletAccess.Answer> send(
+          TableId table,
+          Bytes row,
+          TabletAccess.Repeat repeat,
+          TabletAccess.Call call,
+          Deadline deadline) {
+        return access.send(table, row, repeat, call, deadline);
+      }
+    };
+  }
+
+  /**
+   * {@code future}, whose failure begins with what was being done: the server does not know the
+   * table's name.
+   */
+  static <T> CompletableFuture<T> saying(String what, CompletableFuture<T> future) {
+    CompletableFuture<T> said = new CompletableFuture<>();
+    future.whenComplete(
+        (result, failure) -> {
+          if (failure == null) {
+            said.complete(result);
+          } else if (Waiting.cause(failure) instanceof SteleException stele) {
+            said.completeExceptionally(
+                new SteleException(stele.code(), what + ": " + stele.getMessage(), stele));
+          } else {
+            Throwable cause = Waiting.cause(failure);
+            said.completeExceptionally(
+                new SteleException(Code.OUTCOME_UNKNOWN, what + ": " + cause, cause));
+          }
+        });
+    return said;
+  }
+}
