@@ -20,9 +20,14 @@ import java.util.TreeMap;
  * @param data where its data plane listens
  * @param web where its page is
  * @param container the YARN container it runs in
+ * @param draining whether it gives its tablets away and takes no new ones
  */
 public record ServerInfo(
-    Address control, Address data, Optional<Address> web, Optional<String> container) {
+    Address control,
+    Address data,
+    Optional<Address> web,
+    Optional<String> container,
+    boolean draining) {
 
   /** The data of the lock's node. */
   public Bytes encode() {
@@ -32,6 +37,7 @@ public record ServerInfo(
             .setData(data.toString())
             .setWeb(web.map(Address::toString).orElse(""))
             .setContainer(container.orElse(""))
+            .setDraining(draining)
             .build());
   }
 
@@ -46,7 +52,8 @@ public record ServerInfo(
                 Address.parse(value.getControl()),
                 Address.parse(value.getData()),
                 Optional.of(value.getWeb()).filter(web -> !web.isEmpty()).map(Address::parse),
-                Optional.of(value.getContainer()).filter(container -> !container.isEmpty())));
+                Optional.of(value.getContainer()).filter(container -> !container.isEmpty()),
+                value.getDraining()));
   }
 
   /** The servers that hold their locks, and what they say of themselves. */

@@ -275,11 +275,9 @@ public final class TabletRecords {
     int removed = 0;
     for (TabletRecord left : page(table, new RowRange(from, record.row()), Integer.MAX_VALUE)) {
       Optional<Tentative> mark = left.tentative();
-      boolean own =
-          mark.isPresent()
-              && mark.get().parent().equals(record.id())
-              && mark.get().parentEpoch() == record.assignment().epoch();
-      if (mark.isPresent() && !own) {
+      // Only splits under earlier epochs: a server that lost the tablet without knowing must not
+      // remove the children that its successors made.
+      if (mark.isPresent() && mark.get().parentEpoch() < record.assignment().epoch()) {
         Mutation gone = Mutation.of(left.row()).deleteRow();
         removed += rowsOf(record).update(marked(mark.get()), gone) ? 1 : 0;
       }
@@ -312,6 +310,17 @@ public final class TabletRecords {
     Mutation gone = Mutation.of(record.row()).deleteRow();
     if (!rowsOf(record).update(state(record), gone)) {
       throw new RecordChangedException("removal", record);
+    }
+  }
+
+  /**
+   * Removes what splits that were never done left of a table whose tablets' records are all gone.
+   */
+  public void deleteTentatives(TableId table) throws IOException {
+    for (TabletRecord left : page(table, MetadataKeys.table(table), Integer.MAX_VALUE)) {
+      if (left.tentative().isPresent()) {
+        rowsOf(table).update(marked(left.tentative().get()), Mutation.of(left.row()).deleteRow());
+      }
     }
   }
 
@@ -359,11 +368,21 @@ public final class TabletRecords {
       throws IOException {
     Mutation.Builder row = RecordCodec.putAll(marked(low, mark), "split from " + parent.id());
     RecordRows.Condition absent = new RecordRows.Condition(RecordCodec.STATE, Optional.empty());
-    if (!rowsOf(low).update(absent, row.build())) {
-      removeTentatives(parent);
-      if (!rowsOf(low).update(absent, row.build())) {
-        throw new RecordChangedException("split", parent);
+    if (rowsOf(low).update(absent, row.build())) {
+      return;
+    }
+    // An attempt of this very epoch that was given up: its change of the parent was not applied, or
+    // the parent's server would not be here.
+    for (TabletRecord left : page(low.id().table(), RowRange.single(low.row()), 1)) {
+      Optional<Tentative> other = left.tentative();
+      if (other.isPresent()
+          && other.get().parent().equals(mark.parent())
+          && other.get().parentEpoch() == mark.parentEpoch()) {
+        rowsOf(low).update(marked(other.get()), Mutation.of(low.row()).deleteRow());
       }
+    }
+    if (!rowsOf(low).update(absent, row.build())) {
+      throw new RecordChangedException("split", parent);
     }
   }
 

@@ -1,0 +1,151 @@
+package io.stele.master;
+
+import io.stele.metadata.Assignment;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/**
+ * What to do next, as a pure function of a snapshot: no I/O, no clock, the same answer to the same
+ * snapshot. Its cost grows with tablets times the logarithm of servers.
+ *
+ * <p>The root tablet comes first; METADATA's tablets when it is served; all others when all of
+ * those are. Tablets nobody has go to the servers that have the fewest, the largest first, so that
+ * number and size even out; what is served stays where it is.
+ */
+final class AssignmentPlanner {
+  /** How far the cluster is up. */
+  private enum Level {
+    ROOT,
+    METADATA,
+    TABLES;
+
+    static Level of(TabletId tablet) {
+      if (tablet.table().equals(TableId.ROOT)) {
+        return ROOT;
+      }
+      return tablet.table().equals(TableId.METADATA) ? METADATA : TABLES;
+    }
+  }
+
+  /** A server as its load stands in the plan so far. */
+  private record Load(int tablets, long bytes, ServerId server) {
+    static final Comparator<Load> LIGHTEST_FIRST =
+        Comparator.comparingInt(Load::tablets)
+            .thenComparingLong(Load::bytes)
+            .thenComparing(Load::server);
+  }
+
+  private final ClusterSnapshot snapshot;
+  private final Map<ServerId, ClusterSnapshot.Server> live = new HashMap<>();
+  private final Map<ServerId, Load> loads = new HashMap<>();
+  private final TreeSet<Load> lightest = new TreeSet<>(Load.LIGHTEST_FIRST);
+  private final List<Action> actions = new ArrayList<>();
+
+  private AssignmentPlanner(ClusterSnapshot snapshot) {
+    this.snapshot = snapshot;
+  }
+
+  /** What to do in {@code snapshot}, in this order. */
+  static List<Action> plan(ClusterSnapshot snapshot) {
+    return new AssignmentPlanner(snapshot).plan();
+  }
+
+  private List<Action> plan() {
+    for (ClusterSnapshot.Server server : snapshot.servers()) {
+      live.put(server.id(), server);
+      loads.put(server.id(), new Load(0, 0, server.id()));
+    }
+    snapshot.tablets().forEach(this::count);
+    for (ClusterSnapshot.Server server : snapshot.servers()) {
+      if (!server.draining()) {
+        lightest.add(loads.get(server.id()));
+      }
+    }
+    Level reached = reached();
+    List<ClusterSnapshot.Tablet> free = new ArrayList<>();
+    for (ClusterSnapshot.Tablet tablet : snapshot.tablets()) {
+      Optional<ServerId> server = tablet.assignment().server();
+      if (server.isPresent()) {
+        follow(tablet, server.get());
+      } else if (Level.of(tablet.id()).compareTo(reached) <= 0
+          && !snapshot.dropping().contains(tablet.id().table())) {
+        free.add(tablet);
+      }
+    }
+    assign(free);
+    return actions;
+  }
+
+  private void count(ClusterSnapshot.Tablet tablet) {
+    tablet
+        .assignment()
+        .server()
+        .ifPresent(
+            server ->
+                loads.computeIfPresent(
+                    server,
+                    (id, load) -> new Load(load.tablets() + 1, load.bytes() + tablet.bytes(), id)));
+  }
+
+  /** The highest level whose tablets may be loaded: everything below it is served. */
+  private Level reached() {
+    boolean rootServed = false;
+    boolean metadataSeen = false;
+    boolean metadataServed = true;
+    for (ClusterSnapshot.Tablet tablet : snapshot.tablets()) {
+      switch (Level.of(tablet.id())) {
+        case ROOT -> rootServed = isServed(tablet);
+        case METADATA -> {
+          metadataSeen = true;
+          metadataServed &= isServed(tablet);
+        }
+        case TABLES -> {}
+      }
+    }
+    if (!rootServed) {
+      return Level.ROOT;
+    }
+    return metadataSeen && metadataServed ? Level.TABLES : Level.METADATA;
+  }
+
+  private boolean isServed(ClusterSnapshot.Tablet tablet) {
+    return tablet.assignment().state() == Assignment.State.LOADED
+        && tablet.assignment().server().filter(live::containsKey).isPresent();
+  }
+
+  /** A tablet whose record names a server. */
+  private void follow(ClusterSnapshot.Tablet tablet, ServerId server) {
+    if (snapshot.fenced().contains(server)) {
+      actions.add(new Action.Release(tablet.id(), server));
+    } else if (!live.containsKey(server)) {
+      return; // Neither alive nor fenced: nothing is safe yet.
+    } else if (tablet.assignment().state() == Assignment.State.ASSIGNED) {
+      actions.add(new Action.Load(tablet.id(), server));
+    } else if (snapshot.dropping().contains(tablet.id().table())) {
+      actions.add(new Action.Discard(tablet.id(), server));
+    }
+  }
+
+  private void assign(List<ClusterSnapshot.Tablet> free) {
+    free.sort(
+        Comparator.comparing((ClusterSnapshot.Tablet tablet) -> Level.of(tablet.id()))
+            .thenComparing(Comparator.comparingLong(ClusterSnapshot.Tablet::bytes).reversed())
+            .thenComparing(ClusterSnapshot.Tablet::id));
+    for (ClusterSnapshot.Tablet tablet : free) {
+      Load to = lightest.pollFirst();
+      if (to == null) {
+        return; // No server takes tablets.
+      }
+      lightest.add(new Load(to.tablets() + 1, to.bytes() + tablet.bytes(), to.server()));
+      actions.add(new Action.Assign(tablet.id(), to.server()));
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package io.stele.master;
+
+import io.stele.metadata.Assignment;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What the master knows of the cluster at one moment: all that its decisions depend on.
+ *
+ * @param servers those that hold their locks
+ * @param fenced servers of which it is certain that they can write nothing any more
+ * @param tablets those whose records could be read
+ * @param dropping tables whose tablets are to go
+ */
+record ClusterSnapshot(
+    List<Server> servers, Set<ServerId> fenced, List<Tablet> tablets, Set<TableId> dropping) {
+  ClusterSnapshot {
+    servers = List.copyOf(servers);
+    fenced = Set.copyOf(fenced);
+    tablets = List.copyOf(tablets);
+    dropping = Set.copyOf(dropping);
+  }
+
+  /**
+   * A server that holds its lock.
+   *
+   * @param draining whether it gives its tablets away and takes no new ones
+   */
+  record Server(ServerId id, boolean draining) {}
+
+  /**
+   * A tablet.
+   *
+   * @param bytes of its SSTables
+   */
+  record Tablet(TabletId id, Assignment assignment, long bytes) {}
+}

@@ -1,0 +1,263 @@
+package io.stele.master;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.Bootstrap;
+import io.stele.metadata.RecordChangedException;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The active master's one thread: looks at servers and records, has {@link AssignmentPlanner}
+ * decide, acts, and waits until something changes.
+ *
+ * <p>It keeps the tables' records in memory and reads again, one by one, only those of tablets that
+ * are on their way; all of them now and then, and when servers or tables change. What it does is
+ * conditional on the records as they are, so acting on an old one does nothing.
+ */
+final class MasterLoop implements Runnable {
+  private static final Logger LOG = LoggerFactory.getLogger(MasterLoop.class);
+  private static final Duration IDLE = Duration.ofSeconds(1);
+  private static final Duration BUSY = Duration.ofMillis(50);
+  private static final Duration FAILED = Duration.ofMillis(500);
+  private static final Duration FULL_READ_EVERY = Duration.ofSeconds(10);
+  private static final int FULL_READ_SHARE = 20;
+  private static final Duration LOAD_AGAIN = Duration.ofSeconds(2);
+
+  private final TabletRecords records;
+  private final ServerWatch servers;
+  private final TabletServers requests;
+  private final TableAdmin tables;
+  private final Semaphore wake = new Semaphore(0);
+
+  private volatile boolean stopped;
+  private volatile boolean readAll = true;
+  private volatile View view = new View(Map.of(), Map.of());
+
+  private boolean bootstrapped;
+  private Map<Bytes, TabletRecord> tableRecords = new TreeMap<>();
+  private long nextFullReadNanos;
+  private final Map<TabletId, Sent> sent = new HashMap<>();
+
+  /** A request for loading that was made. */
+  private record Sent(long epoch, long nanos) {}
+
+  /**
+   * What the loop saw last, for those who ask.
+   *
+   * @param live the servers that hold their locks
+   * @param tablets by id
+   */
+  record View(Map<ServerId, ServerInfo> live, Map<TabletId, TabletRecord> tablets) {
+    /** Whether a live server serves the tablet. */
+    boolean isServed(TabletRecord record) {
+      return record.assignment().state() == Assignment.State.LOADED
+          && record.assignment().server().filter(live::containsKey).isPresent();
+    }
+  }
+
+  MasterLoop(
+      TabletRecords records, ServerWatch servers, TabletServers requests, TableAdmin tables) {
+    this.records = records;
+    this.servers = servers;
+    this.requests = requests;
+    this.tables = tables;
+  }
+
+  /** Something may have changed: look soon. */
+  void wake() {
+    wake.release();
+  }
+
+  /** Tables or servers changed: read all records, soon. */
+  void wakeForAll() {
+    readAll = true;
+    wake.release();
+  }
+
+  /** Ends the loop after what it is doing. */
+  void stop() {
+    stopped = true;
+    wake.release();
+  }
+
+  /** What the loop saw last. */
+  View view() {
+    return view;
+  }
+
+  @Override
+  public void run() {
+    while (!stopped) {
+      Duration pause;
+      try {
+        pause = step() ? BUSY : IDLE;
+      } catch (InterruptedIOException e) {
+        return; // The master is closed.
+      } catch (IOException | SteleException e) {
+        LOG.warn("The master could not do all it had to; it goes on: {}", e.toString());
+        LOG.debug("Why", e);
+        readAll = true;
+        pause = FAILED;
+      }
+      try {
+        if (wake.tryAcquire(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+          wake.drainPermits();
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return; // The master is closed.
+      }
+    }
+  }
+
+  /**
+   * Looks, decides and acts once.
+   *
+   * @return whether something is under way that will change soon
+   */
+  private boolean step() throws IOException {
+    boolean full = readAll || System.nanoTime() - nextFullReadNanos >= 0;
+    readAll = false;
+    servers.refresh(full);
+    Map<ServerId, ServerInfo> live = servers.live();
+    requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
+
+    Map<TabletId, TabletRecord> known = new TreeMap<>();
+    TabletRecord root =
+        records.readRoot().orElseThrow(() -> new IOException("the root tablet has no record"));
+    known.put(root.id(), root);
+    if (served(root, live)) {
+      if (!bootstrapped) {
+        Bootstrap.finish(records);
+        bootstrapped = true;
+      }
+      List<TabletRecord> metadata = records.readAll(TableId.METADATA);
+      metadata.forEach(record -> known.put(record.id(), record));
+      if (metadata.stream().allMatch(record -> served(record, live))) {
+        readTables(full, live);
+      } else {
+        readAll |= full;
+      }
+    } else {
+      readAll |= full;
+    }
+    tableRecords.values().forEach(record -> known.put(record.id(), record));
+    known.values().forEach(record -> record.assignment().server().ifPresent(servers::named));
+    sent.keySet().retainAll(known.keySet());
+    view = new View(live, known);
+
+    Set<TableId> dropping = tables.dropping();
+    List<Action> actions = AssignmentPlanner.plan(snapshot(live, known, dropping));
+    for (Action action : actions) {
+      act(action, known.get(action.tablet()), live);
+    }
+    boolean cleaned = tables.clean(known.values());
+    return !actions.isEmpty() || cleaned || servers.isFencing();
+  }
+
+  private static boolean served(TabletRecord record, Map<ServerId, ServerInfo> live) {
+    return record.assignment().state() == Assignment.State.LOADED
+        && record.assignment().server().filter(live::containsKey).isPresent();
+  }
+
+  private void readTables(boolean full, Map<ServerId, ServerInfo> live) throws IOException {
+    if (full) {
+      long start = System.nanoTime();
+      tables.resume();
+      Map<Bytes, TabletRecord> all = new TreeMap<>();
+      records.readAllTables().forEach(record -> all.put(record.row(), record));
+      tableRecords = all;
+      long took = System.nanoTime() - start;
+      nextFullReadNanos =
+          start + Math.max(FULL_READ_EVERY.toNanos(), Math.multiplyExact(took, FULL_READ_SHARE));
+      return;
+    }
+    for (TabletRecord record : new ArrayList<>(tableRecords.values())) {
+      if (!served(record, live)) {
+        Optional<TabletRecord> now = records.read(record.id().table(), record.row());
+        if (now.isPresent()) {
+          tableRecords.put(record.row(), now.get());
+        } else {
+          tableRecords.remove(record.row());
+        }
+      }
+    }
+  }
+
+  private ClusterSnapshot snapshot(
+      Map<ServerId, ServerInfo> live, Map<TabletId, TabletRecord> known, Set<TableId> dropping) {
+    return new ClusterSnapshot(
+        live.entrySet().stream()
+            .map(
+                server -> new ClusterSnapshot.Server(server.getKey(), server.getValue().draining()))
+            .toList(),
+        servers.fenced(),
+        known.values().stream()
+            .map(
+                record ->
+                    new ClusterSnapshot.Tablet(
+                        record.id(), record.assignment(), record.fileBytes()))
+            .toList(),
+        dropping);
+  }
+
+  private void act(Action action, TabletRecord record, Map<ServerId, ServerInfo> live)
+      throws IOException {
+    try {
+      if (action instanceof Action.Assign assign) {
+        TabletRecord assigned = records.assign(record, assign.server());
+        LOG.info("{} is to be loaded by {}", record.id(), assign.server());
+        remember(assigned);
+        load(assigned, assign.server(), live);
+      } else if (action instanceof Action.Load load) {
+        Sent last = sent.get(record.id());
+        if (last == null
+            || last.epoch() != record.assignment().epoch()
+            || System.nanoTime() - last.nanos() > LOAD_AGAIN.toNanos()) {
+          load(record, load.server(), live);
+        }
+      } else if (action instanceof Action.Release release) {
+        remember(records.release(record, "released from " + release.server()));
+        LOG.info("{} is taken from {}, which is fenced", record.id(), release.server());
+        wake();
+      } else if (action instanceof Action.Discard discard) {
+        requests.discard(discard.server(), live.get(discard.server()), record);
+      }
+    } catch (RecordChangedException e) {
+      LOG.debug("{} was changed meanwhile", record, e);
+      readAll = true; // Somebody was faster; the next look shows how it is.
+    }
+  }
+
+  private void load(TabletRecord record, ServerId server, Map<ServerId, ServerInfo> live) {
+    sent.put(record.id(), new Sent(record.assignment().epoch(), System.nanoTime()));
+    requests.load(server, live.get(server), record);
+  }
+
+  private void remember(TabletRecord record) {
+    if (!record.id().table().isSystem()) {
+      tableRecords.put(record.row(), record);
+    }
+  }
+}

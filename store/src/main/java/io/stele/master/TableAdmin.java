@@ -1,0 +1,201 @@
+package io.stele.master;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.Layout;
+import io.stele.metadata.MetadataKeys;
+import io.stele.metadata.RecordChangedException;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.hadoop.fs.FileSystem;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tables coming and going, each in steps that can be repeated (see {@link Schemas}): a step that
+ * failed, or a master that ended between two, is made up for by {@link #resume} and {@link #clean}.
+ *
+ * <p>Safe for use by any number of threads: one change at a time.
+ */
+final class TableAdmin {
+  private static final Logger LOG = LoggerFactory.getLogger(TableAdmin.class);
+  private static final int SPLIT_ROWS_MAX = 10_000;
+
+  private final Schemas schemas;
+  private final TabletRecords records;
+  private final FileSystem fs;
+  private final Layout layout;
+  private final Map<TableId, StoredTable> dropping = new HashMap<>();
+
+  TableAdmin(Schemas schemas, TabletRecords records, FileSystem fs, Layout layout) {
+    this.schemas = schemas;
+    this.records = records;
+    this.fs = fs;
+    this.layout = layout;
+  }
+
+  /** Makes a table; its tablets are still to be assigned. */
+  synchronized StoredTable create(TableSchema schema, List<Bytes> splitRows) throws IOException {
+    check(schema.name(), splitRows);
+    if (schemas.byName(schema.name()).isPresent()) {
+      throw exists(schema.name());
+    }
+    StoredTable table = schemas.create(schema, splitRows);
+    try {
+      return finish(table);
+    } catch (SteleException e) {
+      if (e.code() == SteleException.Code.REFUSED) {
+        throw e;
+      }
+      throw SteleException.outcomeUnknown(
+          "table "
+              + schema.name()
+              + " is being created, but METADATA could not be written yet; the master goes on trying: "
+              + e.getMessage(),
+          e);
+    }
+  }
+
+  /** Changes a table's schema; the servers are still to be told. */
+  synchronized StoredTable alter(TableSchema schema) throws IOException {
+    StoredTable table = schemas.require(schema.name());
+    return schemas.alter(table, schema);
+  }
+
+  /** Has a table go; its tablets are still to be given up. */
+  synchronized StoredTable drop(String name) throws IOException {
+    StoredTable table = schemas.require(name);
+    if (table.id().isSystem()) {
+      throw SteleException.refused("table " + name + " is Stele's own and cannot be dropped");
+    }
+    table = schemas.advance(table, StoredTable.State.DROPPING);
+    schemas.releaseName(table);
+    dropping.put(table.id(), table);
+    LOG.info("Table {} ({}) is being dropped", name, table.id());
+    return table;
+  }
+
+  /** Goes on with what was begun earlier, by this master or another. */
+  synchronized void resume() throws IOException {
+    for (StoredTable table : schemas.all()) {
+      switch (table.state()) {
+        case READY -> {}
+        case CREATING -> {
+          try {
+            finish(table);
+          } catch (SteleException e) {
+            LOG.warn("Table {} cannot be created yet: {}", table.schema().name(), e.getMessage());
+          }
+        }
+        case DROPPING -> {
+          schemas.releaseName(table);
+          dropping.put(table.id(), table);
+        }
+      }
+    }
+  }
+
+  /** The tables whose tablets are to go. */
+  synchronized Set<TableId> dropping() {
+    return new HashSet<>(dropping.keySet());
+  }
+
+  /**
+   * Removes the records of tablets of dropped tables that nobody has any more, and what else there
+   * is of a table once none is left.
+   *
+   * @param known all tablets
+   * @return whether something was removed
+   */
+  synchronized boolean clean(Collection<TabletRecord> known) throws IOException {
+    if (dropping.isEmpty()) {
+      return false;
+    }
+    boolean removed = false;
+    for (TabletRecord record : known) {
+      if (dropping.containsKey(record.id().table())
+          && record.assignment().state() == Assignment.State.NONE) {
+        try {
+          records.delete(record);
+        } catch (RecordChangedException e) {
+          LOG.debug("{} was changed meanwhile", record, e); // The next look shows how it is.
+        }
+        removed = true;
+      }
+    }
+    for (StoredTable table : List.copyOf(dropping.values())) {
+      if (records.readAll(table.id()).isEmpty()) {
+        records.deleteTentatives(table.id());
+        fs.delete(layout.table(table.id()), true);
+        schemas.delete(table);
+        dropping.remove(table.id());
+        LOG.info("Table {} ({}) is gone", table.schema().name(), table.id());
+        removed = true;
+      }
+    }
+    return removed;
+  }
+
+  private StoredTable finish(StoredTable table) throws IOException {
+    if (!schemas.claimName(table)) {
+      schemas.delete(table);
+      throw exists(table.schema().name());
+    }
+    records.createTable(table.id(), table.splitRows());
+    StoredTable ready = schemas.advance(table, StoredTable.State.READY);
+    LOG.info("Table {} ({}) is created", table.schema().name(), table.id());
+    return ready;
+  }
+
+  private static SteleException exists(String name) {
+    return SteleException.refused(
+        "there is a table " + name + " already: choose another name, or drop it first");
+  }
+
+  private static void check(String name, List<Bytes> splitRows) {
+    if (splitRows.size() > SPLIT_ROWS_MAX) {
+      throw SteleException.refused(
+          "table "
+              + name
+              + " cannot be cut at "
+              + splitRows.size()
+              + " rows at once: the limit is "
+              + SPLIT_ROWS_MAX);
+    }
+    Bytes last = Bytes.EMPTY;
+    for (Bytes row : splitRows) {
+      if (row.compareTo(last) <= 0) {
+        throw SteleException.refused(
+            "the rows at which table "
+                + name
+                + " is cut must ascend and not be empty: \""
+                + row
+                + "\" comes after \""
+                + last
+                + "\"");
+      }
+      if (row.length() > MetadataKeys.END_ROW_BYTES_MAX) {
+        throw SteleException.refused(
+            "table "
+                + name
+                + " cannot be cut at a row of "
+                + row.length()
+                + " bytes: the limit is "
+                + MetadataKeys.END_ROW_BYTES_MAX);
+      }
+      last = row;
+    }
+  }
+}
