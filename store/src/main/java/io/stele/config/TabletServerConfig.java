@@ -1,0 +1,48 @@
+package io.stele.config;
+
+import java.time.Duration;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * What a tablet server is told.
+ *
+ * @param cluster where the data and the lock service are
+ * @param port of the data plane; 0: any free one
+ * @param controlPort of the control plane; 0: any free one
+ * @param handlers threads for requests that may block on files
+ * @param memtableBytes a tablet whose memtable grows above this makes a minor compaction
+ * @param memtableTotalBytes bound of all memtables together
+ * @param blockCacheBytes bound of the block cache
+ * @param logSegmentBytes a commit-log segment is closed at this size
+ * @param logSegmentsMax with more segments, tablets that hold the oldest make minor compactions
+ * @param valueBytesMax largest value of one cell
+ * @param operationsWindow a client silent this long is forgotten
+ */
+public record TabletServerConfig(
+    ClusterConfig cluster,
+    int port,
+    int controlPort,
+    int handlers,
+    long memtableBytes,
+    long memtableTotalBytes,
+    long blockCacheBytes,
+    long logSegmentBytes,
+    int logSegmentsMax,
+    long valueBytesMax,
+    Duration operationsWindow) {
+  /** Reads and checks all {@code stele.*} keys of {@code conf}. */
+  public static TabletServerConfig of(Configuration conf) {
+    return new TabletServerConfig(
+        ClusterConfig.of(conf),
+        Keys.TABLETSERVER_PORT.in(conf),
+        Keys.TABLETSERVER_CONTROL_PORT.in(conf),
+        Keys.TABLETSERVER_HANDLERS.in(conf),
+        Keys.MEMTABLE_BYTES.in(conf),
+        Keys.MEMTABLE_TOTAL_BYTES.in(conf),
+        Keys.BLOCK_CACHE_BYTES.in(conf),
+        Keys.LOG_SEGMENT_BYTES.in(conf),
+        Keys.LOG_SEGMENTS_MAX.in(conf),
+        Keys.VALUE_BYTES_MAX.in(conf),
+        Keys.OPERATIONS_WINDOW.in(conf));
+  }
+}

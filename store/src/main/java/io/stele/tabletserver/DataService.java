@@ -1,0 +1,318 @@
+package io.stele.tabletserver;
+
+import io.stele.format.CellBlockWriter;
+import io.stele.lock.Lease;
+import io.stele.log.Durability;
+import io.stele.log.LogKind;
+import io.stele.model.OperationId;
+import io.stele.model.Row;
+import io.stele.model.RowOperation;
+import io.stele.model.SteleException;
+import io.stele.tablet.OperationRequest;
+import io.stele.tablet.OperationResult;
+import io.stele.tablet.ReadRequest;
+import io.stele.tablet.ReadResult;
+import io.stele.tablet.RowOutOfRangeException;
+import io.stele.wire.ByteStrings;
+import io.stele.wire.DataPlane;
+import io.stele.wire.MutateBatch;
+import io.stele.wire.NotServingTabletException;
+import io.stele.wire.OperationCodec;
+import io.stele.wire.QueryCodec;
+import io.stele.wire.Request;
+import io.stele.wire.RequestHandler;
+import io.stele.wire.Responder;
+import io.stele.wire.RowCodec;
+import io.stele.wire.data.DataProtos.CheckAndMutateProto;
+import io.stele.wire.data.DataProtos.MutateProto;
+import io.stele.wire.data.DataProtos.OperationsProto;
+import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
+import io.stele.wire.data.DataProtos.ReadProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.SampleProto;
+import io.stele.wire.data.DataProtos.SampleRowKeysProto;
+import io.stele.wire.data.DataProtos.TabletProto;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * The data plane of a tablet server: finds the tablet a request names, has it do the work, and
+ * answers.
+ *
+ * <p>No answer leaves but under a valid lease, looked at after the request was evaluated: a server
+ * that was cut off must not say what its successor contradicts. A write is answered from the commit
+ * log's completion; no thread waits for it.
+ */
+final class DataService implements RequestHandler {
+  private static final int SAMPLES = 64;
+
+  private final HostedTablets tablets;
+  private final Map<LogKind, MemtableBudget> budgets;
+  private final Map<LogKind, Executor> handlers;
+  private final Lease lease;
+
+  /**
+   * A service over {@code tablets}.
+   *
+   * @param handlers threads for what may block, for each kind of tablet its own
+   */
+  DataService(
+      HostedTablets tablets,
+      Map<LogKind, MemtableBudget> budgets,
+      Map<LogKind, Executor> handlers,
+      Lease lease) {
+    this.tablets = tablets;
+    this.budgets = budgets;
+    this.handlers = handlers;
+    this.lease = lease;
+  }
+
+  /** Answers one request; may block. */
+  private interface Work {
+    void run() throws IOException;
+  }
+
+  @Override
+  public void handle(Request request, Responder responder) {
+    var header = request.header();
+    switch (header.getMethodCase()) {
+      case PING -> responder.answer(ResponseProto.getDefaultInstance());
+      case READ ->
+          onHandler(
+              header.getRead().getTablet(),
+              request,
+              responder,
+              () -> read(header.getRead(), responder));
+      case MUTATE -> {
+        MutateProto mutate = header.getMutate();
+        if (mutate.getTabletsCount() == 0) {
+          throw SteleException.refused("a batch of mutations names no tablet");
+        }
+        onHandler(
+            mutate.getTablets(0),
+            request,
+            responder,
+            () -> mutate(mutate, request.body(), responder));
+      }
+      case CHECK_AND_MUTATE ->
+          onHandler(
+              header.getCheckAndMutate().getTablet(),
+              request,
+              responder,
+              () -> checkAndMutate(header.getCheckAndMutate(), responder));
+      case READ_MODIFY_WRITE ->
+          onHandler(
+              header.getReadModifyWrite().getTablet(),
+              request,
+              responder,
+              () -> readModifyWrite(header.getReadModifyWrite(), responder));
+      case SAMPLE_ROW_KEYS ->
+          onHandler(
+              header.getSampleRowKeys().getTablet(),
+              request,
+              responder,
+              () -> sampleRowKeys(header.getSampleRowKeys(), responder));
+      case METHOD_NOT_SET ->
+          throw SteleException.refused(
+              "a request asks for what this server does not know: upgrade it");
+    }
+  }
+
+  private void onHandler(TabletProto tablet, Request request, Responder responder, Work work) {
+    LogKind kind = HostedTablet.kindOf(QueryCodec.decode(tablet));
+    try {
+      handlers
+          .get(kind)
+          .execute(
+              () -> {
+                try {
+                  if (request.isExpired()) {
+                    throw SteleException.retryLater(
+                        "the request waited longer than its caller does");
+                  }
+                  work.run();
+                } catch (IOException | RuntimeException e) {
+                  fail(responder, e);
+                }
+              });
+    } catch (RejectedExecutionException e) {
+      throw new SteleException(
+          SteleException.Code.RETRY_LATER, "this server is stopping or full", e);
+    }
+  }
+
+  private void read(ReadProto read, Responder responder) throws IOException {
+    ReadRequest request =
+        new ReadRequest(
+            QueryCodec.decode(read.getQuery()),
+            read.getReadPoint() == 0 ? OptionalLong.empty() : OptionalLong.of(read.getReadPoint()),
+            read.getAllowFreshReadPoint(),
+            read.getBytesMax(),
+            false);
+    ReadResult page = tablets.require(read.getTablet()).tablet().read(request);
+    ResponseProto.Builder answer =
+        ResponseProto.newBuilder()
+            .setReadPoint(page.readPoint())
+            .setMore(page.nextRow().isPresent())
+            .setRows(page.rows().size());
+    page.nextRow().ifPresent(row -> answer.setNextRow(ByteStrings.of(row)));
+    CellBlockWriter block = CellBlockWriter.sequential(4096);
+    for (Row row : page.rows()) {
+      RowCodec.write(row, block);
+    }
+    answerRead(responder, answer, RowCodec.body(block));
+  }
+
+  private void sampleRowKeys(SampleRowKeysProto request, Responder responder) throws IOException {
+    ResponseProto.Builder answer = ResponseProto.newBuilder();
+    tablets
+        .require(request.getTablet())
+        .tablet()
+        .sampleRows(SAMPLES)
+        .forEach(
+            sample ->
+                answer.addSamples(
+                    SampleProto.newBuilder()
+                        .setRow(
+                            org.apache.hadoop.thirdparty.protobuf.ByteString.copyFrom(
+                                sample.row().toByteArray()))
+                        .setOffsetBytes(sample.offsetBytes())));
+    answerRead(responder, answer, DataPlane.EMPTY);
+  }
+
+  private void mutate(MutateProto batch, ByteBuffer body, Responder responder) {
+    List<CompletableFuture<OperationResult>> results = new ArrayList<>(batch.getMutationsCount());
+    for (MutateBatch.Entry entry : MutateBatch.decode(batch, body)) {
+      results.add(
+          apply(
+              entry.tablet(),
+              entry.mutation(),
+              entry.id(),
+              batch.getOperations(),
+              durability(batch.getSync())));
+    }
+    CompletableFuture.allOf(results.toArray(CompletableFuture[]::new))
+        .whenComplete(
+            (done, failure) ->
+                answerWrite(
+                    responder,
+                    () ->
+                        responder.answer(
+                            OperationCodec.encode(
+                                results.stream().map(DataService::failure).toList()))));
+  }
+
+  private void checkAndMutate(CheckAndMutateProto request, Responder responder) {
+    apply(
+            request.getTablet(),
+            OperationCodec.decode(request),
+            OperationCodec.id(request),
+            request.getOperations(),
+            durability(request.getSync()))
+        .whenComplete(
+            (result, failure) -> {
+              if (failure != null) {
+                fail(responder, failure);
+              } else {
+                answerWrite(
+                    responder,
+                    () ->
+                        responder.answer(
+                            ResponseProto.newBuilder().setMatched(result.matched()).build()));
+              }
+            });
+  }
+
+  private void readModifyWrite(ReadModifyWriteProto request, Responder responder) {
+    apply(
+            request.getTablet(),
+            OperationCodec.decode(request),
+            OperationCodec.id(request),
+            request.getOperations(),
+            durability(request.getSync()))
+        .whenComplete(
+            (result, failure) -> {
+              if (failure != null) {
+                fail(responder, failure);
+                return;
+              }
+              CellBlockWriter block = CellBlockWriter.sequential(256);
+              result.row().ifPresent(row -> RowCodec.write(row, block));
+              answerWrite(
+                  responder,
+                  () -> responder.answer(ResponseProto.getDefaultInstance(), RowCodec.body(block)));
+            });
+  }
+
+  /** Never throws: what is refused at the door is a failed future too, so that a batch goes on. */
+  private CompletableFuture<OperationResult> apply(
+      TabletProto tablet,
+      RowOperation operation,
+      Optional<OperationId> id,
+      OperationsProto client,
+      Durability durability) {
+    try {
+      HostedTablet hosted = tablets.require(tablet);
+      budgets.get(hosted.kind()).requireRoom(hosted.kind());
+      return hosted
+          .tablet()
+          .apply(new OperationRequest(operation, id, client.getFirstIncomplete(), durability));
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private void answerRead(Responder responder, ResponseProto.Builder answer, ByteBuffer body) {
+    if (lease.valid()) {
+      responder.answer(answer.build(), body);
+    } else {
+      responder.fail(
+          SteleException.retryLater(
+              "this server's lease has run out: it may not say what the tablet holds"));
+    }
+  }
+
+  private void answerWrite(Responder responder, Runnable answer) {
+    if (lease.valid()) {
+      answer.run();
+    } else {
+      responder.fail(
+          new SteleException(
+              SteleException.Code.OUTCOME_UNKNOWN,
+              "this server's lease has run out: it may not say whether the write holds"));
+    }
+  }
+
+  private static void fail(Responder responder, Throwable failure) {
+    responder.fail(meaning(failure));
+  }
+
+  private static Optional<Throwable> failure(CompletableFuture<OperationResult> result) {
+    return result.isCompletedExceptionally()
+        ? Optional.of(meaning(result.handle((none, failure) -> failure).join()))
+        : Optional.empty();
+  }
+
+  /** What a failure within a tablet means to the client. */
+  private static Throwable meaning(Throwable failure) {
+    if (failure instanceof CompletionException && failure.getCause() != null) {
+      return meaning(failure.getCause());
+    }
+    return failure instanceof RowOutOfRangeException
+        ? new NotServingTabletException(failure.getMessage())
+        : failure;
+  }
+
+  private static Durability durability(boolean sync) {
+    return sync ? Durability.HSYNC : Durability.HFLUSH;
+  }
+}

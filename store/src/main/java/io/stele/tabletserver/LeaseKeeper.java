@@ -1,0 +1,84 @@
+package io.stele.tabletserver;
+
+import io.stele.lock.Lease;
+import io.stele.lock.Lock;
+import io.stele.lock.LockLostException;
+import java.io.IOException;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renews the server's lease for as long as it can, on a thread of its own, and ends the server when
+ * it cannot: a server without a lease may not answer, and one without its lock will be fenced.
+ */
+final class LeaseKeeper implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
+  private static final int RENEWALS_PER_LEASE = 4;
+
+  private final Lease lease;
+  private final Lock lock;
+  private final Consumer<String> abort;
+  private final Thread thread;
+  private volatile boolean closed;
+
+  private LeaseKeeper(Lease lease, Lock lock, Consumer<String> abort) {
+    this.lease = lease;
+    this.lock = lock;
+    this.abort = abort;
+    this.thread = new Thread(this::keep, "lease");
+    thread.setDaemon(true);
+  }
+
+  /**
+   * Renews {@code lease} once, then keeps renewing.
+   *
+   * @param abort told why when the lease or the lock is lost for good; may be told more than once
+   * @throws IOException where the first renewal fails
+   */
+  static LeaseKeeper start(Lease lease, Lock lock, Consumer<String> abort) throws IOException {
+    LeaseKeeper keeper = new LeaseKeeper(lease, lock, abort);
+    lease.renew(lock);
+    lock.onLost(
+        () ->
+            keeper.lose("its lock " + lock.path() + " is gone: the master takes its tablets away"));
+    keeper.thread.start();
+    return keeper;
+  }
+
+  private void keep() {
+    while (!closed) {
+      try {
+        Thread.sleep(lease.length().toMillis() / RENEWALS_PER_LEASE);
+        lease.renew(lock);
+      } catch (InterruptedException e) {
+        return; // Closed.
+      } catch (LockLostException e) {
+        lose("its lock " + lock.path() + " is gone: " + e.getMessage());
+        return;
+      } catch (IOException e) {
+        LOG.warn(
+            "The lease could not be renewed; {} of it are left: {}",
+            lease.remaining(),
+            e.toString());
+      }
+      if (!lease.valid()) {
+        // The lock may yet be held, and a later renewal succeed: until then nothing is answered.
+        LOG.warn("The lease has run out; no answer leaves until it is renewed");
+      }
+    }
+  }
+
+  private void lose(String why) {
+    lease.revoke();
+    if (!closed) {
+      abort.accept(why);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    thread.interrupt();
+  }
+}

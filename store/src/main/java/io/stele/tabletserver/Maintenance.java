@@ -1,0 +1,185 @@
+package io.stele.tabletserver;
+
+import io.stele.log.CommitLog;
+import io.stele.log.LogKind;
+import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides, round by round, which tablets compact and which split, and has other threads do it.
+ *
+ * <p>A tablet makes a minor compaction when its memtable is large, when it is the largest while
+ * memory is tight, and when it is what keeps too many log segments alive. Rounds are run by one
+ * thread; the work by the executors of each kind, so that METADATA never waits for user data.
+ */
+final class Maintenance {
+  private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
+
+  private final HostedTablets tablets;
+  private final Map<LogKind, CommitLog> logs;
+  private final Map<LogKind, MemtableBudget> budgets;
+  private final Map<LogKind, Executor> minorThreads;
+  private final Map<LogKind, Executor> largerThreads;
+  private final Splitter splitter;
+  private final TabletLoader loader;
+  private final ServerLife life;
+  private final long memtableBytes;
+  private final int logSegmentsMax;
+
+  Maintenance(
+      HostedTablets tablets,
+      Map<LogKind, CommitLog> logs,
+      Map<LogKind, MemtableBudget> budgets,
+      Map<LogKind, Executor> minorThreads,
+      Map<LogKind, Executor> largerThreads,
+      Splitter splitter,
+      TabletLoader loader,
+      ServerLife life,
+      long memtableBytes,
+      int logSegmentsMax) {
+    this.tablets = tablets;
+    this.logs = logs;
+    this.budgets = budgets;
+    this.minorThreads = minorThreads;
+    this.largerThreads = largerThreads;
+    this.splitter = splitter;
+    this.loader = loader;
+    this.life = life;
+    this.memtableBytes = memtableBytes;
+    this.logSegmentsMax = logSegmentsMax;
+  }
+
+  /** Looks at every tablet once. */
+  void round() {
+    Collection<HostedTablet> all = tablets.all();
+    for (LogKind kind : LogKind.values()) {
+      relieveMemory(kind, all);
+      relieveLog(kind);
+    }
+    for (HostedTablet hosted : all) {
+      Optional<Throwable> failure = hosted.tablet().failure();
+      if (failure.isPresent()) {
+        life.abort("tablet " + hosted.id() + " has stopped: " + failure.get());
+        return;
+      }
+      if (hosted.tablet().statistics().memtableBytes() > memtableBytes) {
+        startMinor(hosted);
+      }
+      startLarger(hosted);
+    }
+  }
+
+  /** Has what was replayed into a tablet written out, so that the logs it came from can go. */
+  void coverReplay(HostedTablet hosted) {
+    start(
+        hosted,
+        hosted.minor(),
+        minorThreads.get(hosted.kind()),
+        "cover the replayed records",
+        () -> loader.coverReplay(hosted));
+  }
+
+  private void relieveMemory(LogKind kind, Collection<HostedTablet> all) {
+    MemtableBudget budget = budgets.get(kind);
+    budget.set(
+        all.stream()
+            .filter(hosted -> hosted.kind() == kind)
+            .mapToLong(hosted -> hosted.tablet().statistics().memtableBytes())
+            .sum());
+    if (budget.isTight()) {
+      all.stream()
+          .filter(hosted -> hosted.kind() == kind && hosted.minor().availablePermits() > 0)
+          .max(Comparator.comparingLong(hosted -> hosted.tablet().statistics().memtableBytes()))
+          .ifPresent(this::startMinor);
+    }
+  }
+
+  private void relieveLog(LogKind kind) {
+    logs.get(kind)
+        .oldestNeeded()
+        .filter(oldest -> oldest.segments() > logSegmentsMax)
+        .ifPresent(
+            oldest ->
+                oldest
+                    .tablets()
+                    .keySet()
+                    .forEach(id -> tablets.find(id).ifPresent(this::startMinor)));
+  }
+
+  private void startMinor(HostedTablet hosted) {
+    start(
+        hosted,
+        hosted.minor(),
+        minorThreads.get(hosted.kind()),
+        "make a minor compaction",
+        hosted.tablet()::minorCompact);
+  }
+
+  private void startLarger(HostedTablet hosted) {
+    Work work;
+    if (hosted.tablet().statistics().fileBytes() > hosted.tablet().schema().splitBytes()
+        && splitter.maySplit(hosted)) {
+      work = () -> splitOrMerge(hosted);
+    } else if (hosted.tablet().wantsMergingCompaction()) {
+      work = hosted.tablet()::mergingCompact;
+    } else if (hosted.takeMajorDue()) {
+      work = hosted.tablet()::majorCompact;
+    } else {
+      return;
+    }
+    start(hosted, hosted.larger(), largerThreads.get(hosted.kind()), "compact or split", work);
+  }
+
+  private void splitOrMerge(HostedTablet hosted) throws IOException {
+    Optional<Bytes> row = hosted.tablet().splitRow();
+    if (row.isPresent()) {
+      splitter.split(hosted, row.get());
+    } else {
+      splitter.cannotSplit(hosted);
+    }
+  }
+
+  /** Some maintenance of one tablet. */
+  private interface Work {
+    void run() throws IOException;
+  }
+
+  private void start(
+      HostedTablet hosted, Semaphore permit, Executor threads, String what, Work work) {
+    if (!permit.tryAcquire()) {
+      return; // The next round will see.
+    }
+    try {
+      threads.execute(
+          () -> {
+            try {
+              if (tablets.find(hosted.id()).isPresent()) {
+                work.run();
+              }
+            } catch (CorruptionException e) {
+              LOG.error("Tablet {} could not {}: {}", hosted.id(), what, e.getMessage());
+            } catch (IOException | SteleException e) {
+              LOG.warn("Tablet {} could not {}; it will be tried again", hosted.id(), what, e);
+            } catch (RuntimeException | Error e) {
+              LOG.error("Tablet {}: {}", hosted.id(), what, e);
+              life.abort("tablet " + hosted.id() + " could not " + what + ": " + e);
+            } finally {
+              permit.release();
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      permit.release(); // The server stops.
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package io.stele.tabletserver;
+
+import io.stele.metadata.Redo;
+import io.stele.metadata.TabletEdit;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.SteleException;
+import io.stele.tablet.Manifest;
+import io.stele.tablet.ManifestEdit;
+import java.io.IOException;
+import java.util.Optional;
+
+/**
+ * The manifest of a hosted tablet: its record in METADATA, every change of which is one conditional
+ * write.
+ *
+ * <p>A change that was certainly not made is tried again for as long as the server lives, as
+ * METADATA may be on its way to another server. One whose outcome is unknown, or whose condition
+ * does not hold, ends the server: it may not act on a tablet it may not have.
+ */
+final class RecordManifest implements Manifest {
+  private final TabletRecords records;
+  private final ServerLife life;
+  private TabletRecord record; // Guarded by this.
+
+  RecordManifest(TabletRecords records, TabletRecord record, ServerLife life) {
+    this.records = records;
+    this.record = record;
+    this.life = life;
+  }
+
+  /** The record as it was last read or written. */
+  synchronized TabletRecord record() {
+    return record;
+  }
+
+  @Override
+  public void commit(ManifestEdit edit) throws IOException {
+    change(
+        before ->
+            records.edit(
+                before,
+                new TabletEdit(
+                    edit.reason(),
+                    edit.added(),
+                    edit.removed(),
+                    Optional.of(new Redo(edit.redoPoint(), edit.highestTimestamp())),
+                    edit.coversReplay())));
+  }
+
+  /** One conditional write of the record. */
+  interface Change {
+    /** Makes the change; gives the record as it is then. */
+    TabletRecord of(TabletRecord before) throws IOException;
+  }
+
+  /**
+   * Makes {@code change}, however long METADATA is away.
+   *
+   * @throws IOException where the server ends before it is made; nothing was changed
+   */
+  synchronized void change(Change change) throws IOException {
+    record = settle(life, "change the record of tablet " + record.id(), () -> change.of(record));
+  }
+
+  /** Something that reads or writes METADATA. */
+  interface Attempt<T> {
+    /** Tries it. */
+    T make() throws IOException;
+  }
+
+  /**
+   * Makes {@code attempt} until its outcome is known.
+   *
+   * @throws IOException where the server ends first
+   */
+  static <T> T settle(ServerLife life, String what, Attempt<T> attempt) throws IOException {
+    while (true) {
+      try {
+        return attempt.make();
+      } catch (SteleException e) {
+        if (e.code() != SteleException.Code.RETRY_LATER) {
+          life.abort("cannot " + what + ": " + e.getMessage());
+          throw e;
+        }
+        life.pause(what, e);
+      } catch (IOException e) {
+        life.pause(what, e); // Nothing was changed.
+      }
+    }
+  }
+}

@@ -1,0 +1,254 @@
+package io.stele.tabletserver;
+
+import io.stele.config.TabletServerConfig;
+import io.stele.log.CommitLog;
+import io.stele.log.Durability;
+import io.stele.log.LogDirectory;
+import io.stele.log.LogKind;
+import io.stele.log.LogRecord;
+import io.stele.log.RecordSource;
+import io.stele.metadata.Assignment;
+import io.stele.metadata.Layout;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletEdit;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
+import io.stele.sstable.BlockCache;
+import io.stele.tablet.Tablet;
+import io.stele.tablet.TabletEnvironment;
+import io.stele.tablet.TabletLog;
+import io.stele.tablet.TabletOptions;
+import io.stele.tablet.TabletSpec;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens tablets: from their records when the master has assigned them, from their parent when they
+ * come from a split.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class TabletLoader {
+  private static final Logger LOG = LoggerFactory.getLogger(TabletLoader.class);
+
+  // Every tablet is written whole again about once a day, at an hour of its own.
+  private static final Duration MAJOR_EVERY_MIN = Duration.ofHours(12);
+  private static final Duration MAJOR_EVERY_MAX = Duration.ofHours(36);
+
+  private final ServerId server;
+  private final FileSystem fs;
+  private final Layout layout;
+  private final Map<LogKind, CommitLog> logs;
+  private final BlockCache cache;
+  private final TabletRecords records;
+  private final Schemas schemas;
+  private final InstantSource clock;
+  private final TabletOptions options;
+  private final ServerLife life;
+
+  TabletLoader(
+      ServerId server,
+      FileSystem fs,
+      Layout layout,
+      Map<LogKind, CommitLog> logs,
+      BlockCache cache,
+      TabletRecords records,
+      Schemas schemas,
+      InstantSource clock,
+      TabletServerConfig config,
+      ServerLife life) {
+    this.server = server;
+    this.fs = fs;
+    this.layout = layout;
+    this.logs = logs;
+    this.cache = cache;
+    this.records = records;
+    this.schemas = schemas;
+    this.clock = clock;
+    this.options =
+        TabletOptions.DEFAULT
+            .withValueBytesMax(config.valueBytesMax())
+            .withOperationsWindow(config.operationsWindow());
+    this.life = life;
+  }
+
+  /**
+   * Loads a tablet that the master has assigned to this server, up to the moment in which its
+   * record says so.
+   *
+   * @param row the key of its row in METADATA; empty for the root tablet
+   * @param epoch of the assignment
+   * @return the tablet, its record LOADED, ready to be served
+   * @throws SteleException REFUSED where the record does not say that this server is to load it
+   * @throws IOException where it cannot be opened; the record stays ASSIGNED, and loading may be
+   *     tried again
+   */
+  HostedTablet load(TabletId id, Bytes row, long epoch) throws IOException {
+    TabletRecord record = assigned(id, row, epoch);
+    records.removeTentatives(record);
+    TableSchema schema = schema(id);
+    RecordManifest manifest = new RecordManifest(records, record, life);
+    List<LogRecord> replay = replay(record);
+    HostedTablet hosted = open(spec(record, schema), manifest, replay);
+    try {
+      manifest.change(records::loaded);
+    } catch (IOException | RuntimeException e) {
+      hosted.tablet().close();
+      throw e;
+    }
+    LOG.info(
+        "Loaded tablet {}: {} records replayed from {}",
+        record,
+        hosted.tablet().replayedRecords(),
+        record.logs());
+    return hosted;
+  }
+
+  /** Opens one half of a split, whose record is LOADED already. */
+  HostedTablet openChild(TabletRecord child, TableSchema schema) throws IOException {
+    return open(spec(child, schema), new RecordManifest(records, child, life), List.of());
+  }
+
+  /**
+   * Makes the logs of earlier servers unneeded: writes what was replayed from them to an SSTable,
+   * or, where that was nothing, just strikes them from the record.
+   */
+  void coverReplay(HostedTablet hosted) throws IOException {
+    if (hosted.tablet().replayedRecords() > 0) {
+      hosted.tablet().minorCompact();
+    }
+    if (hosted.record().logs().stream().anyMatch(log -> !log.equals(server))
+        && hosted.tablet().replayedRecords() == 0) {
+      hosted
+          .manifest()
+          .change(
+              before ->
+                  records.edit(
+                      before,
+                      new TabletEdit(
+                          "logs not needed",
+                          List.of(),
+                          List.of(),
+                          Optional.of(before.redo()),
+                          true)));
+    }
+  }
+
+  private TabletRecord assigned(TabletId id, Bytes row, long epoch) throws IOException {
+    TabletRecord record =
+        records
+            .read(id.table(), row)
+            .orElseThrow(
+                () -> SteleException.refused("tablet " + id + " has no record in METADATA"));
+    Assignment assignment = record.assignment();
+    if (!record.id().equals(id)
+        || assignment.state() != Assignment.State.ASSIGNED
+        || !assignment.isTo(server)
+        || assignment.epoch() != epoch) {
+      throw SteleException.refused(
+          "tablet "
+              + id
+              + " is not to be loaded by "
+              + server
+              + " under epoch "
+              + epoch
+              + ": "
+              + record);
+    }
+    return record;
+  }
+
+  private TableSchema schema(TabletId id) throws IOException {
+    return schemas
+        .table(id.table())
+        .map(StoredTable::schema)
+        .orElseThrow(
+            () ->
+                SteleException.notFound(
+                    "table " + id.table() + " of tablet " + id + " has no schema: it was dropped"));
+  }
+
+  /** What fenced servers logged of the tablet after its redo point. */
+  private List<LogRecord> replay(TabletRecord record) throws IOException {
+    List<LogRecord> replay = new ArrayList<>();
+    for (ServerId other : record.logs()) {
+      if (other.equals(server)) {
+        continue; // This process has written nothing of the tablet since its redo point: it unloads
+        // tablets whole, or ends.
+      }
+      Path directory = layout.recovery(other);
+      try (RecordSource log =
+          LogDirectory.read(fs, directory, HostedTablet.kindOf(record.id())).only(record.id())) {
+        for (Optional<LogRecord> next = log.next(); next.isPresent(); next = log.next()) {
+          if (next.get().sequence() > record.redo().sequence()) {
+            replay.add(next.get());
+          }
+        }
+      }
+    }
+    return replay;
+  }
+
+  private HostedTablet open(TabletSpec spec, RecordManifest manifest, List<LogRecord> replay)
+      throws IOException {
+    TabletEnvironment environment =
+        new TabletEnvironment(
+            fs,
+            layout.root(),
+            cache,
+            new LogOfTablet(spec.id(), logs.get(HostedTablet.kindOf(spec.id()))),
+            manifest,
+            clock,
+            options);
+    long majorIn =
+        ThreadLocalRandom.current().nextLong(MAJOR_EVERY_MIN.toNanos(), MAJOR_EVERY_MAX.toNanos());
+    return new HostedTablet(
+        Tablet.open(spec, environment, replay), manifest, System.nanoTime() + majorIn);
+  }
+
+  private static TabletSpec spec(TabletRecord record, TableSchema schema) {
+    return new TabletSpec(
+        record.id(),
+        record.assignment().epoch(),
+        record.extent(),
+        schema,
+        record.files(),
+        record.redo().sequence(),
+        record.redo().highestTimestamp());
+  }
+
+  /** The server's commit log as one tablet sees it. */
+  private record LogOfTablet(TabletId tablet, CommitLog log) implements TabletLog {
+    @Override
+    public CompletableFuture<Void> append(LogRecord record, Durability durability) {
+      return log.append(record, durability);
+    }
+
+    @Override
+    public boolean hasRoom() {
+      return log.hasRoom();
+    }
+
+    @Override
+    public void release(long sequence) {
+      log.release(tablet, sequence);
+    }
+  }
+}

@@ -1,0 +1,488 @@
+package io.stele.tabletserver;
+
+import io.stele.config.TabletServerConfig;
+import io.stele.lock.Lease;
+import io.stele.lock.Lock;
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.log.CommitLog;
+import io.stele.log.Durability;
+import io.stele.log.LogDirectory;
+import io.stele.log.LogKind;
+import io.stele.log.LogOptions;
+import io.stele.metadata.Layout;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
+import io.stele.sstable.CaffeineBlockCache;
+import io.stele.tablet.Tablet;
+import io.stele.wire.Address;
+import io.stele.wire.ControlServer;
+import io.stele.wire.DataClient;
+import io.stele.wire.DataServer;
+import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.CompactionKindProto;
+import io.stele.wire.control.ControlProtos.TabletServerService;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A tablet server: takes its lock, keeps its lease, and hosts the tablets that the master assigns
+ * to it (§5.2).
+ *
+ * <p>It needs nothing but a file system and a lock service. It serves from the moment {@link
+ * #start} returns until {@link #drain}, {@link #kill} or a failure after which it may not go on:
+ * that it tells {@link Environment#onAbort}, which ends the process. Safe for use by any number of
+ * threads.
+ */
+public final class TabletServer {
+  private static final Logger LOG = LoggerFactory.getLogger(TabletServer.class);
+  private static final Duration ROUND = Duration.ofMillis(200);
+  private static final Duration METADATA_PATIENCE = Duration.ofMinutes(10);
+  private static final Duration CLOSE_GRACE = Duration.ofSeconds(5);
+  private static final int DATA_LOOPS = 2;
+  private static final int CONTROL_HANDLERS = 4;
+  private static final int LOADERS = 8;
+  private static final long SYSTEM_MEMTABLE_BYTES = 32L << 20;
+
+  private final TabletServerConfig config;
+  private final Environment environment;
+  private final ServerLife life;
+  private final HostedTablets tablets = new HostedTablets();
+  private final Set<TabletId> moving = ConcurrentHashMap.newKeySet();
+  private final Map<LogKind, MemtableBudget> budgets = new EnumMap<>(LogKind.class);
+  private final List<ExecutorService> threads = new ArrayList<>();
+  private volatile boolean draining;
+  private final CountDownLatch drained = new CountDownLatch(1);
+
+  // Set once each by start(), before anything that reads them can be reached.
+  private ServerId id;
+  private Schemas schemas;
+  private TabletRecords records;
+  private TabletAccess access;
+  private DataClient dataClient;
+  private DataServer dataServer;
+  private ControlServer controlServer;
+  private Map<LogKind, CommitLog> logs;
+  private CaffeineBlockCache cache;
+  private Lock lock;
+  private LeaseKeeper leaseKeeper;
+  private TabletLoader loader;
+  private Maintenance maintenance;
+  private ExecutorService loaders;
+  private ScheduledExecutorService rounds;
+
+  /**
+   * What a server touches outside of itself.
+   *
+   * @param conf Hadoop's configuration with the {@code stele.*} keys
+   * @param fs where the root directory is
+   * @param locks the lock service, with a session of the server's own
+   * @param host the name under which others reach this machine; the one YARN has for the node
+   * @param container the YARN container the server runs in
+   * @param clock the wall clock
+   * @param random for names
+   * @param onAbort told once why the server ends before its time; must end the process
+   */
+  public record Environment(
+      Configuration conf,
+      FileSystem fs,
+      LockService locks,
+      String host,
+      Optional<String> container,
+      InstantSource clock,
+      RandomGenerator random,
+      Consumer<String> onAbort) {}
+
+  private TabletServer(Environment environment) {
+    this.environment = environment;
+    this.config = TabletServerConfig.of(environment.conf());
+    this.life = new ServerLife(environment.onAbort());
+    budgets.put(LogKind.USER, new MemtableBudget(config.memtableTotalBytes()));
+    budgets.put(LogKind.META, new MemtableBudget(SYSTEM_MEMTABLE_BYTES));
+  }
+
+  /**
+   * Starts a server: when this returns it has its lock and may be given tablets.
+   *
+   * @throws SteleException REFUSED where the configuration is wrong or the root directory is of a
+   *     newer layout, NOT_FOUND where there is no root directory yet
+   */
+  public static TabletServer start(Environment environment) throws IOException {
+    TabletServer server = new TabletServer(environment);
+    try {
+      server.start();
+      return server;
+    } catch (IOException | RuntimeException e) {
+      server.kill();
+      throw e;
+    }
+  }
+
+  private void start() throws IOException {
+    FileSystem fs = environment.fs();
+    Layout layout = Layout.open(fs, config.cluster().root());
+    schemas = new Schemas(environment.locks());
+    dataClient = new DataClient(DataClient.Options.DEFAULT);
+    access = new TabletAccess(environment.locks(), dataClient, environment.random());
+    records =
+        new TabletRecords(
+            environment.locks(),
+            access,
+            METADATA_PATIENCE,
+            environment.clock(),
+            environment.random());
+    cache = new CaffeineBlockCache(config.blockCacheBytes());
+
+    Lease lease = new Lease(config.cluster().lease(), System::nanoTime, environment.clock());
+    dataServer =
+        DataServer.start(
+            new Address("0.0.0.0", config.port()),
+            DATA_LOOPS,
+            DataServer.Limits.DEFAULT,
+            new DataService(
+                tablets, budgets, each(kind -> pool("handler-" + kind, config.handlers())), lease));
+    id = new ServerId(environment.host(), dataServer.port(), environment.clock().millis());
+
+    // The log directory comes before the lock: after a server was fenced nothing may bring it back.
+    LogDirectory.create(fs, layout.logs(id));
+    logs = openLogs(layout);
+    loader =
+        new TabletLoader(
+            id, fs, layout, logs, cache, records, schemas, environment.clock(), config, life);
+    Splitter splitter = new Splitter(tablets, records, loader, logs, life, environment.random());
+    maintenance =
+        new Maintenance(
+            tablets,
+            logs,
+            budgets,
+            each(kind -> pool("minor-" + kind, 2)),
+            each(kind -> pool("compaction-" + kind, 1)),
+            splitter,
+            loader,
+            life,
+            config.memtableBytes(),
+            config.logSegmentsMax());
+    loaders = pool("loader", LOADERS);
+    controlServer =
+        ControlServer.start(
+            environment.conf(),
+            new Address("0.0.0.0", config.controlPort()),
+            CONTROL_HANDLERS,
+            TabletServerProtocol.class,
+            TabletServerService.newReflectiveBlockingService(new AdminService(this)));
+
+    lock = takeLock();
+    leaseKeeper = LeaseKeeper.start(lease, lock, life::abort);
+    rounds = Executors.newSingleThreadScheduledExecutor(named("maintenance"));
+    threads.add(rounds);
+    rounds.scheduleWithFixedDelay(
+        this::round, ROUND.toMillis(), ROUND.toMillis(), TimeUnit.MILLISECONDS);
+    LOG.info("Tablet server {} serves, control plane on port {}", id, controlServer.port());
+  }
+
+  private Map<LogKind, CommitLog> openLogs(Layout layout) throws IOException {
+    Map<LogKind, CommitLog> open = new EnumMap<>(LogKind.class);
+    LogOptions options = LogOptions.DEFAULT.withSegmentBytes(config.logSegmentBytes());
+    for (LogKind kind : LogKind.values()) {
+      open.put(
+          kind,
+          CommitLog.open(
+              environment.fs(),
+              layout.logs(id),
+              id,
+              kind,
+              kind == LogKind.META ? options.withDurability(Durability.HSYNC) : options,
+              failure -> life.abort("its " + kind + " log has failed: " + failure)));
+    }
+    return open;
+  }
+
+  private Lock takeLock() throws IOException {
+    ServerInfo info =
+        new ServerInfo(
+            new Address(id.host(), controlServer.port()),
+            new Address(id.host(), dataServer.port()),
+            Optional.empty(),
+            environment.container());
+    return environment
+        .locks()
+        .tryLock(LockPaths.server(id), info.encode())
+        .orElseThrow(() -> new IOException("somebody holds the lock of server " + id));
+  }
+
+  private void round() {
+    try {
+      maintenance.round();
+    } catch (RuntimeException | Error e) {
+      life.abort("maintenance failed: " + e);
+      throw e;
+    }
+  }
+
+  /** Its name: a restarted server has another. */
+  public ServerId id() {
+    return id;
+  }
+
+  /** Whether it has ended or is ending. */
+  public boolean isOver() {
+    return life.isOver();
+  }
+
+  /** Waits until the server was drained, aborted or killed. */
+  public void await() throws InterruptedException {
+    drained.await();
+  }
+
+  HostedTablets tablets() {
+    return tablets;
+  }
+
+  Map<LogKind, MemtableBudget> budgets() {
+    return budgets;
+  }
+
+  Address controlAddress() {
+    return new Address(id.host(), controlServer.port());
+  }
+
+  /**
+   * Loads a tablet in the background; its record tells when it is served. Asked again meanwhile, it
+   * does nothing.
+   */
+  void load(TabletId tablet, Bytes row, long epoch) {
+    inBackground(
+        tablet,
+        "load",
+        () -> {
+          // While draining only what METADATA needs: a user tablet waits for the end of this server
+          // and goes elsewhere.
+          boolean wanted = !draining || tablet.table().isSystem();
+          if (wanted && tablets.find(tablet).isEmpty()) {
+            HostedTablet hosted = loader.load(tablet, row, epoch);
+            tablets.add(hosted);
+            maintenance.coverReplay(hosted);
+          }
+        });
+  }
+
+  /**
+   * Unloads a tablet in the background; its record tells when it is free. Asked again meanwhile, it
+   * does nothing.
+   */
+  void unload(TabletId tablet, long epoch, boolean discard) {
+    inBackground(
+        tablet,
+        "unload",
+        () -> {
+          Optional<HostedTablet> hosted = tablets.find(tablet);
+          if (hosted.isPresent() && hosted.get().record().assignment().epoch() == epoch) {
+            unload(hosted.get(), discard);
+          }
+        });
+  }
+
+  private interface Work {
+    void run() throws IOException, InterruptedException;
+  }
+
+  private void inBackground(TabletId tablet, String what, Work work) {
+    if (!moving.add(tablet)) {
+      return;
+    }
+    loaders.execute(
+        () -> {
+          try {
+            work.run();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // The server stops.
+          } catch (IOException | RuntimeException e) {
+            // The master sees that the record did not change, and asks again.
+            LOG.warn("Could not {} tablet {}", what, tablet, e);
+          } finally {
+            moving.remove(tablet);
+          }
+        });
+  }
+
+  /**
+   * Minor compaction, stop, second minor compaction, release (§6, "Speeding up tablet recovery").
+   */
+  private void unload(HostedTablet hosted, boolean discard)
+      throws IOException, InterruptedException {
+    Tablet tablet = hosted.tablet();
+    hosted.larger().acquire();
+    try {
+      if (!discard) {
+        tablet.minorCompact();
+      }
+      hosted.minor().acquire();
+      try {
+        tablet.pauseWrites().join();
+        if (!discard) {
+          tablet.minorCompact();
+        }
+        tablets.remove(hosted);
+        hosted
+            .manifest()
+            .change(before -> records.release(before, discard ? "discarded" : "unloaded"));
+      } finally {
+        hosted.minor().release();
+      }
+    } finally {
+      hosted.larger().release();
+    }
+    logs.get(hosted.kind()).forget(hosted.id());
+    tablet.close();
+    LOG.info("Unloaded tablet {}", hosted.id());
+  }
+
+  /** Puts the table's schema of now in force for its tablets here. */
+  void refreshSchema(String name) throws IOException {
+    var table = schemas.require(name);
+    TableSchema schema = table.schema();
+    of(table.id()).forEach(hosted -> hosted.tablet().alter(schema));
+  }
+
+  /** Compacts the tablets of a table here, one after the other. */
+  void compact(TableId table, CompactionKindProto kind) throws IOException {
+    for (HostedTablet hosted : of(table)) {
+      try {
+        hosted.larger().acquire();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new InterruptedIOException("interrupted before compacting tablet " + hosted.id());
+      }
+      try {
+        hosted.tablet().minorCompact();
+        switch (kind) {
+          case MINOR -> {}
+          case MERGING -> hosted.tablet().mergingCompact();
+          case MAJOR -> hosted.tablet().majorCompact();
+        }
+      } finally {
+        hosted.larger().release();
+      }
+    }
+  }
+
+  private List<HostedTablet> of(TableId table) {
+    return tablets.all().stream().filter(hosted -> hosted.id().table().equals(table)).toList();
+  }
+
+  /**
+   * Unloads every tablet and ends the server. User tablets first: their records must be written
+   * while METADATA is still served.
+   */
+  public void drain() throws IOException {
+    LOG.info("Draining {} tablets", tablets.count());
+    draining = true;
+    try {
+      for (LogKind kind : List.of(LogKind.USER, LogKind.META)) {
+        for (HostedTablet hosted : tablets.all()) {
+          if (hosted.kind() == kind && !hosted.id().equals(TabletId.ROOT)) {
+            unload(hosted, false);
+          }
+        }
+      }
+      Optional<HostedTablet> root = tablets.find(TabletId.ROOT);
+      if (root.isPresent()) {
+        unload(root.get(), false);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while draining");
+    }
+    life.end("drained");
+    leaseKeeper.close();
+    dataServer.close(CLOSE_GRACE);
+    logs.values().forEach(CommitLog::close);
+    lock.release();
+    stopThreads();
+  }
+
+  /**
+   * Ends the server at once, as if its process had died: nothing is written, answered or released.
+   */
+  public void kill() {
+    life.end("killed");
+    if (leaseKeeper != null) {
+      leaseKeeper.close();
+    }
+    if (dataServer != null) {
+      dataServer.close();
+    }
+    stopThreads();
+  }
+
+  private void stopThreads() {
+    threads.forEach(ExecutorService::shutdownNow);
+    if (controlServer != null) {
+      controlServer.close();
+    }
+    if (access != null) {
+      access.close();
+      dataClient.close();
+    }
+    drained.countDown();
+  }
+
+  private <T> Map<LogKind, T> each(Function<LogKind, T> make) {
+    Map<LogKind, T> map = new EnumMap<>(LogKind.class);
+    for (LogKind kind : LogKind.values()) {
+      map.put(kind, make.apply(kind));
+    }
+    return map;
+  }
+
+  private ExecutorService pool(String name, int size) {
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            size, size, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(), named(name));
+    pool.allowCoreThreadTimeOut(true);
+    threads.add(pool);
+    return pool;
+  }
+
+  private static ThreadFactory named(String name) {
+    AtomicInteger number = new AtomicInteger();
+    return work -> {
+      Thread thread = new Thread(work, name + "-" + number.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+}
