@@ -1,0 +1,212 @@
+package io.stele.lock;
+
+import io.stele.model.Bytes;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A lock held by one ZooKeeper session: lost when that session ends or its node is deleted, which
+ * is whichever is noticed first of the session's own event, the node's, and a failing renewal.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class ZooKeeperLock implements Lock, Watcher {
+  private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperLock.class);
+
+  private enum State {
+    HELD,
+    RELEASED,
+    LOST
+  }
+
+  private final CuratorLockService service;
+  private final ZooKeeper zk;
+  private final long session;
+  private final String path;
+  private final Object writing = new Object(); // One renewal at a time: it knows the version.
+  private final List<Runnable> actions = new ArrayList<>(); // Guarded by this.
+  private volatile State state = State.HELD; // Written under this.
+  private volatile String why = "";
+  private int version; // Guarded by writing, as is data.
+  private Bytes data;
+
+  ZooKeeperLock(CuratorLockService service, ZooKeeper zk, String path, Bytes data, int version) {
+    this.service = service;
+    this.zk = zk;
+    this.session = zk.getSessionId();
+    this.path = path;
+    this.data = data;
+    this.version = version;
+  }
+
+  /**
+   * Watches the node, by its children: it has none, so that the watch fires at its deletion and at
+   * the session's end, but not at every renewal.
+   *
+   * @return false where the node is gone already
+   */
+  boolean watch() throws KeeperException, InterruptedException {
+    try {
+      return zk.getChildren(service.full(path), this).isEmpty();
+    } catch (KeeperException.NoNodeException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public void process(WatchedEvent event) {
+    if (event.getType() == EventType.NodeDeleted) {
+      lose("its node was deleted");
+    } else if (event.getState() == KeeperState.Expired) {
+      lose("the session has expired");
+    }
+  }
+
+  @Override
+  public String path() {
+    return path;
+  }
+
+  @Override
+  public boolean isHeld() {
+    return state == State.HELD;
+  }
+
+  boolean isLost() {
+    return state == State.LOST;
+  }
+
+  @Override
+  public void renew() throws IOException {
+    synchronized (writing) {
+      rewrite(data);
+    }
+  }
+
+  @Override
+  public void update(Bytes newData) throws IOException {
+    synchronized (writing) {
+      rewrite(newData);
+      data = newData;
+    }
+  }
+
+  private void rewrite(Bytes bytes) throws IOException {
+    checkHeld();
+    try {
+      Stat stat;
+      try {
+        stat = zk.setData(service.full(path), bytes.toByteArray(), version);
+      } catch (KeeperException.BadVersionException e) {
+        // A renewal whose answer was lost, or an operator: either way the node says whose it is.
+        Stat now = zk.exists(service.full(path), false);
+        if (now == null || now.getEphemeralOwner() != session) {
+          throw lost("its node is gone or another's");
+        }
+        stat = zk.setData(service.full(path), bytes.toByteArray(), now.getVersion());
+      }
+      if (stat.getEphemeralOwner() != session) {
+        throw lost("its node is another's");
+      }
+      version = stat.getVersion();
+      checkHeld();
+    } catch (KeeperException.NoNodeException e) {
+      throw lost("its node was deleted");
+    } catch (KeeperException.SessionExpiredException e) {
+      throw lost("the session has expired");
+    } catch (KeeperException e) {
+      throw new IOException("the lock " + path + " may not be renewed: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      throw CuratorLockService.interrupted("renewing the lock " + path, e);
+    }
+  }
+
+  private void checkHeld() throws LockLostException {
+    if (state != State.HELD) {
+      throw new LockLostException(path, state == State.LOST ? why : "it was released");
+    }
+  }
+
+  private LockLostException lost(String reason) {
+    lose(reason);
+    return new LockLostException(path, reason);
+  }
+
+  @Override
+  public void onLost(Runnable action) {
+    synchronized (this) {
+      if (state == State.HELD) {
+        actions.add(action);
+        return;
+      }
+      if (state == State.RELEASED) {
+        return;
+      }
+    }
+    service.runLost(action);
+  }
+
+  @Override
+  public void release() {
+    if (giveUp()) {
+      deleteNode();
+    }
+  }
+
+  // Until the node is gone or the session has ended: else nobody could have the lock while this
+  // process lives.
+  private void deleteNode() {
+    try {
+      Stat stat = zk.exists(service.full(path), false);
+      if (stat != null && stat.getEphemeralOwner() == session) {
+        zk.delete(service.full(path), stat.getVersion());
+      }
+      service.ended(this);
+    } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
+      LOG.debug("The lock {} was gone before it was released", path, e);
+      service.ended(this);
+    } catch (KeeperException e) {
+      LOG.warn("Cannot release the lock {} yet; tries again", path, e);
+      service.later(this::deleteNode);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      service.later(this::deleteNode);
+    }
+  }
+
+  /** Ends the lock on request, without telling those who wait for its loss. */
+  synchronized boolean giveUp() {
+    boolean had = state == State.HELD;
+    if (had) {
+      state = State.RELEASED;
+      actions.clear();
+    }
+    return had;
+  }
+
+  private void lose(String reason) {
+    List<Runnable> toRun;
+    synchronized (this) {
+      if (state != State.HELD) {
+        return;
+      }
+      why = reason;
+      state = State.LOST;
+      toRun = List.copyOf(actions);
+      actions.clear();
+    }
+    LOG.warn("The lock {} is lost: {}", path, reason);
+    toRun.forEach(service::runLost);
+    service.ended(this);
+  }
+}
