@@ -11,11 +11,15 @@ import java.util.Arrays;
  * safe for use by several threads; any number of cursors may read one array.
  */
 public final class CellBlockCursor implements CellCursor {
-  private final byte[] block;
-  private final int start;
-  private final int cellsEnd;
-  private final int restartCount;
+  private static final byte[] NOTHING = new byte[0];
+
+  private byte[] block = NOTHING;
+  private int start;
+  private int cellsEnd;
+  private int restartCount;
   private int position;
+  private int nextRestart;
+  private int nextRestartPosition = -1;
   private byte[] key = new byte[64];
   private int keyLength;
   private long timestamp;
@@ -25,33 +29,53 @@ public final class CellBlockCursor implements CellCursor {
   private int valueOffset;
   private int valueLength;
 
-  private CellBlockCursor(byte[] block, int offset, int cellsEnd, int restartCount) {
-    this.block = block;
-    this.start = offset;
-    this.cellsEnd = cellsEnd;
-    this.restartCount = restartCount;
-    this.position = offset;
-  }
+  private CellBlockCursor() {}
 
   /** Reads a block written by a {@link CellBlockWriter#sequential} writer. */
   public static CellBlockCursor sequential(byte[] block, int offset, int length) {
-    return new CellBlockCursor(block, offset, offset + length, 0);
+    CellBlockCursor cursor = new CellBlockCursor();
+    cursor.block = block;
+    cursor.start = offset;
+    cursor.position = offset;
+    cursor.cellsEnd = offset + length;
+    return cursor;
   }
 
   /** Reads a block written by a {@link CellBlockWriter#searchable} writer. */
   public static CellBlockCursor searchable(byte[] block, int offset, int length)
       throws MalformedException {
+    CellBlockCursor cursor = new CellBlockCursor();
+    cursor.resetSearchable(block, offset, length);
+    return cursor;
+  }
+
+  /** A cursor over nothing, for {@link #resetSearchable}. */
+  public static CellBlockCursor empty() {
+    return new CellBlockCursor();
+  }
+
+  /**
+   * Goes on to another block, before its first cell, in the same memory. The block is one written
+   * by a {@link CellBlockWriter#searchable} writer.
+   */
+  public void resetSearchable(byte[] newBlock, int offset, int length) throws MalformedException {
+    restartCount = 0;
+    position = cellsEnd;
     if (length < Integer.BYTES) {
       throw new MalformedException(
           length, "a block of " + length + " bytes has no count of restarts");
     }
-    int count = intAt(block, offset + length - Integer.BYTES);
+    int count = intAt(newBlock, offset + length - Integer.BYTES);
     long cells = length - Integer.BYTES - (long) count * Integer.BYTES;
-    if (count < 0 || cells < 0) {
+    if (count < 0 || cells < 0 || (count == 0) != (cells == 0)) {
       throw new MalformedException(
           length, "a block of " + length + " bytes cannot have " + count + " restarts");
     }
-    return new CellBlockCursor(block, offset, offset + (int) cells, count);
+    block = newBlock;
+    start = offset;
+    cellsEnd = offset + (int) cells;
+    restartCount = count;
+    rewind(offset, 0);
   }
 
   @Override
@@ -68,7 +92,7 @@ public final class CellBlockCursor implements CellCursor {
       }
     }
     if (restartCount == 0) {
-      rewind(start);
+      rewind(start, 0);
     } else {
       restart(low);
     }
@@ -84,6 +108,9 @@ public final class CellBlockCursor implements CellCursor {
   public boolean next() throws IOException {
     if (position >= cellsEnd) {
       return false;
+    }
+    if (position == nextRestartPosition) {
+      rewind(position, nextRestart + 1);
     }
     int flags = block[position++];
     int code = flags & CellBlockWriter.TYPE_MASK;
@@ -201,18 +228,25 @@ public final class CellBlockCursor implements CellCursor {
   }
 
   private void restart(int index) throws MalformedException {
-    int offset = intAt(block, cellsEnd + index * Integer.BYTES);
-    if (offset < 0 || offset > cellsEnd - start) {
-      throw malformed("restart " + index + " points outside the block, to " + offset);
-    }
-    rewind(start + offset);
+    rewind(restartPosition(index), index + 1);
   }
 
-  private void rewind(int to) {
+  private int restartPosition(int index) throws MalformedException {
+    int offset = intAt(block, cellsEnd + index * Integer.BYTES);
+    if (offset < 0 || offset >= cellsEnd - start) {
+      throw malformed("restart " + index + " points outside the block, to " + offset);
+    }
+    return start + offset;
+  }
+
+  /** Goes to where the last key is empty and the last numbers are 0. */
+  private void rewind(int to, int restartAfter) throws MalformedException {
     position = to;
     keyLength = 0;
     timestamp = 0;
     sequence = 0;
+    nextRestart = restartAfter;
+    nextRestartPosition = restartAfter < restartCount ? restartPosition(restartAfter) : -1;
   }
 
   private int compareKey(byte[] target, int targetLength) {

@@ -1,22 +1,21 @@
 package io.stele.sstable;
 
-/** The cells of a data block, as {@link io.stele.format.CellBlockCursor} reads them. */
+/** The cells of a data block, as {@link io.stele.format.CellBlockCursor} reads them. Immutable. */
 final class DataBlock implements CachedBlock {
-  private static final int OVERHEAD_BYTES = 96;
+  private static final int OVERHEAD_BYTES = 112;
 
-  private final byte[] cells;
+  private final Contents cells;
 
-  DataBlock(byte[] cells) {
+  DataBlock(Contents cells) {
     this.cells = cells;
   }
 
-  /** The block's bytes; never changed. */
-  byte[] cells() {
+  Contents cells() {
     return cells;
   }
 
   @Override
   public int weight() {
-    return OVERHEAD_BYTES + cells.length;
+    return OVERHEAD_BYTES + cells.array().length;
   }
 }

@@ -1,6 +1,8 @@
 package io.stele.sstable;
 
 import io.stele.format.CellCursor;
+import io.stele.format.ColumnKey;
+import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import java.io.Closeable;
@@ -17,7 +19,26 @@ import org.apache.hadoop.fs.Path;
  * damaged, and never gives a wrong cell. After {@link #close()}, reads fail with an IOException.
  */
 public final class SSTable implements Closeable {
-  private SSTable() {}
+  private static final byte[] NOTHING = new byte[0];
+
+  private final Blocks blocks;
+  private final Footer footer;
+  private final IndexBlock indexRoot;
+  private final Optional<IndexBlock> bloomRoot;
+  private final PropertiesBlock properties;
+
+  private SSTable(
+      Blocks blocks,
+      Footer footer,
+      IndexBlock indexRoot,
+      Optional<IndexBlock> bloomRoot,
+      PropertiesBlock properties) {
+    this.blocks = blocks;
+    this.footer = footer;
+    this.indexRoot = indexRoot;
+    this.bloomRoot = bloomRoot;
+    this.properties = properties;
+  }
 
   /**
    * Opens a file: reads its tail, at once where that is not unusually large.
@@ -27,22 +48,61 @@ public final class SSTable implements Closeable {
    */
   public static SSTable open(FileSystem fs, Path path, long length, BlockCache cache)
       throws IOException {
-    throw new UnsupportedOperationException("being built");
+    StoredFile file = StoredFile.open(fs, path, length);
+    try {
+      return open(file, cache);
+    } catch (IOException | RuntimeException e) {
+      try {
+        file.close();
+      } catch (IOException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
+  }
+
+  /** Opens a file and takes it over. */
+  static SSTable open(StoredFile file, BlockCache cache) throws IOException {
+    FileTail tail = FileTail.read(file);
+    Footer footer = tail.footer();
+    Blocks blocks = new Blocks(file, footer.fileId(), cache);
+    Contents properties = tail.block(blocks, BlockKind.PROPERTIES, footer.properties());
+    PropertiesBlock decoded;
+    try {
+      decoded = PropertiesBlock.decode(properties);
+    } catch (MalformedException e) {
+      throw blocks.corrupt(footer.properties().offset(), BlockKind.PROPERTIES, e);
+    }
+    IndexBlock indexRoot =
+        blocks.decodeIndex(
+            tail.block(blocks, BlockKind.INDEX, footer.index()), footer.index().offset());
+    Optional<IndexBlock> bloomRoot = Optional.empty();
+    if (!footer.bloom().isNone()) {
+      bloomRoot =
+          Optional.of(
+              blocks.decodeIndex(
+                  tail.block(blocks, BlockKind.BLOOM_INDEX, footer.bloom()),
+                  footer.bloom().offset()));
+    }
+    for (Handle handle : decoded.metaBlocks().values()) {
+      tail.checkInside(handle);
+    }
+    return new SSTable(blocks, footer, indexRoot, bloomRoot, decoded);
   }
 
   /** Where the file is. */
   public Path path() {
-    throw new UnsupportedOperationException("being built");
+    return blocks.file().path();
   }
 
   /** The file's length in bytes. */
   public long length() {
-    throw new UnsupportedOperationException("being built");
+    return blocks.file().length();
   }
 
   /** What the file says of itself. */
   public SSTableProperties properties() {
-    throw new UnsupportedOperationException("being built");
+    return properties.properties();
   }
 
   /**
@@ -50,12 +110,12 @@ public final class SSTable implements Closeable {
    * the first cell in them, or to the end.
    */
   public CellCursor cursor(RowRange bounds, ReadOptions options) {
-    throw new UnsupportedOperationException("being built");
+    return new SSTableCursor(blocks, indexRoot, key(bounds.start()), key(bounds.end()), options);
   }
 
   /** Whether {@code row} may be in the file; false is certain. */
   public boolean mayContainRow(Bytes row, ReadOptions options) throws IOException {
-    throw new UnsupportedOperationException("being built");
+    return mayContainRow(ColumnKey.ofRow(row), options);
   }
 
   /**
@@ -63,15 +123,20 @@ public final class SSTable implements Closeable {
    * be in the file; false is certain.
    */
   public boolean mayContainRow(byte[] rowPart, ReadOptions options) throws IOException {
-    throw new UnsupportedOperationException("being built");
+    if (bloomRoot.isEmpty()) {
+      return true;
+    }
+    IndexCursor index = bloomIndex(options);
+    return index.seek(rowPart, rowPart.length)
+        && blocks.bloom(index.handle(), options).mayContain(RowHash.of(rowPart, rowPart.length));
   }
 
   /**
-   * A row in {@code bounds}, above their start, that halves what the file has in them; nothing
-   * where there is no such row.
+   * A row that halves what the file has in {@code bounds}, to a block: there are cells below it and
+   * at or above it. Nothing where there is no such row.
    */
   public Optional<Bytes> middleRow(RowRange bounds) throws IOException {
-    throw new UnsupportedOperationException("being built");
+    return new MiddleRow(this, bounds).find();
   }
 
   /**
@@ -79,17 +144,20 @@ public final class SSTable implements Closeable {
    * ranges that tile a range adds up to what it gives for that one.
    */
   public long bytesIn(RowRange bounds) throws IOException {
-    throw new UnsupportedOperationException("being built");
+    return offsetOf(bounds.end(), dataEnd()) - offsetOf(bounds.start(), 0);
   }
 
   /** The meta block of that name. */
   public Optional<Bytes> metaBlock(String name) throws IOException {
-    throw new UnsupportedOperationException("being built");
+    Handle handle = properties.metaBlocks().get(name);
+    return handle == null
+        ? Optional.empty()
+        : Optional.of(Bytes.wrap(blocks.read(BlockKind.META, handle).toByteArray()));
   }
 
   /** The names of the meta blocks. */
   public List<String> metaBlocks() {
-    throw new UnsupportedOperationException("being built");
+    return List.copyOf(properties.metaBlocks().keySet());
   }
 
   /**
@@ -98,9 +166,58 @@ public final class SSTable implements Closeable {
    * @throws io.stele.model.CorruptionException the first damage found
    */
   public void verify() throws IOException {
-    throw new UnsupportedOperationException("being built");
+    new Inspector(
+            blocks.file(),
+            (offset, detail) -> {
+              throw blocks.file().corrupt(offset, detail);
+            })
+        .run();
   }
 
   @Override
-  public void close() throws IOException {}
+  public void close() throws IOException {
+    blocks.file().close();
+  }
+
+  Blocks blocks() {
+    return blocks;
+  }
+
+  Footer footer() {
+    return footer;
+  }
+
+  PropertiesBlock propertiesBlock() {
+    return properties;
+  }
+
+  boolean hasBloom() {
+    return bloomRoot.isPresent();
+  }
+
+  IndexCursor index(ReadOptions options) {
+    return new IndexCursor(blocks, BlockKind.INDEX, indexRoot, options);
+  }
+
+  /** The index of the Bloom filter, which there is. */
+  IndexCursor bloomIndex(ReadOptions options) {
+    return new IndexCursor(blocks, BlockKind.BLOOM_INDEX, bloomRoot.orElseThrow(), options);
+  }
+
+  /** Where the block begins in which {@code row} is or would be; for an empty row what is given. */
+  long offsetOf(Bytes row, long ofEmpty) throws IOException {
+    byte[] key = key(row);
+    IndexCursor index = index(ReadOptions.POINT);
+    return row.isEmpty() || !index.seek(key, key.length) ? ofEmpty : index.offset();
+  }
+
+  /** Where the last data block ends. */
+  long dataEnd() throws IOException {
+    IndexCursor index = index(ReadOptions.POINT);
+    return index.seekOffset(Long.MAX_VALUE) ? index.offset() + index.length() : 0;
+  }
+
+  private static byte[] key(Bytes row) {
+    return row.isEmpty() ? NOTHING : ColumnKey.ofRow(row);
+  }
 }

@@ -1,21 +1,72 @@
 package io.stele.sstable;
 
+import io.stele.format.CellBlockWriter;
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
+import io.stele.format.ColumnKey;
+import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.StreamCapabilities;
 
 /**
  * Writes one SSTable: cells in order, then what it says of itself.
  *
  * <p>The file is whole once {@link #finish()} has returned; {@link #close()} before that deletes
- * it. Not safe for use by several threads.
+ * it. Once a write has failed, nothing more can be added. Memory is bounded: a block, its
+ * compressed form, an index block a level and a Bloom filter block. Not safe for use by several
+ * threads.
  */
 public final class SSTableWriter implements Closeable {
-  private SSTableWriter() {}
+  private static final int BUFFER_BYTES = 64 << 10;
+
+  private final FileSystem fs;
+  private final Path path;
+  private final SSTableOptions options;
+  private final long fileId;
+  private final FSDataOutputStream out;
+  private final BlockWriter blocks;
+  private final IndexWriter index;
+  private final Optional<BloomWriter> bloom;
+  private final CellBlockWriter block;
+  private final Map<String, Handle> metaBlocks = new LinkedHashMap<>();
+  private final PropertiesCounter counter = new PropertiesCounter();
+  private byte[] blockKey = new byte[0];
+  private boolean blockContinues;
+  private byte[] lastKey = new byte[64];
+  private int lastKeyLength;
+  private int lastRowPart;
+  private long lastTimestamp;
+  private long lastSequence;
+  private int lastOrdinal;
+  private boolean finished;
+  private boolean closed;
+
+  private SSTableWriter(
+      FileSystem fs, Path path, SSTableOptions options, long fileId, FSDataOutputStream out) {
+    this.fs = fs;
+    this.path = path;
+    this.options = options;
+    this.fileId = fileId;
+    this.out = out;
+    this.blocks = new BlockWriter(out, fileId, options.codec());
+    this.index = new IndexWriter(blocks, BlockKind.INDEX, options.indexBlockBytes());
+    this.bloom =
+        options.bloomBitsPerRow() == 0
+            ? Optional.empty()
+            : Optional.of(new BloomWriter(blocks, options));
+    this.block = CellBlockWriter.searchable(options.restartInterval(), options.blockBytes());
+  }
 
   /**
    * Begins a file.
@@ -25,12 +76,42 @@ public final class SSTableWriter implements Closeable {
    */
   public static SSTableWriter create(FileSystem fs, Path path, SSTableOptions options)
       throws IOException {
-    throw new UnsupportedOperationException("being built");
+    // Only tells files apart, and nothing goes by it: so it need not come from an injected source.
+    byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
+    long fileId = ThreadLocalRandom.current().nextLong() ^ RowHash.of(name, name.length);
+    return create(fs, path, options, fileId);
+  }
+
+  /** Begins a file with an id that no other file has. */
+  static SSTableWriter create(FileSystem fs, Path path, SSTableOptions options, long fileId)
+      throws IOException {
+    FSDataOutputStream out = fs.create(path, false, BUFFER_BYTES);
+    SSTableWriter writer = new SSTableWriter(fs, path, options, fileId, out);
+    try {
+      writer.blocks.raw(Footer.header(fileId));
+    } catch (IOException e) {
+      try {
+        writer.close();
+      } catch (IOException suppressed) {
+        e.addSuppressed(suppressed);
+      }
+      throw e;
+    }
+    return writer;
   }
 
   /** Adds the current cell of {@code cell}. */
   public void add(CellCursor cell) throws IOException {
-    throw new UnsupportedOperationException("being built");
+    add(
+        cell.key(),
+        cell.keyLength(),
+        cell.timestamp(),
+        cell.sequence(),
+        cell.ordinal(),
+        cell.type(),
+        cell.valueArray(),
+        cell.valueOffset(),
+        cell.valueLength());
   }
 
   /**
@@ -50,30 +131,171 @@ public final class SSTableWriter implements Closeable {
       int valueOffset,
       int valueLength)
       throws IOException {
-    throw new UnsupportedOperationException("being built");
+    checkOpen();
+    if (type == CellType.LABEL) {
+      throw new IllegalArgumentException("a label cannot be in " + path);
+    }
+    int mismatch = Arrays.mismatch(key, 0, keyLength, lastKey, 0, lastKeyLength);
+    boolean first = counter.cells() == 0;
+    if (!first) {
+      checkOrder(key, keyLength, mismatch, timestamp, sequence, ordinal);
+    }
+    boolean newRow = first || (mismatch >= 0 && mismatch < lastRowPart);
+    int rowPart = newRow ? rowPartLength(key, keyLength) : lastRowPart;
+    if (block.cellCount() > 0
+        && (long) block.size() + keyLength + valueLength > options.blockBytes()) {
+      flushBlock();
+    }
+    if (block.cellCount() == 0 && !first) {
+      blockKey = Separator.of(lastKey, lastKeyLength, key, keyLength);
+      blockContinues = mismatch < 0;
+    }
+    if (newRow) {
+      if (bloom.isPresent()) {
+        bloom.get().add(key, rowPart, lastKey, lastRowPart);
+      }
+      counter.addRow();
+    }
+    block.add(key, keyLength, timestamp, sequence, ordinal, type, value, valueOffset, valueLength);
+    counter.addCell(key, keyLength, timestamp, sequence, type, valueLength);
+    if (mismatch >= 0) {
+      if (lastKey.length < keyLength) {
+        lastKey = new byte[Math.max(keyLength, lastKey.length * 2)];
+      }
+      System.arraycopy(key, 0, lastKey, 0, keyLength);
+      lastKeyLength = keyLength;
+      lastRowPart = rowPart;
+    }
+    lastTimestamp = timestamp;
+    lastSequence = sequence;
+    lastOrdinal = ordinal;
   }
 
-  /** Adds a block of bytes under a name of its own; before {@link #finish()}. */
+  /**
+   * Adds a block of bytes under a name of its own; before {@link #finish()}.
+   *
+   * @throws IllegalArgumentException where there is one of that name
+   */
   public void metaBlock(String name, Bytes contents) throws IOException {
-    throw new UnsupportedOperationException("being built");
+    checkOpen();
+    if (metaBlocks.containsKey(name)) {
+      throw new IllegalArgumentException(path + " has a meta block \"" + name + "\" already");
+    }
+    metaBlocks.put(name, blocks.write(BlockKind.META, contents.toByteArray(), contents.length()));
   }
 
   /** Records the highest timestamp that the server has assigned; before {@link #finish()}. */
   public void highestServerTimestamp(long micros) {
-    throw new UnsupportedOperationException("being built");
+    checkOpen();
+    counter.highestServerTimestamp(micros);
   }
 
   /** The file's length so far, in bytes, without the block being filled: where to cut a file. */
   public long length() {
-    throw new UnsupportedOperationException("being built");
+    return blocks.position();
   }
 
   /** Writes the rest, forces it to disk where the file system can, and closes the file. */
   public SSTableSummary finish() throws IOException {
-    throw new UnsupportedOperationException("being built");
+    checkOpen();
+    if (block.cellCount() > 0) {
+      flushBlock();
+    }
+    if (bloom.isPresent()) {
+      bloom.get().finishBelowRoot();
+    }
+    index.finishBelowRoot();
+    Handle bloomRoot = bloom.isPresent() ? bloom.get().finish() : Handle.NONE;
+    Handle indexRoot = index.finish();
+    SSTableProperties properties =
+        counter.properties(Bytes.of(lastKey, 0, lastKeyLength), options.codec());
+    byte[] contents = new PropertiesBlock(properties, metaBlocks).encode();
+    Handle propertiesBlock = blocks.write(BlockKind.PROPERTIES, contents, contents.length);
+    blocks.raw(new Footer(propertiesBlock, indexRoot, bloomRoot, fileId).encode());
+    closed = true;
+    if (out.hasCapability(StreamCapabilities.HSYNC)) {
+      out.hsync();
+    }
+    out.close();
+    finished = true;
+    return new SSTableSummary(path, blocks.position(), properties);
   }
 
   /** Deletes the file unless it was finished. */
   @Override
-  public void close() throws IOException {}
+  public void close() throws IOException {
+    if (finished) {
+      return;
+    }
+    closed = true;
+    finished = true; // A second close has nothing to do.
+    IOException failure = null;
+    try {
+      out.close();
+    } catch (IOException e) {
+      failure = e; // What could not be written is deleted anyway: told only if that fails.
+    }
+    try {
+      fs.delete(path, false);
+    } catch (IOException e) {
+      if (failure != null) {
+        e.addSuppressed(failure);
+      }
+      throw e;
+    }
+  }
+
+  private void flushBlock() throws IOException {
+    io.stele.format.ByteWriter contents = block.finish();
+    Handle handle = blocks.write(BlockKind.DATA, contents.array(), contents.size());
+    block.clear();
+    index.add(blockKey, blockContinues, handle);
+    counter.addBlock(handle.length());
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException(path + " is closed");
+    }
+    if (blocks.isBroken()) {
+      throw new IllegalStateException("an earlier write to " + path + " failed");
+    }
+  }
+
+  private void checkOrder(
+      byte[] key, int keyLength, int mismatch, long timestamp, long sequence, int ordinal) {
+    boolean ascending;
+    if (mismatch >= 0) {
+      ascending =
+          mismatch == lastKeyLength
+              || (mismatch < keyLength && (key[mismatch] & 0xff) > (lastKey[mismatch] & 0xff));
+    } else if (timestamp != lastTimestamp) {
+      ascending = timestamp < lastTimestamp;
+    } else {
+      ascending = sequence != lastSequence ? sequence < lastSequence : ordinal < lastOrdinal;
+    }
+    if (!ascending) {
+      throw new IllegalArgumentException(
+          "cells of "
+              + path
+              + " must be added in order: "
+              + cell(Bytes.of(key, 0, keyLength), timestamp, sequence, ordinal)
+              + " came after "
+              + cell(
+                  Bytes.of(lastKey, 0, lastKeyLength), lastTimestamp, lastSequence, lastOrdinal));
+    }
+  }
+
+  private static String cell(Bytes key, long timestamp, long sequence, int ordinal) {
+    return "\"" + key + "\" @" + timestamp + " #" + sequence + "." + ordinal;
+  }
+
+  private static int rowPartLength(byte[] key, int keyLength) {
+    try {
+      return ColumnKey.rowPartLength(key, keyLength);
+    } catch (MalformedException e) {
+      throw new IllegalArgumentException(
+          "\"" + Bytes.of(key, 0, keyLength) + "\" is no column key", e);
+    }
+  }
 }

@@ -1,0 +1,36 @@
+package io.stele.sstable;
+
+/**
+ * What stands before a block's contents.
+ *
+ * @param length of the contents as they are stored
+ * @param rawLength of the contents when uncompressed
+ * @param kind the code of a {@link BlockKind}
+ * @param codec the code of a {@link io.stele.model.Codec}
+ */
+record BlockHeader(int length, int rawLength, int kind, int codec) {
+  /** The header at {@code at}, where there are bytes enough for one. */
+  static BlockHeader decode(byte[] bytes, int at) {
+    return new BlockHeader(
+        intAt(bytes, at), intAt(bytes, at + 4), bytes[at + 8] & 0xff, bytes[at + 9] & 0xff);
+  }
+
+  static int intAt(byte[] bytes, int at) {
+    return (bytes[at] & 0xff)
+        | (bytes[at + 1] & 0xff) << 8
+        | (bytes[at + 2] & 0xff) << 16
+        | bytes[at + 3] << 24;
+  }
+
+  @Override
+  public String toString() {
+    return BlockKind.ofCode(kind).map(known -> "one of kind " + known).orElse("one of kind " + kind)
+        + ", codec "
+        + codec
+        + ", "
+        + length
+        + " bytes, "
+        + rawLength
+        + " uncompressed";
+  }
+}

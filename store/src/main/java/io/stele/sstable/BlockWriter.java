@@ -1,0 +1,84 @@
+package io.stele.sstable;
+
+import io.stele.format.ByteWriter;
+import io.stele.format.Compression;
+import io.stele.model.Codec;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.zip.CRC32C;
+
+/**
+ * Frames, compresses and appends blocks to a file. Knows where the file's end is. Not safe for use
+ * by several threads.
+ */
+final class BlockWriter {
+  private final OutputStream out;
+  private final long fileId;
+  private final Codec codec;
+  private final ByteWriter frame = new ByteWriter(64);
+  private byte[] compressed = new byte[0];
+  private long position;
+  private boolean broken;
+
+  BlockWriter(OutputStream out, long fileId, Codec codec) {
+    this.out = out;
+    this.fileId = fileId;
+    this.codec = codec;
+  }
+
+  /** The file's length so far. */
+  long position() {
+    return position;
+  }
+
+  /** Whether a write failed, so that nobody knows what the file's end is. */
+  boolean isBroken() {
+    return broken;
+  }
+
+  /** Appends bytes that are no block. */
+  void raw(byte[] bytes) throws IOException {
+    broken = true;
+    out.write(bytes);
+    position += bytes.length;
+    broken = false;
+  }
+
+  /** Appends a block. */
+  Handle write(BlockKind kind, byte[] contents, int length) throws IOException {
+    broken = true;
+    byte[] stored = contents;
+    int storedLength = length;
+    Codec storedCodec = Codec.NONE;
+    if (codec != Codec.NONE) {
+      int room = Compression.roomFor(length);
+      if (compressed.length < room) {
+        compressed = new byte[room];
+      }
+      int size = Compression.compress(codec, contents, 0, length, compressed);
+      if (size >= 0 && size <= length - length / 8 - 1) {
+        stored = compressed;
+        storedLength = size;
+        storedCodec = codec;
+      }
+    }
+    frame.clear();
+    frame.writeInt(storedLength).writeInt(length).writeByte(kind.code());
+    frame.writeByte(Compression.code(storedCodec));
+    CRC32C crc = new CRC32C();
+    crc.update(frame.array(), 0, frame.size());
+    crc.update(stored, 0, storedLength);
+    out.write(frame.array(), 0, frame.size());
+    out.write(stored, 0, storedLength);
+    frame.clear();
+    frame.writeLong(fileId).writeLong(position);
+    crc.update(frame.array(), 0, frame.size());
+    frame.clear();
+    frame.writeInt((int) crc.getValue());
+    out.write(frame.array(), 0, frame.size());
+    Handle handle = new Handle(position, storedLength + SSTableFormat.BLOCK_OVERHEAD_BYTES);
+    position += handle.length();
+    broken = false;
+    return handle;
+  }
+}

@@ -1,0 +1,56 @@
+package io.stele.sstable;
+
+import java.io.IOException;
+
+/**
+ * A cursor's window on its file: blocks that lie one after the other are read at once. The window
+ * grows while the cursor goes straight on. Not safe for use by several threads.
+ */
+final class Readahead {
+  private static final int GROWTH_BYTES = 64 << 10;
+
+  private final StoredFile file;
+  private final int bytesMax;
+  private final int bytesFirst;
+  private byte[] buffer = new byte[0];
+  private long start;
+  private int size;
+  private int window;
+
+  /** A window that grows from {@code bytesFirst} to {@code bytesMax}. */
+  Readahead(StoredFile file, int bytesFirst, int bytesMax) {
+    this.file = file;
+    this.bytesFirst = bytesFirst;
+    this.bytesMax = bytesMax;
+    this.window = bytesFirst;
+  }
+
+  /**
+   * Makes sure that the block which {@code at} is on is in {@link #buffer()}.
+   *
+   * @param limit where in the file the last block that is of interest ends
+   * @return where in the buffer the block begins
+   */
+  int fetch(IndexCursor at, long limit) throws IOException {
+    long offset = at.offset();
+    if (offset < start || offset + at.length() > start + size) {
+      boolean goesOn = size > 0 && offset >= start + size && offset - start - size <= bytesMax;
+      window = goesOn ? Math.min(bytesMax, Math.max(GROWTH_BYTES, window * 2)) : bytesFirst;
+      long end = at.endOfBlocksWithin(Math.min(limit, offset + window));
+      int count = (int) Math.max(at.length(), end - offset);
+      size = 0;
+      if (buffer.length < count) {
+        buffer = new byte[count];
+      }
+      file.readFully(offset, buffer, 0, count);
+      start = offset;
+      size = count;
+    }
+    return (int) (offset - start);
+  }
+
+  /** The bytes read; valid until the next {@link #fetch}. */
+  byte[] buffer() {
+    return buffer;
+  }
+}

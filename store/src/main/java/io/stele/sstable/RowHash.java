@@ -1,0 +1,33 @@
+package io.stele.sstable;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/** MurmurHash64A with seed 0: the hash that Bloom filters on disk are made with. */
+final class RowHash {
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final long M = 0xc6a4a7935bd1e995L;
+
+  private RowHash() {}
+
+  /** The hash of the first {@code length} bytes. */
+  static long of(byte[] bytes, int length) {
+    long hash = length * M;
+    int i = 0;
+    for (; i + Long.BYTES <= length; i += Long.BYTES) {
+      long k = (long) LONG.get(bytes, i) * M;
+      k = (k ^ (k >>> 47)) * M;
+      hash = (hash ^ k) * M;
+    }
+    if (i < length) {
+      for (int shift = 0; i < length; i++, shift += 8) {
+        hash ^= (bytes[i] & 0xffL) << shift;
+      }
+      hash *= M;
+    }
+    hash = (hash ^ (hash >>> 47)) * M;
+    return hash ^ (hash >>> 47);
+  }
+}

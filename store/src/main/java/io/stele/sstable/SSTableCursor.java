@@ -1,0 +1,239 @@
+package io.stele.sstable;
+
+import io.stele.format.CellBlockCursor;
+import io.stele.format.CellCursor;
+import io.stele.format.CellType;
+import io.stele.format.MalformedException;
+import java.io.IOException;
+import java.util.Arrays;
+
+/**
+ * Goes through the cells of an SSTable between two keys, one block at a time. Reads nothing until
+ * its first move. Not safe for use by several threads.
+ */
+final class SSTableCursor implements CellCursor {
+  private enum State {
+    /** Before the first cell. */
+    BEGIN,
+    /** In {@link #block}. */
+    INSIDE,
+    /** After the last cell. */
+    END,
+    /** A move threw: only a seek leads on. */
+    FAILED
+  }
+
+  private static final long NO_BLOCK = -1;
+
+  private final Blocks blocks;
+  private final IndexBlock root;
+  private final ReadOptions options;
+  private final byte[] lower;
+
+  /** The first key that is out of bounds; empty: none is. */
+  private final byte[] upper;
+
+  private final IndexCursor index;
+  private final Readahead readahead;
+  private final CellBlockCursor block = CellBlockCursor.empty();
+  private State state = State.BEGIN;
+  private long blockOffset = NO_BLOCK;
+  private byte[] scratch = new byte[0];
+
+  /** Whether the block may hold keys at or above {@link #upper}. */
+  private boolean checkUpper;
+
+  /** Where the last block in bounds ends; 0: not looked for yet. */
+  private long limit;
+
+  SSTableCursor(Blocks blocks, IndexBlock root, byte[] lower, byte[] upper, ReadOptions options) {
+    this.blocks = blocks;
+    this.root = root;
+    this.lower = lower;
+    this.upper = upper;
+    this.options = options;
+    this.index = new IndexCursor(blocks, BlockKind.INDEX, root, options);
+    int first = options.cache() ? 0 : options.readaheadBytes();
+    this.readahead = new Readahead(blocks.file(), first, options.readaheadBytes());
+  }
+
+  @Override
+  public boolean next() throws IOException {
+    if (state == State.INSIDE) {
+      try {
+        if (block.next()) {
+          if (!checkUpper || isBelowUpper()) {
+            return true;
+          }
+          state = State.END;
+          return false;
+        }
+      } catch (MalformedException e) {
+        throw failed(e);
+      }
+      return nextBlock();
+    }
+    return switch (state) {
+      case BEGIN -> seek(lower, lower.length);
+      case FAILED -> throw new IOException("a cursor that failed was moved again");
+      default -> false;
+    };
+  }
+
+  @Override
+  public boolean seek(byte[] key, int length) throws IOException {
+    if (Arrays.compareUnsigned(key, 0, length, lower, 0, lower.length) < 0) {
+      return seek(lower, lower.length);
+    }
+    state = State.FAILED;
+    if (upper.length > 0 && Arrays.compareUnsigned(key, 0, length, upper, 0, upper.length) >= 0) {
+      state = State.END;
+      return false;
+    }
+    if (!index.seek(key, length)) {
+      state = State.END;
+      return false;
+    }
+    if (index.offset() != blockOffset) {
+      load();
+    }
+    try {
+      if (block.seek(key, length)) {
+        state = !checkUpper || isBelowUpper() ? State.INSIDE : State.END;
+        return state == State.INSIDE;
+      }
+    } catch (MalformedException e) {
+      throw failed(e);
+    }
+    return nextBlock();
+  }
+
+  /** Goes to the first cell of the block after. */
+  private boolean nextBlock() throws IOException {
+    state = State.FAILED;
+    do {
+      // A block whose key is out of bounds has only cells that are.
+      if (!index.next() || (upper.length > 0 && index.compareKey(upper, upper.length) >= 0)) {
+        state = State.END;
+        return false;
+      }
+      load();
+      try {
+        if (block.next()) {
+          state = !checkUpper || isBelowUpper() ? State.INSIDE : State.END;
+          return state == State.INSIDE;
+        }
+      } catch (MalformedException e) {
+        throw failed(e);
+      }
+    } while (true);
+  }
+
+  private void load() throws IOException {
+    blockOffset = NO_BLOCK;
+    Handle handle = index.handle();
+    Contents contents =
+        options.cache()
+            ? blocks.data(handle, options, () -> new DataBlock(read(handle))).cells()
+            : readUncached(handle);
+    try {
+      block.resetSearchable(contents.array(), contents.offset(), contents.length());
+    } catch (MalformedException e) {
+      throw blocks.corrupt(handle.offset(), BlockKind.DATA, e);
+    }
+    blockOffset = handle.offset();
+    checkUpper = upper.length > 0 && !index.isNextKeyBelow(upper, upper.length);
+  }
+
+  /** Contents to be kept. */
+  private Contents read(Handle handle) throws IOException {
+    if (options.readaheadBytes() == 0) {
+      return blocks.read(BlockKind.DATA, handle);
+    }
+    int at = readahead.fetch(index, limit());
+    byte[] buffer = readahead.buffer();
+    Contents contents = blocks.check(BlockKind.DATA, handle, buffer, at, new byte[0]);
+    return contents.array() == buffer ? Blocks.compact(contents) : contents;
+  }
+
+  /** Contents that are gone with the next block. */
+  private Contents readUncached(Handle handle) throws IOException {
+    if (options.memoryOnly()) {
+      throw new NotInMemoryException();
+    }
+    int at = readahead.fetch(index, limit());
+    byte[] buffer = readahead.buffer();
+    Contents contents = blocks.check(BlockKind.DATA, handle, buffer, at, scratch);
+    if (contents.array() != buffer) {
+      scratch = contents.array();
+    }
+    return contents;
+  }
+
+  private long limit() throws IOException {
+    if (limit == 0) {
+      limit = blocks.file().length();
+      IndexCursor end = new IndexCursor(blocks, BlockKind.INDEX, root, options);
+      if (upper.length > 0 && end.seek(upper, upper.length)) {
+        limit = end.offset() + end.length();
+      }
+    }
+    return limit;
+  }
+
+  private boolean isBelowUpper() {
+    return Arrays.compareUnsigned(block.key(), 0, block.keyLength(), upper, 0, upper.length) < 0;
+  }
+
+  private IOException failed(MalformedException cause) {
+    state = State.FAILED;
+    long damaged = blockOffset;
+    blockOffset = NO_BLOCK;
+    return blocks.corrupt(damaged, BlockKind.DATA, cause);
+  }
+
+  @Override
+  public byte[] key() {
+    return block.key();
+  }
+
+  @Override
+  public int keyLength() {
+    return block.keyLength();
+  }
+
+  @Override
+  public long timestamp() {
+    return block.timestamp();
+  }
+
+  @Override
+  public long sequence() {
+    return block.sequence();
+  }
+
+  @Override
+  public int ordinal() {
+    return block.ordinal();
+  }
+
+  @Override
+  public CellType type() {
+    return block.type();
+  }
+
+  @Override
+  public byte[] valueArray() {
+    return block.valueArray();
+  }
+
+  @Override
+  public int valueOffset() {
+    return block.valueOffset();
+  }
+
+  @Override
+  public int valueLength() {
+    return block.valueLength();
+  }
+}

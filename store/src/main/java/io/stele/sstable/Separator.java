@@ -1,0 +1,14 @@
+package io.stele.sstable;
+
+import java.util.Arrays;
+
+/** The shortest keys between others: what an index needs to know. */
+final class Separator {
+  private Separator() {}
+
+  /** The shortest key above {@code below} and not above {@code key}, which is not below it. */
+  static byte[] of(byte[] below, int belowLength, byte[] key, int keyLength) {
+    int shared = Arrays.mismatch(below, 0, belowLength, key, 0, keyLength);
+    return Arrays.copyOf(key, shared < 0 ? keyLength : Math.min(keyLength, shared + 1));
+  }
+}

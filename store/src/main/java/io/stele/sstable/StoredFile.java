@@ -1,0 +1,88 @@
+package io.stele.sstable;
+
+import io.stele.model.CorruptionException;
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import org.apache.hadoop.fs.ChecksumException;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * A file read at positions by any number of threads through one stream. Safe for use by any number
+ * of threads.
+ */
+final class StoredFile implements Closeable {
+  private final FileSystem fs;
+  private final Path path;
+  private final long length;
+  private volatile FSDataInputStream stream;
+  private volatile boolean closed;
+
+  private StoredFile(FileSystem fs, Path path, long length, FSDataInputStream stream) {
+    this.fs = fs;
+    this.path = path;
+    this.length = length;
+    this.stream = stream;
+  }
+
+  static StoredFile open(FileSystem fs, Path path, long length) throws IOException {
+    return new StoredFile(fs, path, length, fs.open(path));
+  }
+
+  Path path() {
+    return path;
+  }
+
+  long length() {
+    return length;
+  }
+
+  /** Reads exactly {@code count} bytes at {@code position}. */
+  void readFully(long position, byte[] buffer, int offset, int count) throws IOException {
+    FSDataInputStream current = stream;
+    try {
+      current.readFully(position, buffer, offset, count);
+    } catch (EOFException e) {
+      throw corrupt(position, "the file ends before byte " + (position + count));
+    } catch (ChecksumException e) {
+      throw corrupt(position, "the file system found damage: " + e.getMessage());
+    } catch (ClosedChannelException e) {
+      // A local file's channel is closed for all when one of its readers is interrupted.
+      if (closed) {
+        throw new IOException(path + " is closed", e);
+      }
+      if (Thread.currentThread().isInterrupted()) {
+        throw e;
+      }
+      reopened(current).readFully(position, buffer, offset, count);
+    }
+  }
+
+  /** Damage at {@code offset} of this file. */
+  CorruptionException corrupt(long offset, String detail) {
+    return new CorruptionException(path.toString(), offset, detail);
+  }
+
+  @Override
+  public void close() throws IOException {
+    FSDataInputStream last;
+    synchronized (this) {
+      closed = true;
+      last = stream;
+    }
+    last.close();
+  }
+
+  private synchronized FSDataInputStream reopened(FSDataInputStream broken) throws IOException {
+    if (closed) {
+      throw new IOException(path + " is closed");
+    }
+    if (stream == broken) {
+      stream = fs.open(path);
+    }
+    return stream;
+  }
+}
