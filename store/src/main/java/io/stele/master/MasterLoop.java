@@ -21,8 +21,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,13 +46,13 @@ final class MasterLoop implements Runnable {
   private final ServerWatch servers;
   private final TabletServers requests;
   private final TableAdmin tables;
-  private final Semaphore wake = new Semaphore(0);
+  private final Wake wake;
 
   private volatile boolean stopped;
-  private volatile boolean readAll = true;
   private volatile View view = new View(Map.of(), Map.of());
 
   private boolean bootstrapped;
+  private boolean tablesRead;
   private Map<Bytes, TabletRecord> tableRecords = new TreeMap<>();
   private long nextFullReadNanos;
   private final Map<TabletId, Sent> sent = new HashMap<>();
@@ -77,28 +75,22 @@ final class MasterLoop implements Runnable {
   }
 
   MasterLoop(
-      TabletRecords records, ServerWatch servers, TabletServers requests, TableAdmin tables) {
+      TabletRecords records,
+      ServerWatch servers,
+      TabletServers requests,
+      TableAdmin tables,
+      Wake wake) {
+    this.wake = wake;
     this.records = records;
     this.servers = servers;
     this.requests = requests;
     this.tables = tables;
   }
 
-  /** Something may have changed: look soon. */
-  void wake() {
-    wake.release();
-  }
-
-  /** Tables or servers changed: read all records, soon. */
-  void wakeForAll() {
-    readAll = true;
-    wake.release();
-  }
-
   /** Ends the loop after what it is doing. */
   void stop() {
     stopped = true;
-    wake.release();
+    wake.look();
   }
 
   /** What the loop saw last. */
@@ -117,13 +109,11 @@ final class MasterLoop implements Runnable {
       } catch (IOException | SteleException e) {
         LOG.warn("The master could not do all it had to; it goes on: {}", e.toString());
         LOG.debug("Why", e);
-        readAll = true;
+        wake.lookAtAll();
         pause = FAILED;
       }
       try {
-        if (wake.tryAcquire(pause.toMillis(), TimeUnit.MILLISECONDS)) {
-          wake.drainPermits();
-        }
+        wake.await(pause);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return; // The master is closed.
@@ -137,8 +127,7 @@ final class MasterLoop implements Runnable {
    * @return whether something is under way that will change soon
    */
   private boolean step() throws IOException {
-    boolean full = readAll || System.nanoTime() - nextFullReadNanos >= 0;
-    readAll = false;
+    boolean full = wake.takeAll() || System.nanoTime() - nextFullReadNanos >= 0;
     servers.refresh(full);
     Map<ServerId, ServerInfo> live = servers.live();
     requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
@@ -155,12 +144,12 @@ final class MasterLoop implements Runnable {
       List<TabletRecord> metadata = records.readAll(TableId.METADATA);
       metadata.forEach(record -> known.put(record.id(), record));
       if (metadata.stream().allMatch(record -> served(record, live))) {
-        readTables(full, live);
+        readTables(full || !tablesRead, live);
       } else {
-        readAll |= full;
+        tablesRead &= !full;
       }
     } else {
-      readAll |= full;
+      tablesRead &= !full;
     }
     tableRecords.values().forEach(record -> known.put(record.id(), record));
     known.values().forEach(record -> record.assignment().server().ifPresent(servers::named));
@@ -188,6 +177,7 @@ final class MasterLoop implements Runnable {
       Map<Bytes, TabletRecord> all = new TreeMap<>();
       records.readAllTables().forEach(record -> all.put(record.row(), record));
       tableRecords = all;
+      tablesRead = true;
       long took = System.nanoTime() - start;
       nextFullReadNanos =
           start + Math.max(FULL_READ_EVERY.toNanos(), Math.multiplyExact(took, FULL_READ_SHARE));
@@ -240,13 +230,13 @@ final class MasterLoop implements Runnable {
       } else if (action instanceof Action.Release release) {
         remember(records.release(record, "released from " + release.server()));
         LOG.info("{} is taken from {}, which is fenced", record.id(), release.server());
-        wake();
+        wake.look();
       } else if (action instanceof Action.Discard discard) {
         requests.discard(discard.server(), live.get(discard.server()), record);
       }
     } catch (RecordChangedException e) {
       LOG.debug("{} was changed meanwhile", record, e);
-      readAll = true; // Somebody was faster; the next look shows how it is.
+      wake.lookAtAll(); // Somebody was faster; the next look shows how it is.
     }
   }
 

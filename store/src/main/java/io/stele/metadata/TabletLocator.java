@@ -171,7 +171,11 @@ public final class TabletLocator implements AutoCloseable {
                 if (!counting.isEmpty()) {
                   return CompletableFuture.completedFuture(remember(table, row, counting));
                 }
-                Optional<Bytes> next = page.next().filter(n -> n.compareTo(end) < 0);
+                Optional<Bytes> next =
+                    (page.rows().size() < ROWS_AHEAD
+                            ? page.next()
+                            : Optional.of(page.rows().get(ROWS_AHEAD - 1).key().successor()))
+                        .filter(key -> key.compareTo(end) < 0);
                 if (next.isPresent()) {
                   return search(table, row, next.get(), inOrder, deadline);
                 }
