@@ -29,6 +29,17 @@ public record ServerInfo(
     Optional<String> container,
     boolean draining) {
 
+  /** A server that takes tablets. */
+  public ServerInfo(
+      Address control, Address data, Optional<Address> web, Optional<String> container) {
+    this(control, data, web, container, false);
+  }
+
+  /** The same server, giving its tablets away. */
+  public ServerInfo drained() {
+    return new ServerInfo(control, data, web, container, true);
+  }
+
   /** The data of the lock's node. */
   public Bytes encode() {
     return Avro.encode(
