@@ -16,8 +16,21 @@ import org.junit.jupiter.api.TestInstance;
 class ModulesTest {
   private static final List<String> STORE =
       List.of(
-          "model", "config", "format", "sstable", "log", "memtable", "tablet", "lock", "wire", "metadata", "client",
-          "web", "tabletserver", "master", "sim");
+          "model",
+          "config",
+          "format",
+          "sstable",
+          "log",
+          "memtable",
+          "tablet",
+          "lock",
+          "wire",
+          "metadata",
+          "client",
+          "web",
+          "tabletserver",
+          "master",
+          "sim");
 
   /** What jobs may use of the store: its public API, and configuration keys. */
   private static final List<String> API = List.of("model", "client", "config");
@@ -32,7 +45,15 @@ class ModulesTest {
           "yarn", STORE);
 
   private static final List<String> ALL =
-      with(STORE, "inputformat", "outputformat", "mapreduce", "yarn", "examples", "cli", "benchmarks");
+      with(
+          STORE,
+          "inputformat",
+          "outputformat",
+          "mapreduce",
+          "yarn",
+          "examples",
+          "cli",
+          "benchmarks");
 
   private final JavaClasses everything =
       new ClassFileImporter()
@@ -65,7 +86,10 @@ class ModulesTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(
-            ALL.stream().filter(other -> !STORE.contains(other)).map(ModulesTest::in).toArray(String[]::new))
+            ALL.stream()
+                .filter(other -> !STORE.contains(other))
+                .map(ModulesTest::in)
+                .toArray(String[]::new))
         .check(everything);
   }
 

@@ -1,0 +1,423 @@
+package io.stele.cli.embedded;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * A real Hadoop on this one machine: ZooKeeper, HDFS, YARN with several NodeManagers and the
+ * MapReduce history server in one JVM of their own, containers in processes of their own.
+ *
+ * <p>Everything lies in one work directory, which the start empties; at most one runs in a
+ * directory. No process outlives it: not when it is closed, not when this JVM ends or is killed
+ * (the daemons notice and end, and the shell around them ends the containers), and what even that
+ * left is ended by the next start in the same directory.
+ *
+ * <pre>{@code
+ * try (EmbeddedHadoop hadoop = EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory))) {
+ *   Configuration conf = hadoop.configuration();   // fs.defaultFS, YARN, MapReduce and stele.zookeeper.quorum
+ *   ...
+ * }
+ * }</pre>
+ *
+ * <p>Safe for use by any number of threads.
+ */
+public final class EmbeddedHadoop implements AutoCloseable {
+  private static final Duration END = Duration.ofSeconds(20);
+
+  private final Path directory;
+  private final Process shell;
+  private final Marker marker;
+  private final Thread atExit = new Thread(this::endQuietly, "embedded-hadoop-end");
+
+  private EmbeddedHadoop(Path directory, Process shell) {
+    this.directory = directory;
+    this.shell = shell;
+    this.marker = Marker.of(directory);
+  }
+
+  /**
+   * How to run it.
+   *
+   * @param directory where everything lies; made if it is not there, emptied if it is
+   * @param dataNodes 1 to 9
+   * @param nodeManagers 1 to 9
+   * @param nodeManagerMb what each NodeManager has for containers, in MB
+   * @param heapMb the largest heap of the daemons' JVM, in MB
+   * @param timeout until when it must be up
+   */
+  public record Options(
+      Path directory,
+      int dataNodes,
+      int nodeManagers,
+      int nodeManagerMb,
+      int heapMb,
+      Duration timeout) {
+    public Options {
+      directory = directory.toAbsolutePath().normalize();
+      if (!directory.toString().matches("[^\\s,:%'\"\\\\$`]+")) {
+        throw new IllegalArgumentException(
+            "Hadoop cannot work in \""
+                + directory
+                + "\": choose a directory without blanks, commas, colons, quotes, % or $");
+      }
+      checkCount("DataNodes", dataNodes);
+      checkCount("NodeManagers", nodeManagers);
+    }
+
+    private static void checkCount(String what, int count) {
+      if (count < 1 || count > 9) {
+        throw new IllegalArgumentException(
+            "an embedded Hadoop has 1 to 9 " + what + ", not " + count);
+      }
+    }
+
+    /** One DataNode, and two NodeManagers of 2.5 GB each. */
+    public static Options in(Path directory) {
+      return new Options(directory, 1, 2, 2560, 768, Duration.ofMinutes(3));
+    }
+
+    /** With that many DataNodes. */
+    public Options withDataNodes(int count) {
+      return new Options(directory, count, nodeManagers, nodeManagerMb, heapMb, timeout);
+    }
+
+    /** With that many NodeManagers, each with {@code mb} MB for containers. */
+    public Options withNodeManagers(int count, int mb) {
+      return new Options(directory, dataNodes, count, mb, heapMb, timeout);
+    }
+  }
+
+  /** Starts it, and returns when it takes jobs. */
+  public static EmbeddedHadoop start(Options options) throws IOException {
+    return start(options, daemon -> {});
+  }
+
+  /**
+   * Starts it, and returns when it takes jobs.
+   *
+   * @param up is told the name of each daemon that has come up
+   * @throws IOException where one already runs in the directory, or it does not come up in time;
+   *     the message says why, and which log tells more
+   */
+  public static EmbeddedHadoop start(Options options, Consumer<String> up) throws IOException {
+    Path directory = options.directory();
+    Files.createDirectories(directory);
+    if (isRunning(directory)) {
+      throw new IOException("an embedded Hadoop already runs in " + directory);
+    }
+    Marker.of(directory).sweep(END);
+    empty(directory);
+    Files.createDirectories(logDirectory(directory));
+    EmbeddedHadoop hadoop = new EmbeddedHadoop(directory, launch(options));
+    Runtime.getRuntime().addShutdownHook(hadoop.atExit);
+    try {
+      hadoop.awaitReady(options.timeout(), up);
+    } catch (IOException | RuntimeException e) {
+      hadoop.close();
+      throw e;
+    }
+    return hadoop;
+  }
+
+  /** Whether one runs in {@code directory}, started by this process or another. */
+  public static boolean isRunning(Path directory) throws IOException {
+    if (!Files.exists(lockFile(directory))) {
+      return false;
+    }
+    try (FileChannel channel = FileChannel.open(lockFile(directory), StandardOpenOption.WRITE);
+        FileLock lock = channel.tryLock()) {
+      return lock == null;
+    }
+  }
+
+  /**
+   * Ends the one that runs in {@code directory}, whoever started it, with all its containers.
+   *
+   * @return how many processes were ended; 0: none ran there
+   */
+  public static int end(Path directory) throws IOException {
+    return Marker.of(directory).sweep(END);
+  }
+
+  /**
+   * The processes of the one in {@code directory}, whoever started it: the daemons' JVM and
+   * everything in containers.
+   */
+  public static List<MarkedProcess> processes(Path directory) {
+    return Marker.of(directory).processes();
+  }
+
+  /**
+   * What clients of the one in {@code directory} need: Hadoop's defaults, nothing of the machine's
+   * own Hadoop, and the file that the daemons wrote.
+   *
+   * @throws IOException where none has come up there
+   */
+  public static Configuration configuration(Path directory) throws IOException {
+    Path file = configurationFile(directory);
+    if (!Files.exists(file)) {
+      throw new IOException(
+          "no embedded Hadoop has come up in " + directory + ": there is no " + file);
+    }
+    Configuration conf = new Configuration();
+    conf.addResource(new org.apache.hadoop.fs.Path(file.toUri()));
+    return conf;
+  }
+
+  /**
+   * The file that tells clients of the one in {@code directory} how to reach it; not there before
+   * it is up.
+   */
+  public static Path configurationFile(Path directory) {
+    return directory.resolve("hadoop-client.xml");
+  }
+
+  /** Where the one in {@code directory} writes what would otherwise be on the console. */
+  public static Path logDirectory(Path directory) {
+    return directory.resolve("logs");
+  }
+
+  static Path lockFile(Path directory) {
+    return directory.resolve("lock");
+  }
+
+  /** A new configuration by which clients reach it. */
+  public Configuration configuration() {
+    try {
+      return configuration(directory);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e); // It was there when it came up.
+    }
+  }
+
+  /** Its work directory. */
+  public Path directory() {
+    return directory;
+  }
+
+  /**
+   * Its processes: the daemons' JVM and everything in containers, without the shell around the
+   * first.
+   */
+  public List<MarkedProcess> processes() {
+    return marker.processes();
+  }
+
+  /** Lets it live on when this is closed or this JVM ends. {@link #end} ends it then. */
+  public void detach() throws IOException {
+    tell("detach");
+    Runtime.getRuntime().removeShutdownHook(atExit);
+    shell.getInputStream().close();
+  }
+
+  /**
+   * Ends it with all its containers; what it held is gone, its logs stay. Ending it again does
+   * nothing.
+   */
+  @Override
+  public void close() throws IOException {
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException e) {
+      // This JVM is ending: the hook is what runs this, or will find nothing left to do.
+    }
+    endAll();
+  }
+
+  private void endAll() throws IOException {
+    shell.destroy(); // SIGTERM: it kills the daemons' JVM, then the containers.
+    try {
+      if (!shell.waitFor(10, TimeUnit.SECONDS)) {
+        shell.destroyForcibly();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      shell.destroyForcibly();
+    }
+    marker.sweep(END);
+  }
+
+  private void endQuietly() {
+    try {
+      endAll();
+    } catch (IOException e) {
+      System.err.println("stele: " + e.getMessage());
+    }
+  }
+
+  private void tell(String word) throws IOException {
+    OutputStream out = shell.getOutputStream();
+    out.write((word + "\n").getBytes(StandardCharsets.UTF_8));
+    out.flush();
+  }
+
+  private static Process launch(Options options) throws IOException {
+    Path directory = options.directory();
+    Path logs = logDirectory(directory);
+    ClassPaths classPaths = ClassPaths.find(directory);
+    List<String> command = new ArrayList<>();
+    command.addAll(List.of("bash", "-c", script(), "daemons.sh", Marker.of(directory).value()));
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(
+        List.of(
+            "-Xmx" + options.heapMb() + "m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:-UsePerfData",
+            "-Xss512k"));
+    command.add("-Djava.net.preferIPv4Stack=true");
+    command.add("-Dzookeeper.admin.enableServer=false");
+    command.add("-Djava.io.tmpdir=" + Files.createDirectories(directory.resolve("tmp")));
+    command.add("-Dhadoop.log.dir=" + logs);
+    command.add("-Dlog4j.configuration=io/stele/cli/embedded/log4j.properties");
+    command.add("-Dstele.embedded.log=" + logs.resolve("hadoop.log"));
+    command.add("-D" + HadoopSettings.CONTAINER_CLASSPATH + "=" + classPaths.containers());
+    command.addAll(
+        List.of("-cp", classPaths.daemons(), HadoopDaemons.class.getName(), directory.toString()));
+    command.add(Integer.toString(options.dataNodes()));
+    command.add(Integer.toString(options.nodeManagers()));
+    command.add(Integer.toString(options.nodeManagerMb()));
+    ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
+    builder.redirectError(Redirect.to(logs.resolve("hadoop.err").toFile()));
+    // What the machine's own Hadoop, if there is one, would change.
+    builder
+        .environment()
+        .keySet()
+        .removeIf(
+            name ->
+                name.startsWith("HADOOP_")
+                    || name.startsWith("YARN_")
+                    || name.startsWith("STELE_"));
+    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    builder.environment().put("LC_ALL", "C.UTF-8");
+    return builder.start();
+  }
+
+  private static String script() throws IOException {
+    try (InputStream in = EmbeddedHadoop.class.getResourceAsStream("daemons.sh")) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  private void awaitReady(Duration timeout, Consumer<String> up) throws IOException {
+    CompletableFuture<String> failure = new CompletableFuture<>();
+    Thread reader = new Thread(() -> failure.complete(readUntilReady(up)), "embedded-hadoop-start");
+    reader.setDaemon(true);
+    reader.start();
+    String why;
+    try {
+      why = failure.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      why = "it was not up after " + timeout.toSeconds() + " s";
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      why = "interrupted";
+    } catch (ExecutionException e) {
+      why = e.getCause().toString();
+    }
+    if (!why.isEmpty()) {
+      throw new IOException(
+          "embedded Hadoop did not start: "
+              + why
+              + "; see "
+              + logDirectory(directory).resolve("hadoop.log"));
+    }
+  }
+
+  /** Empty when it is up, else why it is not. */
+  private String readUntilReady(Consumer<String> up) {
+    BufferedReader in =
+        new BufferedReader(new InputStreamReader(shell.getInputStream(), StandardCharsets.UTF_8));
+    try {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        if (line.equals("ready")) {
+          return "";
+        } else if (line.startsWith("failed ")) {
+          return line.substring("failed ".length());
+        } else if (line.startsWith("up ")) {
+          up.accept(line.substring("up ".length()));
+        }
+      }
+      return "its JVM ended" + lastWords();
+    } catch (IOException e) {
+      return e.toString();
+    }
+  }
+
+  private String lastWords() throws IOException {
+    Path errors = logDirectory(directory).resolve("hadoop.err");
+    List<String> lines = Files.exists(errors) ? Files.readAllLines(errors) : List.of();
+    return lines.isEmpty() ? "" : " (" + lines.get(lines.size() - 1).strip() + ")";
+  }
+
+  private static void empty(Path directory) throws IOException {
+    for (String part :
+        List.of("hdfs", "lib", "target", "zookeeper", "tmp", "logs", "hadoop-client.xml")) {
+      Path path = directory.resolve(part);
+      if (Files.exists(path)) {
+        try (Stream<Path> all = Files.walk(path)) {
+          for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
+            Files.delete(each);
+          }
+        }
+      }
+    }
+  }
+
+  /** The class paths of the daemons and of the containers. */
+  private record ClassPaths(String daemons, String containers) {
+    /** Jars that no machine's Hadoop has: containers must not see them by accident. */
+    private static final List<String> OURS =
+        List.of("stele-", "caffeine-", "picocli-", "assertj-", "archunit-");
+
+    /**
+     * In the distribution (system property {@code stele.home}) its library directories; else, in a
+     * test, that of this JVM, of which containers get what is not ours.
+     */
+    static ClassPaths find(Path directory) throws IOException {
+      String home = System.getProperty("stele.home", "");
+      String own = System.getProperty("java.class.path");
+      if (!home.isEmpty() && Files.isDirectory(Path.of(home, "lib", "hadoop"))) {
+        String hadoop = Path.of(home, "lib", "hadoop") + "/*";
+        boolean fromDistribution = own.contains(Path.of(home, "lib").toString());
+        return new ClassPaths(
+            fromDistribution
+                ? String.join(File.pathSeparator, home + "/lib/*", hadoop, home + "/lib/embedded/*")
+                : own,
+            hadoop);
+      }
+      Path links = Files.createDirectories(directory.resolve("lib"));
+      for (String entry : own.split(File.pathSeparator)) {
+        Path jar = Path.of(entry).toAbsolutePath();
+        String name = jar.getFileName().toString();
+        if (name.endsWith(".jar") && OURS.stream().noneMatch(name::startsWith)) {
+          Files.createSymbolicLink(links.resolve(name), jar);
+        }
+      }
+      return new ClassPaths(own, links + "/*");
+    }
+  }
+}

@@ -1,0 +1,36 @@
+package io.stele.cli.embedded;
+
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A process of an embedded Hadoop: its daemons' JVM, or one of a container.
+ *
+ * @param pid its process id
+ * @param environment what it was started with; empty where the system does not tell
+ * @param command its command line, as far as the system tells
+ */
+public record MarkedProcess(long pid, Map<String, String> environment, String command) {
+  public MarkedProcess {
+    environment = Map.copyOf(environment);
+  }
+
+  /**
+   * The component of Stele that it runs, such as {@code tabletserver-1}; the shells around it carry
+   * the name too.
+   */
+  public Optional<String> component() {
+    return Optional.ofNullable(environment.get("STELE_COMPONENT"));
+  }
+
+  /** Whether it is a Java virtual machine, and not a shell that waits for one. */
+  public boolean isJava() {
+    String program = command.split(" ", 2)[0];
+    return program.equals("java") || program.endsWith("/java");
+  }
+
+  /** Ends it at once, as {@code kill -9} does. */
+  public void kill() {
+    ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+  }
+}

@@ -1,0 +1,128 @@
+package io.stele.cli.embedded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.StringTokenizer;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The daemons are real, and nothing of them stays. */
+@Timeout(300)
+class EmbeddedHadoopIT {
+  private static java.nio.file.Path directory(String name) {
+    return java.nio.file.Path.of("target", "embedded", name);
+  }
+
+  @Test
+  void runsAMapReduceJobOnYarnAndLeavesNoProcessBehind() throws Exception {
+    List<String> up = new ArrayList<>();
+    List<MarkedProcess> seen;
+    try (EmbeddedHadoop hadoop =
+        EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory("word-count")), up::add)) {
+      assertThat(up).containsExactlyInAnyOrder("ZooKeeper", "HDFS", "YARN", "MapReduce history");
+      Job job = wordCount(hadoop.configuration());
+      job.submit();
+      seen = new ArrayList<>();
+      while (!job.isComplete()) {
+        seen.addAll(hadoop.processes());
+        Thread.sleep(100); // Lets the job go on; nothing depends on how long.
+      }
+      assertThat(job.isSuccessful()).isTrue();
+      assertThat(job.getCounters().findCounter("test", "words").getValue()).isEqualTo(6);
+      assertThat(read(hadoop.configuration(), "/out/part-r-00000")).isEqualTo("a\t3\nb\t2\nc\t1\n");
+      assertThat(hadoop.processes()).hasSizeGreaterThanOrEqualTo(1);
+    }
+    assertThat(seen).anyMatch(process -> process.command().contains("MRAppMaster"));
+    assertThat(seen)
+        .anyMatch(process -> process.isJava() && process.command().contains("YarnChild"));
+    assertThat(EmbeddedHadoop.processes(directory("word-count"))).isEmpty();
+    assertThat(EmbeddedHadoop.isRunning(directory("word-count"))).isFalse();
+  }
+
+  @Test
+  void aKilledDaemonTakesItsContainersWithIt() throws Exception {
+    try (EmbeddedHadoop hadoop =
+        EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory("killed")))) {
+      assertThatThrownBy(() -> EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory("killed"))))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("already runs in");
+      Job job = wordCount(hadoop.configuration());
+      job.submit();
+      await(
+          () ->
+              hadoop.processes().stream()
+                  .anyMatch(process -> process.command().contains("MRAppMaster")));
+      hadoop.processes().stream()
+          .filter(
+              process ->
+                  process.isJava() && process.command().contains(HadoopDaemons.class.getName()))
+          .forEach(MarkedProcess::kill);
+      await(() -> hadoop.processes().isEmpty());
+    }
+  }
+
+  private static Job wordCount(Configuration conf) throws IOException {
+    FileSystem fs = FileSystem.get(conf);
+    try (FSDataOutputStream out = fs.create(new Path("/in/text"))) {
+      out.write("a b c\na b\na\n".getBytes(StandardCharsets.UTF_8));
+    }
+    Job job = Job.getInstance(conf, "word count");
+    job.setJar(testClasses().toString());
+    job.setMapperClass(Words.class);
+    job.setCombinerClass(IntSumReducer.class);
+    job.setReducerClass(IntSumReducer.class);
+    job.setOutputKeyClass(Text.class);
+    job.setOutputValueClass(IntWritable.class);
+    FileInputFormat.addInputPath(job, new Path("/in"));
+    FileOutputFormat.setOutputPath(job, new Path("/out"));
+    return job;
+  }
+
+  private static java.nio.file.Path testClasses() throws IOException {
+    return JarOf.classes(Words.class);
+  }
+
+  private static String read(Configuration conf, String path) throws IOException {
+    try (var in = FileSystem.get(conf).open(new Path(path))) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  private static void await(java.util.concurrent.Callable<Boolean> condition) throws Exception {
+    long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+    while (!condition.call()) {
+      assertThat(System.nanoTime()).as("waited a minute").isLessThan(deadline);
+      Thread.sleep(50);
+    }
+  }
+
+  /** Splits lines into words. */
+  public static final class Words extends Mapper<LongWritable, Text, Text, IntWritable> {
+    @Override
+    protected void map(LongWritable offset, Text line, Context context)
+        throws IOException, InterruptedException {
+      for (StringTokenizer words = new StringTokenizer(line.toString()); words.hasMoreTokens(); ) {
+        context.getCounter("test", "words").increment(1);
+        context.write(new Text(words.nextToken()), new IntWritable(1));
+      }
+    }
+  }
+}
