@@ -23,6 +23,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.sstable.CaffeineBlockCache;
 import io.stele.tablet.Tablet;
+import io.stele.web.StatusServer;
 import io.stele.wire.Address;
 import io.stele.wire.ControlServer;
 import io.stele.wire.DataClient;
@@ -95,6 +96,7 @@ public final class TabletServer {
   private DataClient dataClient;
   private DataServer dataServer;
   private ControlServer controlServer;
+  private StatusServer statusServer;
   private Map<LogKind, CommitLog> logs;
   private CaffeineBlockCache cache;
   private Lock lock;
@@ -204,6 +206,7 @@ public final class TabletServer {
             TabletServerProtocol.class,
             TabletServerService.newReflectiveBlockingService(new AdminService(this)));
 
+    statusServer = StatusServer.start(0, new ServerPage(this)::page);
     lock = takeLock();
     leaseKeeper = LeaseKeeper.start(lease, lock, life::abort);
     rounds = Executors.newSingleThreadScheduledExecutor(named("maintenance"));
@@ -231,16 +234,19 @@ public final class TabletServer {
   }
 
   private Lock takeLock() throws IOException {
-    ServerInfo info =
-        new ServerInfo(
-            new Address(id.host(), controlServer.port()),
-            new Address(id.host(), dataServer.port()),
-            Optional.empty(),
-            environment.container());
     return environment
         .locks()
-        .tryLock(LockPaths.server(id), info.encode())
+        .tryLock(LockPaths.server(id), info(false).encode())
         .orElseThrow(() -> new IOException("somebody holds the lock of server " + id));
+  }
+
+  private ServerInfo info(boolean drains) {
+    return new ServerInfo(
+        controlAddress(),
+        new Address(id.host(), dataServer.port()),
+        Optional.of(new Address(id.host(), statusServer.port())),
+        environment.container(),
+        drains);
   }
 
   private void round() {
@@ -273,6 +279,10 @@ public final class TabletServer {
 
   Map<LogKind, MemtableBudget> budgets() {
     return budgets;
+  }
+
+  Map<LogKind, CommitLog> logs() {
+    return logs;
   }
 
   Address controlAddress() {
@@ -410,6 +420,7 @@ public final class TabletServer {
   public void drain() throws IOException {
     LOG.info("Draining {} tablets", tablets.count());
     draining = true;
+    lock.update(info(true).encode());
     try {
       for (LogKind kind : List.of(LogKind.USER, LogKind.META)) {
         for (HostedTablet hosted : tablets.all()) {
@@ -452,6 +463,9 @@ public final class TabletServer {
     threads.forEach(ExecutorService::shutdownNow);
     if (controlServer != null) {
       controlServer.close();
+    }
+    if (statusServer != null) {
+      statusServer.close();
     }
     if (access != null) {
       access.close();

@@ -1,0 +1,86 @@
+package io.stele.tabletserver;
+
+import io.stele.config.ClusterConfig;
+import io.stele.lock.CuratorLockService;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.security.SecureRandom;
+import java.time.InstantSource;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The tablet-server process. Takes no arguments: its configuration is Hadoop's with {@code
+ * stele-site.xml}, or the file that the environment names in {@code STELE_CONF}.
+ *
+ * <p>Exit status: 0 after it was drained; 1 where it could not start (the reason is on standard
+ * error); 3 where it had to end.
+ */
+public final class TabletServerMain {
+  private static final Logger LOG = LoggerFactory.getLogger(TabletServerMain.class);
+  private static final int CANNOT_START = 1;
+  private static final int ENDED = 3;
+  private static final long RETRY_MILLIS = 500;
+
+  private TabletServerMain() {}
+
+  /** Runs until the server is drained. */
+  public static void main(String[] args) {
+    int status = 0;
+    try {
+      Configuration conf = configuration(Optional.ofNullable(System.getenv("STELE_CONF")));
+      TabletServer server = start(conf, Optional.ofNullable(System.getenv("NM_HOST")));
+      server.await();
+    } catch (InterruptedException | IOException | RuntimeException | Error e) {
+      LOG.error("The tablet server cannot start", e);
+      System.err.println("The tablet server cannot start: " + e.getMessage());
+      status = CANNOT_START;
+    }
+    Runtime.getRuntime().halt(status); // Threads of libraries must not keep a process that is done.
+  }
+
+  private static Configuration configuration(Optional<String> file) {
+    Configuration conf = new Configuration();
+    conf.addResource("stele-site.xml");
+    file.ifPresent(path -> conf.addResource(new Path("file://" + path)));
+    return conf;
+  }
+
+  private static TabletServer start(Configuration conf, Optional<String> nodeHost)
+      throws IOException, InterruptedException {
+    ClusterConfig cluster = ClusterConfig.of(conf);
+    FileSystem fs = cluster.root().getFileSystem(conf);
+    TabletServer.Environment environment =
+        new TabletServer.Environment(
+            conf,
+            fs,
+            CuratorLockService.connect(
+                cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout()),
+            nodeHost.isPresent()
+                ? nodeHost.get()
+                : InetAddress.getLocalHost().getCanonicalHostName(),
+            Optional.ofNullable(System.getenv("CONTAINER_ID")),
+            InstantSource.system(),
+            new SecureRandom(),
+            why -> {
+              System.err.println("The tablet server ends: " + why);
+              Runtime.getRuntime().halt(ENDED);
+            });
+    while (true) {
+      try {
+        return TabletServer.start(environment);
+      } catch (SteleException e) {
+        if (e.code() != SteleException.Code.NOT_FOUND) {
+          throw e;
+        }
+        LOG.info("Waiting for a master to make the root directory: {}", e.getMessage());
+        Thread.sleep(RETRY_MILLIS);
+      }
+    }
+  }
+}
