@@ -11,6 +11,7 @@ public final class CorruptionException extends IOException {
 
   private final String file;
   private final long offset;
+  private final String detail;
 
   /**
    * Damage found.
@@ -23,6 +24,7 @@ public final class CorruptionException extends IOException {
     super(file + " is damaged at offset " + offset + ": " + detail);
     this.file = file;
     this.offset = offset;
+    this.detail = detail;
   }
 
   /** The damaged file. */
@@ -33,5 +35,10 @@ public final class CorruptionException extends IOException {
   /** Where in the file the damage is, in bytes from its start. */
   public long offset() {
     return offset;
+  }
+
+  /** Which part is damaged and how, without file and offset. */
+  public String detail() {
+    return detail;
   }
 }

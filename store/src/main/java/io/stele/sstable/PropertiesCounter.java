@@ -60,7 +60,7 @@ final class PropertiesCounter {
     highestServerTimestamp = Math.max(highestServerTimestamp, micros);
   }
 
-  SSTableProperties properties(Bytes lastKey, Codec codec) {
+  SSTableProperties properties(Bytes lastKey, Codec codec, String createdBy) {
     return new SSTableProperties(
         cells,
         tombstones,
@@ -76,6 +76,6 @@ final class PropertiesCounter {
         dataBytes,
         dataBlocks,
         codec,
-        SSTableFormat.CREATED_BY);
+        createdBy);
   }
 }

@@ -1,5 +1,6 @@
 package io.stele.sstable;
 
+import io.stele.format.ByteWriter;
 import io.stele.format.CellBlockWriter;
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
@@ -208,7 +209,8 @@ public final class SSTableWriter implements Closeable {
     Handle bloomRoot = bloom.isPresent() ? bloom.get().finish() : Handle.NONE;
     Handle indexRoot = index.finish();
     SSTableProperties properties =
-        counter.properties(Bytes.of(lastKey, 0, lastKeyLength), options.codec());
+        counter.properties(
+            Bytes.of(lastKey, 0, lastKeyLength), options.codec(), SSTableFormat.CREATED_BY);
     byte[] contents = new PropertiesBlock(properties, metaBlocks).encode();
     Handle propertiesBlock = blocks.write(BlockKind.PROPERTIES, contents, contents.length);
     blocks.raw(new Footer(propertiesBlock, indexRoot, bloomRoot, fileId).encode());
@@ -246,7 +248,7 @@ public final class SSTableWriter implements Closeable {
   }
 
   private void flushBlock() throws IOException {
-    io.stele.format.ByteWriter contents = block.finish();
+    ByteWriter contents = block.finish();
     Handle handle = blocks.write(BlockKind.DATA, contents.array(), contents.size());
     block.clear();
     index.add(blockKey, blockContinues, handle);
