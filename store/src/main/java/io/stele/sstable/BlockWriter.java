@@ -6,6 +6,7 @@ import io.stele.model.Codec;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.zip.CRC32C;
+import org.apache.hadoop.fs.FSError;
 
 /**
  * Frames, compresses and appends blocks to a file. Knows where the file's end is. Not safe for use
@@ -39,7 +40,7 @@ final class BlockWriter {
   /** Appends bytes that are no block. */
   void raw(byte[] bytes) throws IOException {
     broken = true;
-    out.write(bytes);
+    append(bytes, bytes.length);
     position += bytes.length;
     broken = false;
   }
@@ -68,17 +69,25 @@ final class BlockWriter {
     CRC32C crc = new CRC32C();
     crc.update(frame.array(), 0, frame.size());
     crc.update(stored, 0, storedLength);
-    out.write(frame.array(), 0, frame.size());
-    out.write(stored, 0, storedLength);
+    append(frame.array(), frame.size());
+    append(stored, storedLength);
     frame.clear();
     frame.writeLong(fileId).writeLong(position);
     crc.update(frame.array(), 0, frame.size());
     frame.clear();
     frame.writeInt((int) crc.getValue());
-    out.write(frame.array(), 0, frame.size());
+    append(frame.array(), frame.size());
     Handle handle = new Handle(position, storedLength + SSTableFormat.BLOCK_OVERHEAD_BYTES);
     position += handle.length();
     broken = false;
     return handle;
+  }
+
+  private void append(byte[] bytes, int length) throws IOException {
+    try {
+      out.write(bytes, 0, length);
+    } catch (FSError e) { // What local files throw in place of an IOException.
+      throw e.getCause() instanceof IOException cause ? cause : new IOException(e);
+    }
   }
 }

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FSError;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.StreamCapabilities;
@@ -215,10 +216,14 @@ public final class SSTableWriter implements Closeable {
     Handle propertiesBlock = blocks.write(BlockKind.PROPERTIES, contents, contents.length);
     blocks.raw(new Footer(propertiesBlock, indexRoot, bloomRoot, fileId).encode());
     closed = true;
-    if (out.hasCapability(StreamCapabilities.HSYNC)) {
-      out.hsync();
+    try {
+      if (out.hasCapability(StreamCapabilities.HSYNC)) {
+        out.hsync();
+      }
+      out.close();
+    } catch (FSError e) { // What local files throw in place of an IOException.
+      throw e.getCause() instanceof IOException cause ? cause : new IOException(e);
     }
-    out.close();
     finished = true;
     return new SSTableSummary(path, blocks.position(), properties);
   }
@@ -234,6 +239,8 @@ public final class SSTableWriter implements Closeable {
     IOException failure = null;
     try {
       out.close();
+    } catch (FSError e) {
+      failure = new IOException(e);
     } catch (IOException e) {
       failure = e; // What could not be written is deleted anyway: told only if that fails.
     }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSError;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -44,20 +45,34 @@ final class StoredFile implements Closeable {
   void readFully(long position, byte[] buffer, int offset, int count) throws IOException {
     FSDataInputStream current = stream;
     try {
-      current.readFully(position, buffer, offset, count);
+      read(current, position, buffer, offset, count);
+    } catch (ClosedChannelException e) {
+      // A local file's channel is closed for all when one of its readers is interrupted.
+      if (Thread.currentThread().isInterrupted()) {
+        throw e;
+      }
+      read(reopened(current), position, buffer, offset, count);
+    }
+  }
+
+  private void read(FSDataInputStream from, long position, byte[] buffer, int offset, int count)
+      throws IOException {
+    if (closed) {
+      throw new IOException(path + " is closed");
+    }
+    try {
+      from.readFully(position, buffer, offset, count);
     } catch (EOFException e) {
       throw corrupt(position, "the file ends before byte " + (position + count));
     } catch (ChecksumException e) {
       throw corrupt(position, "the file system found damage: " + e.getMessage());
-    } catch (ClosedChannelException e) {
-      // A local file's channel is closed for all when one of its readers is interrupted.
+    } catch (FSError e) { // What local files throw in place of an IOException.
+      throw e.getCause() instanceof IOException cause ? cause : new IOException(e);
+    } catch (RuntimeException e) {
       if (closed) {
-        throw new IOException(path + " is closed", e);
+        throw new IOException(path + " was closed while it was read", e);
       }
-      if (Thread.currentThread().isInterrupted()) {
-        throw e;
-      }
-      reopened(current).readFully(position, buffer, offset, count);
+      throw e;
     }
   }
 

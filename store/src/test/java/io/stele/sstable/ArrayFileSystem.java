@@ -1,0 +1,73 @@
+package io.stele.sstable;
+
+import java.io.EOFException;
+import java.io.IOException;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSInputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.Path;
+
+/** One file, whatever its path: an array that a test may change. Counts reads. */
+final class ArrayFileSystem extends FilterFileSystem {
+  byte[] contents;
+  int reads;
+
+  ArrayFileSystem(byte[] contents) throws IOException {
+    super(FileSystem.getLocal(new Configuration(false)));
+    this.contents = contents;
+  }
+
+  @Override
+  public FileStatus getFileStatus(Path path) {
+    return new FileStatus(contents.length, false, 1, 1 << 20, 0, path);
+  }
+
+  @Override
+  public FSDataInputStream open(Path path) {
+    return new FSDataInputStream(new ArrayStream());
+  }
+
+  @Override
+  public FSDataInputStream open(Path path, int bufferSize) {
+    return open(path);
+  }
+
+  private final class ArrayStream extends FSInputStream {
+    @Override
+    public int read(long position, byte[] buffer, int offset, int length) throws IOException {
+      reads++;
+      if (position < 0) {
+        throw new EOFException("negative position");
+      }
+      int count = (int) Math.min(length, contents.length - position);
+      if (count <= 0) {
+        return -1;
+      }
+      System.arraycopy(contents, (int) position, buffer, offset, count);
+      return count;
+    }
+
+    @Override
+    public int read() {
+      throw new UnsupportedOperationException("only reads at positions");
+    }
+
+    @Override
+    public void seek(long position) {
+      throw new UnsupportedOperationException("only reads at positions");
+    }
+
+    @Override
+    public long getPos() {
+      return 0;
+    }
+
+    @Override
+    public boolean seekToNewSource(long target) {
+      return false;
+    }
+  }
+}

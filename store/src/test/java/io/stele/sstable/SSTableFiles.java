@@ -1,0 +1,60 @@
+package io.stele.sstable;
+
+import io.stele.format.CellCursor;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/** Files for tests. */
+final class SSTableFiles {
+  static final Path ANYWHERE = new Path("/tables/t1/00/1-1.sst");
+
+  private SSTableFiles() {}
+
+  static FileSystem local() throws IOException {
+    return FileSystem.getLocal(new Configuration(false)).getRawFileSystem();
+  }
+
+  /** The bytes of a file of these cells and a meta block "operations". */
+  static byte[] bytes(
+      java.nio.file.Path directory, SSTableOptions options, long fileId, List<TestCell> cells)
+      throws IOException {
+    java.nio.file.Path file = directory.resolve(fileId + ".sst");
+    Files.deleteIfExists(file);
+    Path path = new Path(file.toUri().getPath());
+    try (SSTableWriter writer = SSTableWriter.create(local(), path, options, fileId)) {
+      for (TestCell cell : cells) {
+        cell.addTo(writer);
+      }
+      writer.metaBlock("operations", Bytes.of("the operations"));
+      writer.highestServerTimestamp(42);
+      writer.finish();
+    }
+    return Files.readAllBytes(file);
+  }
+
+  static SSTable open(byte[] bytes) throws IOException {
+    return open(new ArrayFileSystem(bytes), NoBlockCache.INSTANCE);
+  }
+
+  static SSTable open(ArrayFileSystem fs, BlockCache cache) throws IOException {
+    return SSTable.open(fs, ANYWHERE, fs.contents.length, cache);
+  }
+
+  static List<TestCell> scan(SSTable table, RowRange bounds, ReadOptions options)
+      throws IOException {
+    List<TestCell> found = new ArrayList<>();
+    try (CellCursor cells = table.cursor(bounds, options)) {
+      while (cells.next()) {
+        found.add(TestCell.current(cells));
+      }
+    }
+    return found;
+  }
+}
