@@ -1,14 +1,8 @@
 package io.stele.yarn;
 
 import io.stele.model.SteleException;
-import io.stele.wire.application.ApplicationProtos.ApplicationService;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
-import io.stele.wire.application.ApplicationProtos.FlexRequestProto;
-import io.stele.wire.application.ApplicationProtos.FlexResponseProto;
-import io.stele.wire.application.ApplicationProtos.StatusRequestProto;
 import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
-import io.stele.wire.application.ApplicationProtos.StopRequestProto;
-import io.stele.wire.application.ApplicationProtos.StopResponseProto;
 import io.stele.yarn.HeldContainer.Phase;
 import java.io.IOException;
 import java.time.Instant;
@@ -18,10 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.apache.hadoop.thirdparty.protobuf.RpcController;
-import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ContainerStatus;
@@ -61,6 +54,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private ApplicationStateProto saved = ApplicationStateProto.getDefaultInstance();
   private boolean saving;
   private boolean listingNodes;
+  private boolean listingServing;
   private Instant nodesListed = Instant.EPOCH;
   private OptionalInt exitCode = OptionalInt.empty();
   private volatile StatusResponseProto status = StatusResponseProto.getDefaultInstance();
@@ -116,9 +110,22 @@ final class ApplicationMaster implements ResourceManager.Listener {
     return status;
   }
 
-  /** The service for operators; safe for use by several threads. */
-  ApplicationService.BlockingInterface service() {
-    return new Service();
+  /** Keeps {@code count} of the kind running from now on; for any thread. */
+  void flex(ComponentKind kind, int count) {
+    events.add(
+        () -> {
+          LOG.info("Asked to keep {} of {}", count, kind.id());
+          state.want(kind, count);
+        });
+  }
+
+  /** Ends everything in order; for any thread. */
+  void stop() {
+    events.add(
+        () -> {
+          LOG.info("Asked to stop");
+          state.stop();
+        });
   }
 
   private static void perform(Runnable event) {
@@ -142,6 +149,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     status = state.status(now);
     save();
     listNodesWhenNeeded(now);
+    listServingWhenNeeded();
   }
 
   private void take(Action action, Instant now) {
@@ -344,6 +352,33 @@ final class ApplicationMaster implements ResourceManager.Listener {
         });
   }
 
+  /** Asks the lock service who serves, while some process has been started and does not yet. */
+  private void listServingWhenNeeded() {
+    Map<String, ComponentKind> running = state.runningNotServing();
+    if (running.isEmpty() || listingServing) {
+      return;
+    }
+    listingServing = true;
+    blocking(
+        () -> {
+          Set<String> serving = serving(running);
+          events.add(
+              () -> {
+                listingServing = false;
+                serving.forEach(state::serves);
+              });
+        });
+  }
+
+  private Set<String> serving(Map<String, ComponentKind> running) {
+    try {
+      return servers.serving(running);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("The lock service does not say who serves; it is asked again", e);
+      return Set.of();
+    }
+  }
+
   private Optional<List<Node>> listed() {
     try {
       return Optional.of(resourceManager.nodes());
@@ -435,36 +470,5 @@ final class ApplicationMaster implements ResourceManager.Listener {
           LOG.warn("This attempt ends: {}", reason);
           exitCode = OptionalInt.of(2);
         });
-  }
-
-  /** What operators ask, on RPC threads. */
-  private final class Service implements ApplicationService.BlockingInterface {
-    @Override
-    public StatusResponseProto status(RpcController controller, StatusRequestProto request) {
-      return status;
-    }
-
-    @Override
-    public FlexResponseProto flex(RpcController controller, FlexRequestProto request)
-        throws ServiceException {
-      ComponentKind kind;
-      try {
-        kind = ComponentKind.parse(request.getKind());
-      } catch (SteleException e) {
-        throw new ServiceException(e.getMessage(), e);
-      }
-      events.add(() -> state.want(kind, request.getCount()));
-      return FlexResponseProto.getDefaultInstance();
-    }
-
-    @Override
-    public StopResponseProto stop(RpcController controller, StopRequestProto request) {
-      events.add(
-          () -> {
-            LOG.info("Asked to stop");
-            state.stop();
-          });
-      return StopResponseProto.getDefaultInstance();
-    }
   }
 }

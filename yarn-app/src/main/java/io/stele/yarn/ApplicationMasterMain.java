@@ -1,12 +1,14 @@
 package io.stele.yarn;
 
+import io.stele.wire.Address;
+import io.stele.wire.ControlServer;
+import io.stele.wire.application.ApplicationProtos.ApplicationService;
 import java.io.IOException;
 import java.time.InstantSource;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.ipc.RPC;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.api.ApplicationConstants.Environment;
@@ -18,6 +20,7 @@ import org.slf4j.LoggerFactory;
 
 /** The process of the ApplicationMaster: puts its parts together. */
 public final class ApplicationMasterMain {
+  private static final int RPC_HANDLERS = 2;
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationMasterMain.class);
 
   /** Names another main class for a kind of component; for tests of the application alone. */
@@ -81,12 +84,15 @@ public final class ApplicationMasterMain {
                           tokens)),
               stateFile,
               InstantSource.system());
-      RPC.Server rpc = ApplicationEndpoint.serve(conf, master.service());
-      rpc.start();
-      try (StatusPage page = new StatusPage(settings.applicationName(), master::status)) {
-        int code =
-            master.run(
-                host, rpc.getListenerAddress().getPort(), "http://" + host + ":" + page.port());
+      try (ControlServer rpc =
+              ControlServer.start(
+                  conf,
+                  new Address("0.0.0.0", 0),
+                  RPC_HANDLERS,
+                  ApplicationProtocol.class,
+                  ApplicationService.newReflectiveBlockingService(new OperatorService(master)));
+          StatusPage page = new StatusPage(settings.applicationName(), master::status)) {
+        int code = master.run(host, rpc.port(), "http://" + host + ":" + page.port());
         if (code == 0) {
           fs.delete(layout.applicationDirectory(applicationId), true);
         }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,10 @@ final class ApplicationState {
   private final Map<String, Node> nodes = new TreeMap<>();
   private final Map<SlotId, SlotHistory> history = new TreeMap<>();
   private final Set<ComponentKind> settledKinds = EnumSet.noneOf(ComponentKind.class);
+
+  /** Containers whose process has started up, of those held. */
+  private final Set<String> serving = new HashSet<>();
+
   private boolean stopping;
 
   ApplicationState(YarnSettings settings) {
@@ -119,6 +124,7 @@ final class ApplicationState {
   /** Notes the end of a container; returns what was known of it, empty when it is not held. */
   Optional<HeldContainer> ended(String id, ContainerExit exit, Instant now) {
     HeldContainer container = containers.remove(id);
+    serving.remove(id);
     if (container == null) {
       return Optional.empty();
     }
@@ -140,6 +146,24 @@ final class ApplicationState {
 
   void forget(String id) {
     containers.remove(id);
+  }
+
+  /** Notes that the container's process has started up. */
+  void serves(String id) {
+    if (containers.containsKey(id)) {
+      serving.add(id);
+    }
+  }
+
+  /** Containers whose process runs but is not known to have started up. */
+  Map<String, ComponentKind> runningNotServing() {
+    Map<String, ComponentKind> running = new TreeMap<>();
+    for (HeldContainer container : containers.values()) {
+      if (container.phase() == Phase.RUNNING && !serving.contains(container.id())) {
+        running.put(container.id(), container.slot().kind());
+      }
+    }
+    return running;
   }
 
   /** Notes what time alone brings about. */
@@ -195,7 +219,7 @@ final class ApplicationState {
         status.addComponents(
             ComponentProto.newBuilder()
                 .setId(slot.toString())
-                .setState(container.phase().name())
+                .setState(stateOf(container))
                 .setContainer(container.id())
                 .setNode(container.node())
                 .setRestarts(past.restarts())
@@ -203,6 +227,15 @@ final class ApplicationState {
       }
     }
     return status.build();
+  }
+
+  private String stateOf(HeldContainer container) {
+    return switch (container.phase()) {
+      case RUNNING -> serving.contains(container.id()) ? "RUNNING" : "STARTING";
+      case ALLOCATED, STARTING, RECOVERED, CHECKING -> "STARTING";
+      case DRAINING -> "DRAINING";
+      case STOPPING, RELEASED -> "STOPPING";
+    };
   }
 
   private ComponentProto waiting(SlotId slot, Instant now) {

@@ -1,6 +1,8 @@
 package io.stele.yarn;
 
 import java.io.IOException;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * Stele's own processes as the ApplicationMaster speaks to them, found by the container that they
@@ -21,6 +23,13 @@ interface Servers extends AutoCloseable {
    */
   void exited(String containerId) throws IOException;
 
+  /**
+   * Which of these containers' processes serve: they have started up, and registered themselves.
+   *
+   * @param running containers and what runs in them
+   */
+  Set<String> serving(Map<String, ComponentKind> running) throws IOException;
+
   @Override
   void close();
 
@@ -34,6 +43,11 @@ interface Servers extends AutoCloseable {
 
       @Override
       public void exited(String containerId) {}
+
+      @Override
+      public Set<String> serving(Map<String, ComponentKind> running) {
+        return running.keySet();
+      }
 
       @Override
       public void close() {}

@@ -1,13 +1,14 @@
 package io.stele.yarn;
 
 import io.stele.model.SteleException;
+import io.stele.wire.Address;
+import io.stele.wire.ControlClient;
 import io.stele.wire.application.ApplicationProtos.FlexRequestProto;
 import io.stele.wire.application.ApplicationProtos.StatusRequestProto;
 import io.stele.wire.application.ApplicationProtos.StopRequestProto;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.EnumSet;
@@ -18,13 +19,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.ipc.RPC;
 import org.apache.hadoop.security.Credentials;
 import org.apache.hadoop.security.UserGroupInformation;
-import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ApplicationReport;
 import org.apache.hadoop.yarn.api.records.ApplicationSubmissionContext;
@@ -47,6 +47,7 @@ import org.apache.hadoop.yarn.exceptions.YarnException;
 public final class YarnSubmitter implements Closeable {
   private static final String TYPE = "STELE";
   private static final long POLL_MILLIS = 250;
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
 
   /** Failures of the ApplicationMaster further apart than this do not count together. */
   private static final Duration ATTEMPTS_WINDOW = Duration.ofMinutes(5);
@@ -256,10 +257,18 @@ public final class YarnSubmitter implements Closeable {
         report.getApplicationId(),
         report.getName(),
         report.getYarnApplicationState().name(),
-        Optional.ofNullable(report.getTrackingUrl()).filter(url -> !url.equals("N/A")).orElse(""),
+        pageOf(report),
         Optional.ofNullable(report.getDiagnostics()).orElse(""),
         reachable,
         components);
+  }
+
+  /** YARN's proxy, or the page itself where the proxy has no port, as in an embedded YARN. */
+  private static String pageOf(ApplicationReport report) {
+    return Stream.of(report.getTrackingUrl(), report.getOriginalTrackingUrl())
+        .filter(url -> url != null && !url.equals("N/A") && !url.contains(":0/"))
+        .findFirst()
+        .orElse("");
   }
 
   /**
@@ -356,30 +365,15 @@ public final class YarnSubmitter implements Closeable {
     }
   }
 
-  private interface Call<T> {
-    T on(ApplicationServicePb service) throws ServiceException;
-  }
-
-  private <T> T call(ApplicationReport report, Call<T> call) throws IOException {
+  private <T> T call(ApplicationReport report, ControlClient.Call<ApplicationProtocol, T> call)
+      throws IOException {
     if (report.getHost() == null || report.getRpcPort() <= 0) {
       throw new IOException(report.getApplicationId() + " has no ApplicationMaster at this moment");
     }
-    ApplicationServicePb service =
-        ApplicationEndpoint.connect(
-            conf, InetSocketAddress.createUnresolved(report.getHost(), report.getRpcPort()));
-    try {
-      return call.on(service);
-    } catch (ServiceException e) {
-      throw new IOException(
-          "the ApplicationMaster of "
-              + report.getApplicationId()
-              + " does not answer at "
-              + report.getHost()
-              + ":"
-              + report.getRpcPort(),
-          e);
-    } finally {
-      RPC.stopProxy(service);
+    Address address = new Address(report.getHost(), report.getRpcPort());
+    try (ControlClient<ApplicationProtocol> master =
+        ControlClient.connect(conf, address, ApplicationProtocol.class, CALL_TIMEOUT)) {
+      return master.call(call);
     }
   }
 

@@ -1,0 +1,328 @@
+package io.stele.yarn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.hadoop.net.NetUtils;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.MiniYARNCluster;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The application on a real YARN of two nodes and a real HDFS, with stand-ins for the servers. */
+final class YarnApplicationIT {
+  @TempDir private static Path directory;
+
+  private static MiniDFSCluster dfs;
+  private static MiniYARNCluster yarn;
+  private static Configuration conf;
+  private static Path jar;
+
+  @BeforeAll
+  static void startHadoop() throws Exception {
+    Configuration wanted = new YarnConfiguration();
+    wanted.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, directory.resolve("dfs").toString());
+    dfs = new MiniDFSCluster.Builder(wanted).numDataNodes(1).build();
+    // Both NodeManagers are on one host: only with their ports are they two nodes to the scheduler.
+    wanted.setBoolean(YarnConfiguration.RM_SCHEDULER_INCLUDE_PORT_IN_NODE_NAME, true);
+    wanted.setInt(YarnConfiguration.RM_SCHEDULER_MINIMUM_ALLOCATION_MB, 64);
+    wanted.setInt(YarnConfiguration.RM_AM_MAX_ATTEMPTS, 10);
+    wanted.setInt(YarnConfiguration.NM_CONTAINER_MON_INTERVAL_MS, 500);
+    wanted.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.9");
+    wanted.setInt(
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", 99);
+    yarn = new MiniYARNCluster("stele", 2, 1, 1);
+    yarn.init(wanted);
+    yarn.start();
+    conf = new Configuration(yarn.getConfig());
+    conf.set("stele.yarn.am.memory", "256m");
+    conf.set("stele.yarn.master.memory", "128m");
+    conf.set("stele.yarn.tabletserver.memory", "128m");
+    jar = directory.resolve("placeholder.jar");
+    try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(jar))) {
+      zip.putNextEntry(new ZipEntry("placeholder.txt"));
+      zip.write("nothing".getBytes(StandardCharsets.UTF_8));
+    }
+  }
+
+  @AfterAll
+  static void stopHadoop() {
+    sweep();
+    if (yarn != null) {
+      yarn.stop();
+    }
+    if (dfs != null) {
+      dfs.shutdown();
+    }
+    sweep();
+  }
+
+  @AfterEach
+  void stopApplication() throws IOException {
+    try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
+      submitter.stop(Duration.ofSeconds(20), line -> {});
+    }
+  }
+
+  @Test
+  void keepsComponentsRunningThroughTheirDeathAndItsOwnUntilStopped() throws Exception {
+    try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
+      long begin = System.nanoTime();
+      ApplicationId id = submitter.start(placeholders(), YarnApplicationIT::report);
+      reportTime("start to all running", begin);
+      ApplicationStatus started = submitter.status().orElseThrow();
+      assertThat(started.id()).isEqualTo(id);
+      assertThat(started.complete()).isTrue();
+      assertThat(nodesOf(started, "tabletserver")).hasSize(2);
+      assertThat(page(started.trackingUrl())).contains("tabletserver-2", "RUNNING");
+      Map<String, ProcessHandle> processes = processes(started);
+      assertThat(processes).containsOnlyKeys("master-1", "tabletserver-1", "tabletserver-2");
+
+      // A worker is killed: another one takes its place, on its node; nobody else notices.
+      begin = System.nanoTime();
+      String nodeBefore = component(started, "tabletserver-1").node();
+      kill(processes.get("tabletserver-1"));
+      ApplicationStatus restarted =
+          await(
+              Duration.ofSeconds(40),
+              () ->
+                  submitter
+                      .status()
+                      .filter(s -> s.complete() && component(s, "tabletserver-1").restarts() == 1));
+      reportTime("kill -9 of a worker to its successor running", begin);
+      assertThat(component(restarted, "tabletserver-1").node()).isEqualTo(nodeBefore);
+      Map<String, ProcessHandle> afterRestart = processes(restarted);
+      assertThat(afterRestart.get("tabletserver-2")).isEqualTo(processes.get("tabletserver-2"));
+      assertThat(afterRestart.get("tabletserver-1")).isNotEqualTo(processes.get("tabletserver-1"));
+
+      // The ApplicationMaster is killed: the next attempt takes all processes over.
+      begin = System.nanoTime();
+      ProcessHandle first = applicationMaster();
+      kill(first);
+      ApplicationStatus recovered =
+          await(
+              Duration.ofSeconds(60),
+              () ->
+                  submitter
+                      .status()
+                      .filter(s -> s.complete() && !applicationMaster().equals(first)));
+      reportTime("kill -9 of the ApplicationMaster to the next answering", begin);
+      assertThat(processes(recovered)).isEqualTo(afterRestart);
+      assertThat(component(recovered, "tabletserver-1").restarts()).isEqualTo(1);
+
+      // What the attempt before it started, it restarts and stops, too.
+      begin = System.nanoTime();
+      kill(afterRestart.get("tabletserver-2"));
+      await(
+          Duration.ofSeconds(40),
+          () ->
+              submitter
+                  .status()
+                  .filter(s -> s.complete() && component(s, "tabletserver-2").restarts() == 1));
+      reportTime("kill -9 of an inherited worker to its successor running", begin);
+
+      begin = System.nanoTime();
+      assertThat(submitter.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isTrue();
+      reportTime("stop", begin);
+      assertThat(submitter.status(id).state()).isEqualTo("FINISHED");
+      assertThat(submitter.status()).isEmpty();
+      await(Duration.ofSeconds(10), () -> Optional.of(ours()).filter(Collection::isEmpty));
+      assertThat(submitter.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isFalse();
+    }
+  }
+
+  @Test
+  void growsAndShrinksAsAsked() throws Exception {
+    try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
+      submitter.start(placeholders(), YarnApplicationIT::report);
+      submitter.flex("tabletserver", 3);
+      await(
+          Duration.ofSeconds(40),
+          () -> submitter.status().filter(s -> s.complete() && s.components().size() == 4));
+      submitter.flex("tabletserver", 1);
+      ApplicationStatus shrunk =
+          await(
+              Duration.ofSeconds(40),
+              () -> submitter.status().filter(s -> s.complete() && s.components().size() == 2));
+      assertThat(shrunk.components()).extracting(ComponentStatus::id).contains("tabletserver-1");
+      assertThatThrownBy(() -> submitter.flex("regionserver", 1))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("regionserver");
+      assertThatThrownBy(() -> submitter.start(placeholders(), YarnApplicationIT::report))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("runs already");
+    }
+  }
+
+  @Test
+  void tellsTheLastWordsOfAComponentThatNeverComesUp() throws Exception {
+    Configuration few = new Configuration(conf);
+    few.setInt("stele.yarn.failures.max", 2);
+    try (YarnSubmitter submitter = YarnSubmitter.connect(few)) {
+      StartOptions refusing =
+          placeholders().withMain(ComponentKind.TABLET_SERVER, Placeholder.Refusing.class);
+      // A stand-in serves as soon as it runs, so the start may be over before the end comes.
+      ApplicationId id = startedOrFailed(submitter, refusing);
+      ApplicationStatus failed =
+          await(
+              Duration.ofSeconds(40),
+              () -> Optional.of(submitter.status(id)).filter(s -> s.state().equals("FAILED")));
+      assertThat(failed.diagnostics())
+          .contains("tabletserver-", "stele.some.key has the value \"blue\"");
+    }
+  }
+
+  private static ApplicationId startedOrFailed(YarnSubmitter submitter, StartOptions options)
+      throws IOException {
+    try {
+      return submitter.start(options, YarnApplicationIT::report);
+    } catch (SteleException e) {
+      report(e.getMessage());
+      return ApplicationId.fromString(e.getMessage().split(" ", 2)[0]);
+    }
+  }
+
+  @Test
+  void refusesWhatYarnCannotGive() throws Exception {
+    Configuration wrongQueue = new Configuration(conf);
+    wrongQueue.set("stele.yarn.queue", "nowhere");
+    try (YarnSubmitter submitter = YarnSubmitter.connect(wrongQueue)) {
+      assertThatThrownBy(() -> submitter.start(placeholders(), YarnApplicationIT::report))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("no queue \"nowhere\"")
+          .hasMessageContaining("default");
+    }
+    Configuration tooLarge = new Configuration(conf);
+    tooLarge.set("stele.yarn.tabletserver.memory", "900g");
+    try (YarnSubmitter submitter = YarnSubmitter.connect(tooLarge)) {
+      assertThatThrownBy(() -> submitter.start(placeholders(), YarnApplicationIT::report))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("stele.yarn.tabletserver.memory");
+    }
+    Configuration nobody = new Configuration(conf);
+    nobody.set(YarnConfiguration.RM_ADDRESS, "localhost:" + NetUtils.getFreeSocketPort());
+    assertThatThrownBy(() -> YarnSubmitter.connect(nobody))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("no YARN ResourceManager answers at localhost");
+  }
+
+  private static StartOptions placeholders() {
+    return StartOptions.of(List.of(jar))
+        .withMain(ComponentKind.MASTER, Placeholder.class)
+        .withMain(ComponentKind.TABLET_SERVER, Placeholder.class)
+        .withTimeout(Duration.ofSeconds(90));
+  }
+
+  private static ComponentStatus component(ApplicationStatus status, String id) {
+    return status.components().stream().filter(c -> c.id().equals(id)).findFirst().orElseThrow();
+  }
+
+  private static Collection<String> nodesOf(ApplicationStatus status, String kind) {
+    return status.components().stream()
+        .filter(c -> c.id().startsWith(kind))
+        .map(ComponentStatus::node)
+        .collect(Collectors.toSet());
+  }
+
+  private static String page(String url) throws IOException, InterruptedException {
+    return HttpClient.newBuilder()
+        .followRedirects(HttpClient.Redirect.ALWAYS)
+        .build()
+        .send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString())
+        .body();
+  }
+
+  /**
+   * The stand-ins by the component that they are: a command names its container's log directory.
+   */
+  private static Map<String, ProcessHandle> processes(ApplicationStatus status) {
+    Map<String, ProcessHandle> processes = new TreeMap<>();
+    for (ComponentStatus component : status.components()) {
+      ours().stream()
+          .filter(process -> commandLine(process).contains(component.container()))
+          .forEach(process -> processes.put(component.id(), process));
+    }
+    return processes;
+  }
+
+  private static ProcessHandle applicationMaster() {
+    return ours().stream()
+        .filter(process -> commandLine(process).contains(ApplicationMasterMain.class.getName()))
+        .reduce((a, b) -> b)
+        .orElse(ProcessHandle.current());
+  }
+
+  /** Java processes started by this test's YARN, by the directory they log to. */
+  private static Collection<ProcessHandle> ours() {
+    try (Stream<ProcessHandle> all = ProcessHandle.allProcesses()) {
+      return all.filter(
+              process ->
+                  commandLine(process).contains("-Dstele.log.dir=")
+                      && commandLine(process).contains(logRoot()))
+          .toList();
+    }
+  }
+
+  private static String logRoot() {
+    return yarn == null ? "no cluster" : yarn.getTestWorkDir().getAbsolutePath();
+  }
+
+  private static String commandLine(ProcessHandle process) {
+    return process.info().arguments().map(words -> String.join(" ", words)).orElse("");
+  }
+
+  private static void sweep() {
+    ours().forEach(ProcessHandle::destroyForcibly);
+  }
+
+  private static void kill(ProcessHandle process) throws Exception {
+    assertThat(process.destroyForcibly()).isTrue();
+    process.onExit().get();
+  }
+
+  private static <T> T await(Duration limit, Callable<Optional<T>> condition) throws Exception {
+    long deadline = System.nanoTime() + limit.toNanos();
+    while (true) {
+      Optional<T> value = condition.call();
+      if (value.isPresent()) {
+        return value.get();
+      }
+      assertThat(System.nanoTime()).as("awaited in vain for " + limit).isLessThan(deadline);
+      Thread.sleep(100);
+    }
+  }
+
+  private static void report(String line) {
+    System.out.println("  " + line);
+  }
+
+  private static void reportTime(String what, long begin) {
+    System.out.printf("%s: %.1f s%n", what, (System.nanoTime() - begin) / 1e9);
+  }
+}
