@@ -6,7 +6,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.util.concurrent.HadoopExecutors;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ContainerLaunchContext;
@@ -93,7 +92,7 @@ final class NodeManagers implements AutoCloseable {
 
   @Override
   public void close() {
-    HadoopExecutors.shutdown(threads, null, 0, TimeUnit.SECONDS);
+    threads.shutdownNow();
     client.stop();
   }
 }

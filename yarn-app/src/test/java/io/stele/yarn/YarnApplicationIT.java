@@ -186,7 +186,7 @@ final class YarnApplicationIT {
     few.setInt("stele.yarn.failures.max", 2);
     try (YarnSubmitter submitter = YarnSubmitter.connect(few)) {
       StartOptions refusing =
-          placeholders().withMain(ComponentKind.TABLET_SERVER, Placeholder.Refusing.class);
+          placeholders().withMain(ComponentKind.TABLET_SERVER, RefusingPlaceholder.class);
       // A stand-in serves as soon as it runs, so the start may be over before the end comes.
       ApplicationId id = startedOrFailed(submitter, refusing);
       ApplicationStatus failed =
@@ -260,15 +260,20 @@ final class YarnApplicationIT {
 
   /**
    * The stand-ins by the component that they are: a command names its container's log directory.
+   * For a moment after its start a process is still the shell that becomes Java.
    */
-  private static Map<String, ProcessHandle> processes(ApplicationStatus status) {
-    Map<String, ProcessHandle> processes = new TreeMap<>();
-    for (ComponentStatus component : status.components()) {
-      ours().stream()
-          .filter(process -> commandLine(process).contains(component.container()))
-          .forEach(process -> processes.put(component.id(), process));
-    }
-    return processes;
+  private static Map<String, ProcessHandle> processes(ApplicationStatus status) throws Exception {
+    return await(
+        Duration.ofSeconds(10),
+        () -> {
+          Map<String, ProcessHandle> processes = new TreeMap<>();
+          for (ComponentStatus component : status.components()) {
+            ours().stream()
+                .filter(process -> commandLine(process).contains(component.container()))
+                .forEach(process -> processes.put(component.id(), process));
+          }
+          return Optional.of(processes).filter(p -> p.size() == status.components().size());
+        });
   }
 
   private static ProcessHandle applicationMaster() {

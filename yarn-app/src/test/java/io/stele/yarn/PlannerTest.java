@@ -1,0 +1,343 @@
+package io.stele.yarn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.yarn.HeldContainer.Phase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** What is done in which situation. {@link #planned()} tells it in one line an action. */
+final class PlannerTest {
+  private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+
+  private final Map<ComponentKind, Integer> wanted =
+      new HashMap<>(Map.of(ComponentKind.MASTER, 0, ComponentKind.TABLET_SERVER, 2));
+  private final List<HeldContainer> containers = new ArrayList<>();
+  private final List<Ask> asks = new ArrayList<>();
+  private final List<Node> nodes = new ArrayList<>();
+  private final Map<SlotId, SlotHistory> history = new HashMap<>();
+  private final Set<ComponentKind> settled = new HashSet<>();
+  private boolean stopping;
+
+  @Test
+  void firstTabletServersAreAskedForOnDifferentNodes() {
+    nodes("a", "b", "c");
+    assertThat(planned()).containsExactly("ask tabletserver-1 on a", "ask tabletserver-2 on b");
+  }
+
+  @Test
+  void theMasterGoesToANodeAndTheTabletServersFirstToTheOthers() {
+    wanted.put(ComponentKind.MASTER, 1);
+    nodes("a", "b");
+    assertThat(planned())
+        .containsExactly("ask master-1 on a", "ask tabletserver-1 on b", "ask tabletserver-2 on a");
+  }
+
+  @Test
+  void aNodeWithoutRoomAtTheMomentIsTheLastChoiceAndOneThatIsTooSmallIsNone() {
+    wanted.put(ComponentKind.TABLET_SERVER, 3);
+    nodes.add(new Node("full", false, 4096, 10));
+    nodes.add(new Node("small", false, 100, 100));
+    nodes.add(new Node("roomy", false, 4096, 4096));
+    assertThat(planned())
+        .containsExactly(
+            "ask tabletserver-1 on roomy",
+            "ask tabletserver-2 on full",
+            "ask tabletserver-3 anywhere");
+  }
+
+  @Test
+  void moreTabletServersThanNodesTakeAnyNode() {
+    wanted.put(ComponentKind.TABLET_SERVER, 3);
+    nodes("a", "b");
+    assertThat(planned()).contains("ask tabletserver-3 anywhere");
+  }
+
+  @Test
+  void unknownNodesMeanAnyNode() {
+    assertThat(planned())
+        .containsExactly("ask tabletserver-1 anywhere", "ask tabletserver-2 anywhere");
+  }
+
+  @Test
+  void aTabletServerGoesBackToTheNodeItHadEvenWhenAnotherSlotComesFirst() {
+    nodes("a", "b", "c");
+    history.put(slot(2), SlotHistory.NEW.startedOn("a"));
+    assertThat(planned()).containsExactly("ask tabletserver-2 on a", "ask tabletserver-1 on b");
+  }
+
+  @Test
+  void itsFormerNodeIsAskedForThoughItLooksFull() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    nodes.add(new Node("a", false, 4096, 0));
+    nodes.add(new Node("b", false, 4096, 4096));
+    history.put(slot(1), SlotHistory.NEW.startedOn("a"));
+    assertThat(planned()).containsExactly("ask tabletserver-1 on a");
+  }
+
+  @Test
+  void itsFormerNodeIsNotAskedForWhenItIsGoneOrLeavesOrHasAnother() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    nodes("b");
+    nodes.add(new Node("leaving", true, 4096, 4096));
+    history.put(slot(1), SlotHistory.NEW.startedOn("gone"));
+    assertThat(planned()).containsExactly("ask tabletserver-1 on b");
+    history.put(slot(1), SlotHistory.NEW.startedOn("leaving"));
+    assertThat(planned()).containsExactly("ask tabletserver-1 on b");
+  }
+
+  @Test
+  void anAskWaitsForItsNodeThenGoesToTheNextAndInTheEndAnywhere() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    nodes("a", "b", "c", "d");
+    asks.add(ask(1, new Placement.OnNode("a"), Set.of(), 4));
+    assertThat(planned()).isEmpty();
+    asks.set(0, ask(1, new Placement.OnNode("a"), Set.of(), 5));
+    assertThat(planned()).containsExactly("cancel tabletserver-1", "ask tabletserver-1 on b");
+    asks.set(0, ask(1, new Placement.OnNode("b"), Set.of("a"), 5));
+    assertThat(planned()).containsExactly("cancel tabletserver-1", "ask tabletserver-1 on c");
+    asks.set(0, ask(1, new Placement.OnNode("c"), Set.of("a", "b"), 5));
+    assertThat(planned()).containsExactly("cancel tabletserver-1", "ask tabletserver-1 anywhere");
+    asks.set(0, ask(1, new Placement.Anywhere(), Set.of("a", "b", "c"), 500));
+    assertThat(planned()).isEmpty();
+  }
+
+  @Test
+  void anAskForANodeThatDiedMovesOnAtOnce() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    nodes("b");
+    asks.add(ask(1, new Placement.OnNode("a"), Set.of(), 0));
+    assertThat(planned()).containsExactly("cancel tabletserver-1", "ask tabletserver-1 on b");
+  }
+
+  @Test
+  void anEscalatedAskLeavesItsNodeToOthers() {
+    nodes("a", "b", "c");
+    asks.add(ask(1, new Placement.OnNode("a"), Set.of(), 5));
+    history.put(slot(2), SlotHistory.NEW.startedOn("a"));
+    assertThat(planned())
+        .containsExactly(
+            "cancel tabletserver-1", "ask tabletserver-1 on b", "ask tabletserver-2 on a");
+  }
+
+  @Test
+  void aContainerForAnEmptySlotIsLaunchedAndASecondOneGivenBack() {
+    hold("c1", 1, "a", Phase.ALLOCATED);
+    hold("c2", 1, "b", Phase.ALLOCATED);
+    hold("c3", 2, "c", Phase.RUNNING);
+    hold("c4", 2, "d", Phase.ALLOCATED);
+    assertThat(planned()).containsExactly("launch c1", "release c2", "release c4");
+  }
+
+  @Test
+  void aContainerForASlotThatIsNotWantedAnyMoreIsGivenBack() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 2, "b", Phase.ALLOCATED);
+    asks.add(ask(3, new Placement.Anywhere(), Set.of(), 1));
+    assertThat(planned()).containsExactly("release c2", "cancel tabletserver-3");
+  }
+
+  @Test
+  void anAskForAFilledSlotIsTakenBack() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    hold("c1", 1, "a", Phase.STARTING);
+    asks.add(ask(1, new Placement.Anywhere(), Set.of(), 1));
+    assertThat(planned()).containsExactly("cancel tabletserver-1");
+  }
+
+  @Test
+  void recoveredContainersAreCheckedAndTheirSlotsNotFilledAgain() {
+    nodes("a", "b");
+    hold("c1", 1, "a", Phase.RECOVERED);
+    hold("c2", 2, "b", Phase.CHECKING);
+    assertThat(planned()).containsExactly("check c1");
+  }
+
+  @Test
+  void ofTwoRecoveredContainersInOneSlotTheRunningOneStays() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 1, "b", Phase.RUNNING);
+    assertThat(planned()).containsExactly("drain c2");
+  }
+
+  @Test
+  void fewerTabletServersMeansDrainingThoseWithTheHighestNumbers() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 2, "b", Phase.RUNNING);
+    assertThat(planned()).containsExactly("drain c2");
+  }
+
+  @Test
+  void aDrainThatTakesTooLongIsStoppedAndAStopThatIsNotHeardReleased() {
+    wanted.put(ComponentKind.TABLET_SERVER, 0);
+    hold("c1", 1, "a", Phase.DRAINING, 59);
+    hold("c2", 2, "b", Phase.DRAINING, 60);
+    hold("c3", 3, "c", Phase.STOPPING, 29);
+    hold("c4", 4, "d", Phase.STOPPING, 30);
+    assertThat(planned()).containsExactly("stop c2", "release c4");
+  }
+
+  @Test
+  void aTabletServerOnANodeThatLeavesIsDrainedWhenThereIsAnotherNode() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    hold("c1", 1, "a", Phase.RUNNING);
+    nodes.add(new Node("a", true, 4096, 0));
+    assertThat(planned()).isEmpty();
+    nodes("b");
+    assertThat(planned()).containsExactly("drain c1");
+  }
+
+  @Test
+  void stoppingDrainsTabletServersThenStopsMastersThenEnds() {
+    wanted.put(ComponentKind.MASTER, 1);
+    stopping = true;
+    containers.add(
+        new HeldContainer("m1", new SlotId(ComponentKind.MASTER, 1), "a", Phase.RUNNING, NOW));
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 2, "b", Phase.STARTING);
+    asks.add(ask(3, new Placement.Anywhere(), Set.of(), 1));
+    assertThat(planned()).containsExactly("drain c1", "cancel tabletserver-3");
+    containers.removeIf(c -> c.slot().kind() == ComponentKind.TABLET_SERVER);
+    asks.clear();
+    assertThat(planned()).containsExactly("stop m1");
+    containers.clear();
+    assertThat(planned()).containsExactly("finish");
+  }
+
+  @Test
+  void afterFailuresASlotWaitsTwiceAsLongEachTime() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    settled.add(ComponentKind.TABLET_SERVER);
+    SlotHistory past = SlotHistory.NEW;
+    List<Long> waits = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      past = past.failed(NOW, "a", Duration.ofSeconds(1), "exit 1");
+      waits.add(Duration.between(NOW, past.notBefore()).toSeconds());
+    }
+    assertThat(waits).containsExactly(0L, 1L, 2L, 4L, 8L, 16L, 32L, 60L, 60L, 60L);
+    history.put(slot(1), past);
+    assertThat(planned()).isEmpty();
+    history.put(slot(1), past.failed(NOW, "a", Duration.ofMinutes(2), "exit 1"));
+    assertThat(planned()).containsExactly("ask tabletserver-1 anywhere");
+  }
+
+  @Test
+  void aNodeOnWhichAProcessFailedTwiceIsNotAskedFor() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    settled.add(ComponentKind.TABLET_SERVER);
+    nodes("a", "b");
+    SlotHistory once =
+        SlotHistory.NEW.startedOn("a").failed(NOW.minusSeconds(90), "a", Duration.ZERO, "exit 1");
+    history.put(slot(1), once);
+    assertThat(planned()).containsExactly("ask tabletserver-1 on a");
+    history.put(slot(1), once.failed(NOW.minusSeconds(80), "a", Duration.ZERO, "exit 1"));
+    assertThat(planned()).containsExactly("ask tabletserver-1 on b");
+  }
+
+  @Test
+  void anApplicationThatNeverRanGivesUpAndOneThatDidGoesOn() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    SlotHistory past = SlotHistory.NEW;
+    for (int i = 0; i < 5; i++) {
+      past = past.failed(NOW.minusSeconds(100), "a", Duration.ZERO, "exit 1: bad key");
+    }
+    history.put(slot(1), past);
+    assertThat(planned())
+        .containsExactly(
+            "give up: tabletserver-1 ended 5 times and no tabletserver has kept running; its last"
+                + " end: exit 1: bad key");
+    settled.add(ComponentKind.TABLET_SERVER);
+    assertThat(planned()).containsExactly("ask tabletserver-1 anywhere");
+  }
+
+  @Test
+  void whatYarnTakesAwayIsNoFailure() {
+    assertThat(new ContainerExit(-102, "preempted").itsOwnFault()).isFalse();
+    assertThat(new ContainerExit(-100, "lost node").itsOwnFault()).isFalse();
+    assertThat(new ContainerExit(137, "killed").itsOwnFault()).isTrue();
+    SlotHistory past = SlotHistory.NEW.endedByYarn(NOW, "preempted");
+    assertThat(past.recentFailureCount(NOW)).isZero();
+    assertThat(past.restarts()).isEqualTo(1);
+  }
+
+  @Test
+  void aSlotIsFoundAgainByWhatYarnKeeps() {
+    for (SlotId slot :
+        List.of(new SlotId(ComponentKind.MASTER, 1), slot(1), slot(42), slot(999_999))) {
+      assertThat(SlotId.of(slot.allocationRequestId())).contains(slot);
+      assertThat(SlotId.parse(slot.toString())).isEqualTo(slot);
+    }
+    assertThat(SlotId.of(0)).isEmpty();
+    assertThat(SlotId.of(-1)).isEmpty();
+    assertThat(SlotId.of(7_000_001)).isEmpty();
+  }
+
+  private List<String> planned() {
+    Situation.Limits limits =
+        new Situation.Limits(
+            Duration.ofSeconds(5),
+            Duration.ofSeconds(60),
+            5,
+            Map.of(ComponentKind.MASTER, 256L, ComponentKind.TABLET_SERVER, 1024L));
+    Situation situation =
+        new Situation(NOW, wanted, stopping, containers, asks, nodes, history, settled, limits);
+    return Planner.plan(situation).stream().map(PlannerTest::tell).collect(Collectors.toList());
+  }
+
+  private static String tell(Action action) {
+    if (action instanceof Action.Request request) {
+      Ask ask = request.ask();
+      return "ask "
+          + ask.slot()
+          + (ask.placement() instanceof Placement.OnNode on ? " on " + on.node() : " anywhere");
+    } else if (action instanceof Action.Cancel cancel) {
+      return "cancel " + cancel.ask().slot();
+    } else if (action instanceof Action.Launch launch) {
+      return "launch " + launch.container().id();
+    } else if (action instanceof Action.Check check) {
+      return "check " + check.container().id();
+    } else if (action instanceof Action.Drain drain) {
+      return "drain " + drain.container().id();
+    } else if (action instanceof Action.Stop stop) {
+      return "stop " + stop.container().id();
+    } else if (action instanceof Action.Release release) {
+      return "release " + release.container().id();
+    } else if (action instanceof Action.GiveUp giveUp) {
+      return "give up: " + giveUp.reason();
+    }
+    return "finish";
+  }
+
+  private void nodes(String... names) {
+    for (String name : names) {
+      nodes.add(new Node(name, false, 4096, 4096));
+    }
+  }
+
+  private void hold(String id, int index, String node, Phase phase) {
+    hold(id, index, node, phase, 0);
+  }
+
+  private void hold(String id, int index, String node, Phase phase, long secondsAgo) {
+    containers.add(new HeldContainer(id, slot(index), node, phase, NOW.minusSeconds(secondsAgo)));
+  }
+
+  private static Ask ask(int index, Placement placement, Set<String> tried, long secondsAgo) {
+    return new Ask(slot(index), placement, tried, NOW.minusSeconds(secondsAgo));
+  }
+
+  private static SlotId slot(int index) {
+    return new SlotId(ComponentKind.TABLET_SERVER, index);
+  }
+}
