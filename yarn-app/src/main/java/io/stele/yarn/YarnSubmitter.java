@@ -28,6 +28,7 @@ import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.ApplicationReport;
 import org.apache.hadoop.yarn.api.records.ApplicationSubmissionContext;
+import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.YarnApplicationState;
 import org.apache.hadoop.yarn.client.api.YarnClient;
@@ -256,11 +257,19 @@ public final class YarnSubmitter implements Closeable {
     return new ApplicationStatus(
         report.getApplicationId(),
         report.getName(),
-        report.getYarnApplicationState().name(),
+        stateOf(report),
         pageOf(report),
         Optional.ofNullable(report.getDiagnostics()).orElse(""),
         reachable,
         components);
+  }
+
+  /** YARN calls an application finished that unregistered, also when that was to say it failed. */
+  private static String stateOf(ApplicationReport report) {
+    return report.getYarnApplicationState() == YarnApplicationState.FINISHED
+            && report.getFinalApplicationStatus() == FinalApplicationStatus.FAILED
+        ? YarnApplicationState.FAILED.name()
+        : report.getYarnApplicationState().name();
   }
 
   /** YARN's proxy, or the page itself where the proxy has no port, as in an embedded YARN. */

@@ -27,8 +27,10 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.apache.hadoop.net.NetUtils;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.MiniYARNCluster;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerState;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -120,6 +122,11 @@ final class YarnApplicationIT {
       Map<String, ProcessHandle> afterRestart = processes(restarted);
       assertThat(afterRestart.get("tabletserver-2")).isEqualTo(processes.get("tabletserver-2"));
       assertThat(afterRestart.get("tabletserver-1")).isNotEqualTo(processes.get("tabletserver-1"));
+
+      // YARN itself ends a container of a dead attempt whose node has not yet reported it as
+      // running.
+      String newest = component(restarted, "tabletserver-1").container();
+      await(Duration.ofSeconds(20), () -> Optional.of(newest).filter(c -> isRunningToYarn(c)));
 
       // The ApplicationMaster is killed: the next attempt takes all processes over.
       begin = System.nanoTime();
@@ -274,6 +281,14 @@ final class YarnApplicationIT {
           }
           return Optional.of(processes).filter(p -> p.size() == status.components().size());
         });
+  }
+
+  private static boolean isRunningToYarn(String container) {
+    return yarn.getResourceManager()
+            .getResourceScheduler()
+            .getRMContainer(ContainerId.fromString(container))
+            .getState()
+        == RMContainerState.RUNNING;
   }
 
   private static ProcessHandle applicationMaster() {

@@ -1,0 +1,151 @@
+package io.stele.yarn;
+
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.metadata.ServerInfo;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.wire.Address;
+import io.stele.wire.ControlClient;
+import io.stele.wire.MasterProtocol;
+import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stele's processes, found by what they registered in the lock service. The service is connected to
+ * when first needed: the ApplicationMaster works without it as far as it can.
+ */
+final class SteleServers implements Servers {
+  private static final Logger LOG = LoggerFactory.getLogger(SteleServers.class);
+  private static final Duration MASTER_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration EXITED_WAIT = Duration.ofSeconds(60);
+  private static final long PAUSE_MILLIS = 500;
+
+  /** Connects to the lock service. */
+  interface Connector {
+    LockService connect() throws IOException;
+  }
+
+  private record Registered(ServerId id, ServerInfo info) {}
+
+  private final Configuration conf;
+  private final Duration drainTimeout;
+  private final Connector connector;
+  private Optional<LockService> locks = Optional.empty();
+
+  SteleServers(Configuration conf, Duration drainTimeout, Connector connector) {
+    this.conf = conf;
+    this.drainTimeout = drainTimeout;
+    this.connector = connector;
+  }
+
+  @Override
+  public void drain(String containerId) throws IOException {
+    Registered server =
+        find(containerId)
+            .orElseThrow(
+                () -> new IOException("no tablet server is registered from " + containerId));
+    try (ControlClient<TabletServerProtocol> client =
+        ControlClient.connect(
+            conf, server.info().control(), TabletServerProtocol.class, drainTimeout)) {
+      client.call(protocol -> protocol.drain(null, EmptyProto.getDefaultInstance()));
+    }
+  }
+
+  @Override
+  public void exited(String containerId) throws IOException {
+    long deadline = System.nanoTime() + EXITED_WAIT.toNanos();
+    while (true) {
+      // A server that ended in order gave its lock up itself, and there is nothing to tell.
+      Optional<Registered> server = find(containerId);
+      if (server.isEmpty()) {
+        return;
+      }
+      try {
+        tellMaster(server.get().id());
+        LOG.info("Told the master that {} ({}) has ended", server.get().id(), containerId);
+        return;
+      } catch (IOException | SteleException e) {
+        if (System.nanoTime() > deadline) {
+          throw new IOException("the master could not be told of " + server.get().id(), e);
+        }
+        LOG.info("The master cannot be told of {} yet: {}", server.get().id(), e.toString());
+      }
+      pause();
+    }
+  }
+
+  private void tellMaster(ServerId server) throws IOException {
+    Address master =
+        ServerInfo.master(locks())
+            .orElseThrow(() -> new IOException("there was never a master of this cluster"));
+    try (ControlClient<MasterProtocol> client =
+        ControlClient.connect(conf, master, MasterProtocol.class, MASTER_TIMEOUT)) {
+      client.call(
+          protocol ->
+              protocol.serverExited(
+                  null,
+                  ServerExitedRequestProto.newBuilder().setServerId(server.toString()).build()));
+    }
+  }
+
+  @Override
+  public Set<String> serving(Map<String, ComponentKind> running) throws IOException {
+    Set<String> serving = new HashSet<>();
+    if (running.containsValue(ComponentKind.TABLET_SERVER)) {
+      for (ServerInfo info : ServerInfo.all(locks()).values()) {
+        info.container().ifPresent(serving::add);
+      }
+    }
+    // Which of several masters leads does not matter: the others stand by.
+    if (running.containsValue(ComponentKind.MASTER) && locks().read(LockPaths.MASTER).isPresent()) {
+      running.forEach(
+          (container, kind) -> {
+            if (kind == ComponentKind.MASTER) {
+              serving.add(container);
+            }
+          });
+    }
+    serving.retainAll(running.keySet());
+    return serving;
+  }
+
+  private Optional<Registered> find(String containerId) throws IOException {
+    return ServerInfo.all(locks()).entrySet().stream()
+        .filter(entry -> entry.getValue().container().equals(Optional.of(containerId)))
+        .map(entry -> new Registered(entry.getKey(), entry.getValue()))
+        .findFirst();
+  }
+
+  private synchronized LockService locks() throws IOException {
+    if (locks.isEmpty()) {
+      locks = Optional.of(connector.connect());
+    }
+    return locks.get();
+  }
+
+  private static void pause() throws InterruptedIOException {
+    try {
+      Thread.sleep(PAUSE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException();
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    locks.ifPresent(LockService::close);
+  }
+}

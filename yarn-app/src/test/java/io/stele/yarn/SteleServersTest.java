@@ -1,0 +1,135 @@
+package io.stele.yarn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.metadata.ServerInfo;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.sim.MemoryLockStore;
+import io.stele.wire.Address;
+import io.stele.wire.ControlServer;
+import io.stele.wire.MasterProtocol;
+import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.MasterService;
+import io.stele.wire.control.ControlProtos.TabletServerService;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.thirdparty.protobuf.Message;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+final class SteleServersTest {
+  private static final ServerId SERVER = new ServerId("host", 1, 2);
+
+  private final Configuration conf = new Configuration(false);
+  private final List<String> calls = new CopyOnWriteArrayList<>();
+  private final MemoryLockStore store = new MemoryLockStore();
+  private ControlServer tabletServer;
+  private ControlServer master;
+  private LockService locks;
+  private SteleServers servers;
+
+  @BeforeEach
+  void start() throws IOException {
+    tabletServer =
+        ControlServer.start(
+            conf,
+            new Address("localhost", 0),
+            1,
+            TabletServerProtocol.class,
+            TabletServerService.newReflectiveBlockingService(
+                noting(TabletServerService.BlockingInterface.class)));
+    master =
+        ControlServer.start(
+            conf,
+            new Address("localhost", 0),
+            1,
+            MasterProtocol.class,
+            MasterService.newReflectiveBlockingService(
+                noting(MasterService.BlockingInterface.class)));
+    locks = store.connect();
+    servers = new SteleServers(conf, Duration.ofSeconds(5), store::connect);
+  }
+
+  @AfterEach
+  void stop() {
+    servers.close();
+    locks.close();
+    tabletServer.close();
+    master.close();
+  }
+
+  @Test
+  void drainsTheTabletServerThatRegisteredFromTheContainer() throws IOException {
+    register("container_1");
+    servers.drain("container_1");
+    assertThat(calls).containsExactly("drain");
+    assertThatThrownBy(() -> servers.drain("container_2"))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("container_2");
+  }
+
+  @Test
+  void tellsTheMasterOfTheEndOfAServerWhoseLockIsStillThere() throws IOException {
+    register("container_1");
+    locks.create(
+        LockPaths.MASTER_ADDRESS, Bytes.of(new Address("localhost", master.port()).toString()));
+    servers.exited("container_1");
+    assertThat(calls).containsExactly("serverExited " + SERVER);
+  }
+
+  @Test
+  void tellsNobodyOfTheEndOfAServerThatGaveItsLockUp() throws IOException {
+    servers.exited("container_1");
+    assertThat(calls).isEmpty();
+  }
+
+  @Test
+  void saysWhichProcessesHaveRegistered() throws IOException {
+    Map<String, ComponentKind> running =
+        Map.of(
+            "container_1", ComponentKind.TABLET_SERVER,
+            "container_2", ComponentKind.TABLET_SERVER,
+            "container_3", ComponentKind.MASTER);
+    assertThat(servers.serving(running)).isEmpty();
+    register("container_1");
+    assertThat(servers.serving(running)).containsExactly("container_1");
+    assertThat(locks.tryLock(LockPaths.MASTER, Bytes.of("master"))).isPresent();
+    assertThat(servers.serving(running)).containsOnly("container_1", "container_3");
+  }
+
+  private void register(String container) throws IOException {
+    Address control = new Address("localhost", tabletServer.port());
+    ServerInfo info =
+        new ServerInfo(control, control, Optional.empty(), Optional.of(container), false);
+    assertThat(locks.tryLock(LockPaths.server(SERVER), info.encode())).isPresent();
+  }
+
+  /** A service that notes what it is asked and answers with an empty message. */
+  private <S> S noting(Class<S> service) {
+    return service.cast(
+        Proxy.newProxyInstance(
+            service.getClassLoader(),
+            new Class<?>[] {service},
+            (proxy, method, arguments) -> {
+              String detail =
+                  ((Message) arguments[1])
+                      .getAllFields().values().stream()
+                          .map(value -> " " + value)
+                          .findFirst()
+                          .orElse("");
+              calls.add(method.getName() + detail);
+              return method.getReturnType().getMethod("getDefaultInstance").invoke(null);
+            }));
+  }
+}
