@@ -1,5 +1,7 @@
 package io.stele.yarn;
 
+import io.stele.config.ClusterConfig;
+import io.stele.lock.CuratorLockService;
 import io.stele.wire.Address;
 import io.stele.wire.ControlServer;
 import io.stele.wire.application.ApplicationProtos.ApplicationService;
@@ -63,10 +65,8 @@ public final class ApplicationMasterMain {
             self.getApplicationAttemptId().toString());
     Credentials tokens = tokensForComponents();
 
-    boolean stele =
-        mainClass(ComponentKind.MASTER, environment).equals(ComponentKind.MASTER.mainClass());
     try (NodeManagers nodeManagers = new NodeManagers(conf);
-        Servers servers = stele ? Servers.none() : Servers.none()) {
+        Servers servers = servers(conf, settings, environment)) {
       ApplicationMaster master =
           new ApplicationMaster(
               applicationId,
@@ -99,6 +99,22 @@ public final class ApplicationMasterMain {
         return code;
       }
     }
+  }
+
+  private static Servers servers(
+      Configuration conf, YarnSettings settings, Map<String, String> environment) {
+    boolean standIns =
+        environment.keySet().stream().anyMatch(variable -> variable.startsWith(ENV_MAIN));
+    if (standIns) {
+      return Servers.none();
+    }
+    ClusterConfig cluster = ClusterConfig.of(conf);
+    return new SteleServers(
+        conf,
+        settings.limits().drainTimeout(),
+        () ->
+            CuratorLockService.connect(
+                cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout()));
   }
 
   private static String mainClass(ComponentKind kind, Map<String, String> environment) {
