@@ -18,7 +18,8 @@ import java.util.TreeSet;
  *
  * <p>The root tablet comes first; METADATA's tablets when it is served; all others when all of
  * those are. Tablets nobody has go to the servers that have the fewest, the largest first, so that
- * number and size even out; what is served stays where it is.
+ * number and size even out; what is served stays where it is. Servers that drain get none, unless
+ * only such are left, and then only METADATA's.
  */
 final class AssignmentPlanner {
   /** How far the cluster is up. */
@@ -47,6 +48,7 @@ final class AssignmentPlanner {
   private final Map<ServerId, ClusterSnapshot.Server> live = new HashMap<>();
   private final Map<ServerId, Load> loads = new HashMap<>();
   private final TreeSet<Load> lightest = new TreeSet<>(Load.LIGHTEST_FIRST);
+  private final TreeSet<Load> leaving = new TreeSet<>(Load.LIGHTEST_FIRST);
   private final List<Action> actions = new ArrayList<>();
 
   private AssignmentPlanner(ClusterSnapshot snapshot) {
@@ -65,9 +67,7 @@ final class AssignmentPlanner {
     }
     snapshot.tablets().forEach(this::count);
     for (ClusterSnapshot.Server server : snapshot.servers()) {
-      if (!server.draining()) {
-        lightest.add(loads.get(server.id()));
-      }
+      (server.draining() ? leaving : lightest).add(loads.get(server.id()));
     }
     Level reached = reached();
     List<ClusterSnapshot.Tablet> free = new ArrayList<>();
@@ -140,11 +140,14 @@ final class AssignmentPlanner {
             .thenComparing(Comparator.comparingLong(ClusterSnapshot.Tablet::bytes).reversed())
             .thenComparing(ClusterSnapshot.Tablet::id));
     for (ClusterSnapshot.Tablet tablet : free) {
-      Load to = lightest.pollFirst();
+      // The last servers to leave keep METADATA going: without it they could not give up the rest.
+      boolean system = tablet.id().table().isSystem();
+      TreeSet<Load> from = lightest.isEmpty() && system ? leaving : lightest;
+      Load to = from.pollFirst();
       if (to == null) {
         return; // No server takes tablets.
       }
-      lightest.add(new Load(to.tablets() + 1, to.bytes() + tablet.bytes(), to.server()));
+      from.add(new Load(to.tablets() + 1, to.bytes() + tablet.bytes(), to.server()));
       actions.add(new Action.Assign(tablet.id(), to.server()));
     }
   }

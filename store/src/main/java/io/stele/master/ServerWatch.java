@@ -26,10 +26,10 @@ import org.slf4j.LoggerFactory;
  * Which tablet servers live, and which can do no harm any more.
  *
  * <p>A server lives while it holds its lock. One whose lock is gone is fenced: its lease is waited
- * out from the moment that was noticed, then its log is taken away from it ({@link LogFence}). Only
- * then is it among the {@link #fenced()}, and its tablets may be given to others. A server that has
- * a log directory or is named by a record but has no lock is fenced just so, whatever happened to
- * it while no master looked.
+ * out from the moment that was noticed, then, if the lock is still gone, its log is taken away from
+ * it ({@link LogFence}). Only then is it among the {@link #fenced()}, and its tablets may be given
+ * to others. A server that has a log directory or is named by a record but has no lock is fenced
+ * just so, whatever happened to it while no master looked.
  *
  * <p>Safe for use by any number of threads; {@link #refresh} by one.
  */
@@ -81,7 +81,6 @@ final class ServerWatch implements AutoCloseable {
   void refresh(boolean listLogs) throws IOException {
     Set<ServerId> suspects = new HashSet<>();
     if (listLogs) {
-      // Before the locks: a server takes its lock first and makes its directory then.
       suspects.addAll(serversWithLogs());
     }
     Map<ServerId, ServerInfo> now = ServerInfo.all(locks);
@@ -92,6 +91,7 @@ final class ServerWatch implements AutoCloseable {
           LOG.info("Tablet server {} is there", server);
         }
       }
+      now.keySet().removeAll(fenced); // It took its lock too late and has lost its log.
       live = now;
       suspects.forEach(this::beginFence);
     }
@@ -117,6 +117,10 @@ final class ServerWatch implements AutoCloseable {
       Thread.sleep(leaseWait.toMillis());
       while (true) {
         try {
+          if (locks.read(LockPaths.server(server)).isPresent()) {
+            spare(server);
+            return;
+          }
           fence.fence(layout.logs(server), layout.recovery(server));
           break;
         } catch (IOException e) {
@@ -133,6 +137,13 @@ final class ServerWatch implements AutoCloseable {
       fenced.add(server);
     }
     LOG.info("Tablet server {} is fenced", server);
+    changed.run();
+  }
+
+  /** A server that had its log directory already but not yet its lock: it was only starting. */
+  private synchronized void spare(ServerId server) {
+    LOG.info("Tablet server {} has its lock: it was just starting", server);
+    fencing.remove(server);
     changed.run();
   }
 

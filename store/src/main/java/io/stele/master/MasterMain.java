@@ -1,0 +1,65 @@
+package io.stele.master;
+
+import io.stele.config.ClusterConfig;
+import io.stele.lock.CuratorLockService;
+import io.stele.wire.DataClient;
+import java.net.InetAddress;
+import java.util.concurrent.ExecutionException;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * A process that is the master, or stands by to be. Ends with 0 when it is asked to (SIGTERM), with
+ * 1 when it cannot start or loses its lock.
+ *
+ * <p>Environment: {@code STELE_CONF} is a configuration file to read besides those on the class
+ * path; {@code NM_HOST} the host under which others reach it.
+ */
+public final class MasterMain {
+  private MasterMain() {}
+
+  /** Starts it; takes no arguments. */
+  public static void main(String[] args) {
+    int status = 1;
+    try {
+      run();
+    } catch (ExecutionException e) {
+      System.err.println("The master ends: " + e.getCause());
+    } catch (Throwable t) {
+      // Others (ZooKeeper's) may have set a handler that hides what ends the main thread.
+      System.err.println("The master cannot run: " + t.getMessage());
+      t.printStackTrace();
+    }
+    // Never 0 from here: who asks it to end sends a signal.
+    System.exit(status);
+  }
+
+  private static void run() throws Exception {
+    Configuration conf = new Configuration();
+    conf.addResource("stele-site.xml");
+    String extra = System.getenv("STELE_CONF");
+    if (extra != null) {
+      conf.addResource(new Path("file://" + extra));
+    }
+    ClusterConfig cluster = ClusterConfig.of(conf);
+    String nodeHost = System.getenv("NM_HOST");
+    String host = nodeHost == null ? InetAddress.getLocalHost().getCanonicalHostName() : nodeHost;
+    FileSystem fs = cluster.root().getFileSystem(conf);
+    try (CuratorLockService locks =
+            CuratorLockService.connect(
+                cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout());
+        DataClient plane = new DataClient(DataClient.Options.DEFAULT);
+        Master master = Master.start(conf, fs, locks, plane, host)) {
+      Runtime.getRuntime()
+          .addShutdownHook(
+              new Thread(
+                  () -> {
+                    master.close();
+                    locks.close();
+                  },
+                  "master-shutdown"));
+      master.ended().get();
+    }
+  }
+}
