@@ -19,7 +19,12 @@ public enum CellType {
   /** Everything in this row is deleted. */
   DELETE_ROW,
   /** Only in answers on the wire: the value is a label of the cell before. */
-  LABEL;
+  LABEL,
+  /**
+   * As {@link #PUT}, of a version that newer ones have pushed out of the count its policy keeps and
+   * that only its age keeps still. Written by compactions alone: what pushed it out may be gone.
+   */
+  SURPLUS;
 
   private static final CellType[] VALUES = values();
 
@@ -33,6 +38,9 @@ public enum CellType {
 
   /** Whether this type deletes. */
   public boolean isTombstone() {
-    return this != PUT && this != LABEL;
+    return switch (this) {
+      case DELETE_CELL, DELETE_COLUMN, DELETE_FAMILY, DELETE_ROW -> true;
+      case PUT, LABEL, SURPLUS -> false;
+    };
   }
 }

@@ -133,7 +133,8 @@ public final class MutationBlock {
         yield new Edit.DeleteFamily(ColumnKey.family(cell.key(), rowPartLength, familyEnd));
       }
       case DELETE_ROW -> new Edit.DeleteRow();
-      case LABEL -> throw new MalformedException(0, "a label is no edit");
+      case LABEL, SURPLUS ->
+          throw new MalformedException(0, "a cell of type " + cell.type() + " is no edit");
     };
   }
 

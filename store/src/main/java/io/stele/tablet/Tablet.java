@@ -1,65 +1,209 @@
 package io.stele.tablet;
 
+import io.stele.format.MalformedException;
 import io.stele.log.LogRecord;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /**
  * One tablet, open.
+ *
+ * <p>Always holds: what a fresh read sees is durable; everything up to the redo point is in the
+ * files that the manifest names, everything above it in the log; no answer depends on when
+ * compactions ran. Where that cannot be kept up the tablet stops ({@link #failure}) and must be
+ * opened again from its record.
+ *
+ * <p>The ways through it: {@link WritePath}, {@link ReadPath}, {@link Compactor}; between them the
+ * {@link Snapshots snapshot} and the {@link DurableOrder read point}.
  *
  * <p>Safe for use by any number of threads; it has none of its own. {@link #apply} queues and
  * returns, a read may wait for files, a compaction for files, the manifest and the log.
  */
 public final class Tablet implements Closeable {
-  private Tablet() {}
+  private final TabletSpec spec;
+  private final Snapshots snapshots;
+  private final DurableOrder order;
+  private final TabletClock clock;
+  private final Health health;
+  private final Counters counters = new Counters();
+  private final WritePath writes;
+  private final ReadPath reads;
+  private final Compactor compactor;
+  private final long replayedRecords;
+  private volatile SchemaRules rules;
+
+  private Tablet(
+      TabletSpec spec,
+      TabletEnvironment environment,
+      List<TabletFile> files,
+      Replay replay,
+      OperationWindow window,
+      TabletClock clock) {
+    TabletOptions options = environment.options();
+    this.spec = spec;
+    this.clock = clock;
+    this.rules = new SchemaRules(spec.schema());
+    this.health = new Health(spec.id());
+    long covered = covered(spec);
+    this.snapshots =
+        new Snapshots(new Snapshot(replay.memtable(), List.of(), files, covered, covered));
+    this.order = new DurableOrder(replay.lastSequence());
+    this.replayedRecords = replay.records();
+    this.reads =
+        new ReadPath(
+            spec.extent(),
+            snapshots,
+            order,
+            () -> rules,
+            clock,
+            health,
+            counters,
+            options.pageBytesMax());
+    this.writes =
+        new WritePath(
+            spec.id(),
+            spec.extent(),
+            environment.log(),
+            snapshots,
+            order,
+            window,
+            new Evaluation(reads, clock, options.valueBytesMax()),
+            () -> rules,
+            clock,
+            health,
+            counters,
+            options.valueBytesMax(),
+            replay.lastSequence());
+    this.compactor =
+        new Compactor(
+            spec.extent(),
+            environment,
+            snapshots,
+            writes,
+            window,
+            () -> rules,
+            clock,
+            health,
+            counters,
+            new CompactionWriter(spec.id(), spec.epoch(), spec.extent(), environment, clock),
+            replay.lastSequence());
+  }
 
   /**
    * Opens a tablet.
    *
    * @param replay the tablet's records in the logs that its durable record names, in any order and
    *     with repetitions; what is in the files already is passed over
+   * @throws CorruptionException where a file is damaged
+   * @throws io.stele.model.SteleException CORRUPTION where the logs lack a record
    */
   public static Tablet open(
       TabletSpec spec, TabletEnvironment environment, Iterable<LogRecord> replay)
       throws IOException {
-    throw new UnsupportedOperationException("being built");
+    List<TabletFile> files = new ArrayList<>();
+    try {
+      OperationWindow window =
+          new OperationWindow(
+              TimeUnit.MICROSECONDS.convert(environment.options().operationsWindow()));
+      long highestTimestamp = spec.highestTimestamp();
+      for (FileRef ref : newestFirst(spec)) {
+        TabletFile file =
+            TabletFile.open(environment.fs(), environment.root(), ref, environment.cache());
+        files.add(file);
+        restoreOperations(file, window);
+        highestTimestamp =
+            Math.max(highestTimestamp, file.table().properties().highestServerTimestamp());
+      }
+      Replay replayed = new Replay(spec.id(), covered(spec));
+      long now = new TabletClock(environment.clock(), highestTimestamp).now();
+      replayed.take(replay, window, now);
+      TabletClock clock =
+          new TabletClock(
+              environment.clock(), Math.max(highestTimestamp, replayed.highestTimestamp()));
+      return new Tablet(spec, environment, files, replayed, window, clock);
+    } finally {
+      files.forEach(TabletFile::release); // The tablet's snapshot holds them, if there is one.
+    }
+  }
+
+  private static List<FileRef> newestFirst(TabletSpec spec) {
+    List<FileRef> files = new ArrayList<>(spec.files());
+    files.sort(Comparator.comparingLong(FileRef::maxSequence).reversed());
+    for (int i = 1; i < files.size(); i++) {
+      if (files.get(i).maxSequence() >= files.get(i - 1).minSequence()) {
+        throw new IllegalArgumentException(
+            "tablet "
+                + spec.id()
+                + " has files whose sequence numbers overlap: "
+                + files.get(i - 1)
+                + " and "
+                + files.get(i));
+      }
+    }
+    return files;
+  }
+
+  private static void restoreOperations(TabletFile file, OperationWindow window)
+      throws IOException {
+    Optional<Bytes> block = file.table().metaBlock(OperationWindow.META_BLOCK);
+    if (block.isPresent()) {
+      try {
+        window.restore(block.get());
+      } catch (MalformedException e) {
+        throw new CorruptionException(
+            file.ref().path(), 0, "its block of operations, " + e.getMessage());
+      }
+    }
+  }
+
+  /** Everything up to this sequence number is in the files. */
+  private static long covered(TabletSpec spec) {
+    return Math.max(
+        spec.redoPoint(), spec.files().stream().mapToLong(FileRef::maxSequence).max().orElse(0));
   }
 
   /** Its name. */
   public TabletId id() {
-    throw new UnsupportedOperationException("being built");
+    return spec.id();
   }
 
   /** The epoch it was opened under. */
   public long epoch() {
-    throw new UnsupportedOperationException("being built");
+    return spec.epoch();
   }
 
   /** Its rows. */
   public RowRange extent() {
-    throw new UnsupportedOperationException("being built");
+    return spec.extent();
   }
 
   /** The schema in force. */
   public TableSchema schema() {
-    throw new UnsupportedOperationException("being built");
+    return rules.schema();
   }
 
-  /** Puts another schema in force, for what comes from now on. */
+  /**
+   * Puts another schema in force, for what comes from now on. What an earlier policy has collected
+   * does not come back.
+   */
   public void alter(TableSchema schema) {
-    throw new UnsupportedOperationException("being built");
+    rules = new SchemaRules(schema);
   }
 
   /** How many records were replayed on opening; above 0: make a minor compaction soon. */
   public long replayedRecords() {
-    throw new UnsupportedOperationException("being built");
+    return replayedRecords;
   }
 
   /**
@@ -71,7 +215,7 @@ public final class Tablet implements Closeable {
    * <p>May read files where the operation depends on what the row holds.
    */
   public CompletableFuture<OperationResult> apply(OperationRequest request) {
-    throw new UnsupportedOperationException("being built");
+    return writes.apply(request);
   }
 
   /**
@@ -79,21 +223,21 @@ public final class Tablet implements Closeable {
    *
    * @throws io.stele.model.SteleException NOT_FOUND where the query names a family that the table
    *     has not, REFUSED where its filter is wrong or its read point cannot be read
-   * @throws io.stele.model.CorruptionException where a file is damaged
+   * @throws CorruptionException where a file is damaged
    * @throws io.stele.sstable.NotInMemoryException where asked not to read files
    */
   public ReadResult read(ReadRequest request) throws IOException {
-    throw new UnsupportedOperationException("being built");
+    return reads.read(request);
   }
 
   /** Everything up to this sequence number is durable and is what a fresh read sees. */
   public long readPoint() {
-    throw new UnsupportedOperationException("being built");
+    return order.readPoint();
   }
 
   /** Reads as of a point below this one are not possible any more. */
   public long oldestReadablePoint() {
-    throw new UnsupportedOperationException("being built");
+    return snapshots.peek().oldestReadable();
   }
 
   /**
@@ -101,42 +245,57 @@ public final class Tablet implements Closeable {
    * the memtable.
    *
    * @return whether there was anything to write
+   * @throws IOException where it failed and the tablet goes on as before
    */
   public boolean minorCompact() throws IOException {
-    throw new UnsupportedOperationException("being built");
+    return compactor.minorCompact();
   }
 
   /**
    * Merges some SSTables where there are many of similar size.
    *
    * @return whether there were
+   * @throws CorruptionException where a file is damaged: nothing was dropped or changed
+   * @throws IOException where it failed and the tablet goes on as before
    */
   public boolean mergingCompact() throws IOException {
-    throw new UnsupportedOperationException("being built");
+    return compactor.mergingCompact();
   }
 
   /**
    * Writes all SSTables again as one without anything deleted.
    *
-   * @return whether there was anything to write again
+   * @return whether there were any
+   * @throws CorruptionException where a file is damaged: nothing was dropped or changed
+   * @throws IOException where it failed and the tablet goes on as before
    */
   public boolean majorCompact() throws IOException {
-    throw new UnsupportedOperationException("being built");
+    return compactor.majorCompact();
   }
 
   /** Whether {@link #mergingCompact} would find something to do. */
   public boolean wantsMergingCompaction() {
-    throw new UnsupportedOperationException("being built");
+    return compactor.wantsMerging();
   }
 
   /** A row that halves what is in the SSTables; empty where no row does. */
   public Optional<Bytes> splitRow() throws IOException {
-    throw new UnsupportedOperationException("being built");
+    Snapshot snapshot = snapshots.acquire();
+    try {
+      return new Cuts(snapshot.files()).middle(spec.extent());
+    } finally {
+      snapshot.release();
+    }
   }
 
   /** About {@code count} rows that cut the tablet's SSTables into pieces of like size, in order. */
   public List<RowSample> sampleRows(int count) throws IOException {
-    throw new UnsupportedOperationException("being built");
+    Snapshot snapshot = snapshots.acquire();
+    try {
+      return new Cuts(snapshot.files()).samples(spec.extent(), count);
+    } finally {
+      snapshot.release();
+    }
   }
 
   /**
@@ -144,12 +303,12 @@ public final class Tablet implements Closeable {
    * accepted are durable and answered. Reads go on.
    */
   public CompletableFuture<Void> pauseWrites() {
-    throw new UnsupportedOperationException("being built");
+    return writes.pause();
   }
 
   /** Accepts operations again. */
   public void resumeWrites() {
-    throw new UnsupportedOperationException("being built");
+    writes.resume();
   }
 
   /**
@@ -158,17 +317,38 @@ public final class Tablet implements Closeable {
    * {@link TabletSpec#child children}.
    */
   public TabletSpec describe() {
-    throw new UnsupportedOperationException("being built");
+    Snapshot snapshot = snapshots.peek();
+    return new TabletSpec(
+        spec.id(),
+        spec.epoch(),
+        spec.extent(),
+        rules.schema(),
+        snapshot.files().stream().map(TabletFile::ref).toList(),
+        snapshot.redoPoint(),
+        clock.highest());
   }
 
   /** Why the tablet has stopped serving for good; empty while it serves. */
   public Optional<Throwable> failure() {
-    throw new UnsupportedOperationException("being built");
+    return health.failure();
   }
 
   /** How large it is and what it has done. */
   public TabletStatistics statistics() {
-    throw new UnsupportedOperationException("being built");
+    Snapshot snapshot = snapshots.peek();
+    return new TabletStatistics(
+        snapshot.files().size(),
+        snapshot.files().stream().mapToLong(TabletFile::bytes).sum(),
+        snapshot.active().bytes()
+            + snapshot.frozen().stream().mapToLong(one -> one.memtable().bytes()).sum(),
+        snapshot.active().cellCount()
+            + snapshot.frozen().stream().mapToLong(one -> one.memtable().cellCount()).sum(),
+        counters.reads.sum(),
+        counters.rowsRead.sum(),
+        counters.operations.sum(),
+        counters.refused.sum(),
+        counters.minorCompactions.sum(),
+        counters.largerCompactions.sum());
   }
 
   /**
@@ -177,6 +357,7 @@ public final class Tablet implements Closeable {
    */
   @Override
   public void close() {
-    throw new UnsupportedOperationException("being built");
+    writes.pause();
+    snapshots.close();
   }
 }

@@ -63,8 +63,8 @@ public final class RowCodec {
       switch (cells.type()) {
         case PUT -> row.add(cell(cells));
         case LABEL -> addLabel(row, value(cells).toUtf8());
-        case DELETE_CELL, DELETE_COLUMN, DELETE_FAMILY, DELETE_ROW ->
-            throw new MalformedException(0, "a row read has a tombstone");
+        case DELETE_CELL, DELETE_COLUMN, DELETE_FAMILY, DELETE_ROW, SURPLUS ->
+            throw new MalformedException(0, "a row read has a cell of type " + cells.type());
       }
     }
     finish(rowPart, row, rows);

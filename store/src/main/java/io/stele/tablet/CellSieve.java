@@ -1,0 +1,241 @@
+package io.stele.tablet;
+
+import io.stele.format.CellCursor;
+import io.stele.format.ColumnKey;
+import io.stele.format.MalformedException;
+import io.stele.format.MutationBlock;
+import io.stele.model.TimeRange;
+import java.io.IOException;
+import java.util.Arrays;
+
+/**
+ * Judges cells, one by one in their order, by the tombstones before them and by the garbage
+ * collection policies: the one place that says what reads see and what compactions keep.
+ *
+ * <p>Tombstones work by sequence number: a delete hides what came before it, and nothing after,
+ * whatever the timestamps. Not safe for use by several threads.
+ */
+final class CellSieve {
+  /** Whether all cells with lower sequence numbers come by as well. */
+  enum Past {
+    /** They do: reads, and compactions of the oldest file and all above it up to some point. */
+    WHOLE,
+    /** There are cells that do not come by: other compactions. */
+    UNSEEN
+  }
+
+  /** What is to become of a cell. */
+  enum Verdict {
+    /** A read shows it; a compaction keeps it, tombstone or not. */
+    KEEP,
+    /** As KEEP; a compaction makes it {@link io.stele.format.CellType#SURPLUS}. */
+    KEEP_AS_SURPLUS,
+    /** Nobody will need it. */
+    DROP,
+    /** Nobody will need it, nor what else is to come of its column. */
+    DROP_COLUMN
+  }
+
+  private final SchemaRules rules;
+  private final long now;
+  private final boolean unseenPast;
+  private final boolean tombstonesPossible;
+  private final ColumnHistory history;
+
+  private byte[] key = new byte[64];
+  private int keyLength;
+  private int rowEnd;
+  private int familyEnd;
+  private String family = "";
+  private GcRule rule = GcRule.NOTHING;
+
+  // The newest tombstone of all the row, family and column; sequence -1: there is none.
+  private long rowDeleted = -1;
+  private int rowDeletedOrdinal;
+  private long familyDeleted = -1;
+  private int familyDeletedOrdinal;
+  private long columnDeleted = -1;
+  private int columnDeletedOrdinal;
+
+  /**
+   * Judges cells.
+   *
+   * @param now the time for ages, in microseconds
+   * @param tombstonesPossible false where it is known that no tombstone comes by
+   */
+  CellSieve(SchemaRules rules, long now, Past past, boolean tombstonesPossible) {
+    this.rules = rules;
+    this.now = now;
+    this.unseenPast = past == Past.UNSEEN;
+    this.tombstonesPossible = tombstonesPossible;
+    this.history = new ColumnHistory(unseenPast);
+  }
+
+  /** Judges the current cell of {@code cell}. */
+  Verdict judge(CellCursor cell) throws IOException {
+    if (cell.keyLength() != keyLength
+        || !Arrays.equals(key, 0, keyLength, cell.key(), 0, keyLength)) {
+      beginColumn(cell);
+    }
+    long sequence = cell.sequence();
+    int ordinal = cell.ordinal();
+    switch (cell.type()) {
+      case DELETE_ROW -> {
+        if (rowDeleted >= 0) {
+          return Verdict.DROP; // There is a newer one.
+        }
+        rowDeleted = sequence;
+        rowDeletedOrdinal = ordinal;
+        return tombstone();
+      }
+      case DELETE_FAMILY -> {
+        if (familyDeleted >= 0 || isBefore(sequence, ordinal, rowDeleted, rowDeletedOrdinal)) {
+          return Verdict.DROP;
+        }
+        familyDeleted = sequence;
+        familyDeletedOrdinal = ordinal;
+        return tombstone();
+      }
+      case DELETE_COLUMN -> {
+        if (isBefore(sequence, ordinal, columnDeleted, columnDeletedOrdinal)) {
+          return Verdict.DROP;
+        }
+        TimeRange range = MutationBlock.timeRange(cell);
+        if (range.equals(TimeRange.ALL)) {
+          columnDeleted = sequence;
+          columnDeletedOrdinal = ordinal;
+        } else {
+          history.deleteRange(range.fromMicros(), range.toMicros(), sequence, ordinal);
+        }
+        return tombstone();
+      }
+      case DELETE_CELL -> {
+        if (isBefore(sequence, ordinal, columnDeleted, columnDeletedOrdinal)) {
+          return Verdict.DROP;
+        }
+        history.deleteVersion(cell.timestamp(), sequence);
+        return tombstone();
+      }
+      case PUT -> {
+        return version(cell.timestamp(), sequence, ordinal, false);
+      }
+      case SURPLUS -> {
+        return version(cell.timestamp(), sequence, ordinal, true);
+      }
+      case LABEL -> throw new MalformedException(0, "a stored cell is a label");
+    }
+    throw new AssertionError(cell.type());
+  }
+
+  /** The key of the column the last judged cell is of: the first bytes are its row part. */
+  byte[] key() {
+    return key;
+  }
+
+  /** Where in {@link #key()} the row part ends. */
+  int rowEnd() {
+    return rowEnd;
+  }
+
+  /** Where in {@link #key()} the family part ends. */
+  int familyEnd() {
+    return familyEnd;
+  }
+
+  /** The family of the last judged cell. */
+  String family() {
+    return family;
+  }
+
+  // With all the past at hand a tombstone has done all it will ever do.
+  private Verdict tombstone() {
+    return unseenPast ? Verdict.KEEP : Verdict.DROP;
+  }
+
+  private Verdict version(long timestamp, long sequence, int ordinal, boolean surplus) {
+    if (isBefore(sequence, ordinal, columnDeleted, columnDeletedOrdinal)) {
+      return Verdict.DROP; // What it may have pushed out was deleted with it.
+    }
+    if (!unseenPast && history.isFull() && rule.pushedOutIsGarbage()) {
+      return Verdict.DROP_COLUMN;
+    }
+    ColumnHistory.Fate fate = history.version(timestamp, sequence, ordinal, surplus);
+    return switch (fate) {
+      case LIVE -> {
+        if (!rule.isGarbage(false, timestamp, now)) {
+          yield Verdict.KEEP;
+        }
+        // Too old, and so is all that is to come.
+        yield unseenPast ? Verdict.DROP : Verdict.DROP_COLUMN;
+      }
+      case PUSHED_OUT ->
+          rule.isGarbage(true, timestamp, now) ? Verdict.DROP : Verdict.KEEP_AS_SURPLUS;
+      case PUSHED_OUT_AND_GONE -> Verdict.DROP;
+      // What is gone may have pushed out something unseen while it lived. Not so an overwritten
+      // version, whose successor does it again, unless something was deleted in between.
+      case OVERWRITTEN ->
+          unseenPast
+                  && rule.versions() > 1
+                  && tombstonesPossible
+                  && !rule.isGarbage(false, timestamp, now)
+              ? Verdict.KEEP
+              : Verdict.DROP;
+      case DELETED ->
+          unseenPast && rule.versions() > 0 && !rule.isGarbage(false, timestamp, now)
+              ? Verdict.KEEP
+              : Verdict.DROP;
+    };
+  }
+
+  private void beginColumn(CellCursor cell) throws MalformedException {
+    byte[] newKey = cell.key();
+    int newLength = cell.keyLength();
+    boolean sameRow = rowEnd > 0 && ColumnKey.sameRow(newKey, newLength, key, rowEnd);
+    boolean sameFamily =
+        sameRow
+            && familyEnd > rowEnd
+            && newLength >= familyEnd
+            && Arrays.equals(newKey, rowEnd, familyEnd, key, rowEnd, familyEnd);
+    if (!sameRow) {
+      rowEnd = ColumnKey.rowPartLength(newKey, newLength);
+      rowDeleted = -1;
+    }
+    if (!sameFamily) {
+      familyEnd = ColumnKey.familyPartEnd(newKey, newLength, rowEnd);
+      familyDeleted = -1;
+      beginFamily(newKey);
+    }
+    if (key.length < newLength) {
+      key = new byte[Math.max(newLength, key.length * 2)];
+    }
+    System.arraycopy(newKey, 0, key, 0, newLength);
+    keyLength = newLength;
+    if (isBefore(rowDeleted, rowDeletedOrdinal, familyDeleted, familyDeletedOrdinal)) {
+      columnDeleted = familyDeleted;
+      columnDeletedOrdinal = familyDeletedOrdinal;
+    } else {
+      columnDeleted = rowDeleted;
+      columnDeletedOrdinal = rowDeletedOrdinal;
+    }
+    history.begin(rule.versions());
+  }
+
+  private void beginFamily(byte[] newKey) {
+    if (familyEnd == rowEnd) {
+      return; // A cell of the row as such.
+    }
+    int length = familyEnd - 1 - rowEnd;
+    boolean known = family.length() == length;
+    for (int i = 0; known && i < length; i++) {
+      known = family.charAt(i) == (newKey[rowEnd + i] & 0xff);
+    }
+    if (!known) {
+      family = ColumnKey.family(newKey, rowEnd, familyEnd);
+      rule = rules.gc(family);
+    }
+  }
+
+  private static boolean isBefore(long sequence, int ordinal, long than, int thanOrdinal) {
+    return sequence < than || (sequence == than && ordinal < thanOrdinal);
+  }
+}

@@ -1,0 +1,222 @@
+package io.stele.tablet;
+
+import java.util.Arrays;
+
+/**
+ * What the versions of one column did to one another, worked out while they come by in the order of
+ * cells: tombstones of time ranges, then versions and their tombstones from the greatest timestamp
+ * down.
+ *
+ * <p>A version lives from the operation that wrote it to the one that overwrote, deleted or pushed
+ * it out. It is pushed out by the first operation after which as many live versions with greater
+ * timestamps existed as the policy counts: so what is deleted today may have pushed out something
+ * before, which does not come back. Versions that were pushed out push out nothing that those which
+ * did it would not; so it is enough to know one number, the last moment at which enough versions
+ * with greater timestamps lived ({@link #pushedOutThrough}), and a version was pushed out exactly
+ * when it was written no later. docs/decisions has the proof.
+ *
+ * <p><b>Unseen past.</b> Where cells with lower sequence numbers exist that do not come by (in a
+ * compaction of some of the files), an unseen version may have pushed out one of these before it
+ * was deleted by a tombstone seen here. So there a version is counted on only up to the first
+ * tombstone that reaches above its timestamp, and what is called pushed out was pushed out whatever
+ * the past.
+ *
+ * <p>A moment is a sequence number: an operation is one moment, whatever it does in which order.
+ * Not safe for use by several threads; one instance serves column after column.
+ */
+final class ColumnHistory {
+  /** What became of a version; the later ones go before the earlier ones. */
+  enum Fate {
+    /** It is there. */
+    LIVE,
+    /** Newer versions pushed it out of the count; nothing else happened to it. */
+    PUSHED_OUT,
+    /** It was pushed out, and overwritten or deleted too. */
+    PUSHED_OUT_AND_GONE,
+    /** The same timestamp was written again. */
+    OVERWRITTEN,
+    /** A tombstone of its timestamp or of a time range came after it. */
+    DELETED
+  }
+
+  private static final long NEVER = -1;
+
+  private final boolean unseenPast;
+
+  private int count;
+  private boolean tombstones;
+  private long pushedOutThrough;
+
+  // Tombstones of time ranges, the newest first.
+  private int ranges;
+  private long[] rangeFrom = new long[4];
+  private long[] rangeTo = new long[4];
+  private long[] rangeSequence = new long[4];
+  private int[] rangeOrdinal = new int[4];
+
+  // Tombstones of single versions met so far; needed only with an unseen past.
+  private int singles;
+  private long[] singleTimestamp = new long[4];
+  private long[] singleSequence = new long[4];
+
+  // What last happened at the timestamp being looked at.
+  private long timestamp;
+  private long endedAt;
+  private boolean endedByOverwriting;
+
+  // Until a tombstone comes: the lives counted so far. From then on they are in `lives`.
+  private int plain;
+  private long[] plainFrom = new long[4];
+  private long[] plainTo = new long[4];
+  private int plainLive;
+  private final LifeCount lives = new LifeCount();
+
+  ColumnHistory(boolean unseenPast) {
+    this.unseenPast = unseenPast;
+  }
+
+  /** Begins a column whose policy counts {@code versions} versions; 0: it counts none. */
+  void begin(int versions) {
+    count = versions;
+    tombstones = false;
+    pushedOutThrough = NEVER;
+    ranges = 0;
+    singles = 0;
+    timestamp = Long.MAX_VALUE;
+    endedAt = Long.MAX_VALUE;
+    plain = 0;
+    plainLive = 0;
+  }
+
+  /** The versions with a timestamp in [{@code from}, {@code to}) were deleted. */
+  void deleteRange(long from, long to, long sequence, int ordinal) {
+    if (from == to) {
+      return;
+    }
+    beginTombstones();
+    if (ranges == rangeFrom.length) {
+      rangeFrom = Arrays.copyOf(rangeFrom, ranges * 2);
+      rangeTo = Arrays.copyOf(rangeTo, ranges * 2);
+      rangeSequence = Arrays.copyOf(rangeSequence, ranges * 2);
+      rangeOrdinal = Arrays.copyOf(rangeOrdinal, ranges * 2);
+    }
+    rangeFrom[ranges] = from;
+    rangeTo[ranges] = to;
+    rangeSequence[ranges] = sequence;
+    rangeOrdinal[ranges] = ordinal;
+    ranges++;
+  }
+
+  /** The version at {@code at} was deleted. */
+  void deleteVersion(long at, long sequence) {
+    beginTombstones();
+    if (unseenPast) {
+      if (singles == singleTimestamp.length) {
+        singleTimestamp = Arrays.copyOf(singleTimestamp, singles * 2);
+        singleSequence = Arrays.copyOf(singleSequence, singles * 2);
+      }
+      singleTimestamp[singles] = at;
+      singleSequence[singles] = sequence;
+      singles++;
+    }
+    timestamp = at;
+    endedAt = sequence;
+    endedByOverwriting = false;
+  }
+
+  /** A version was written; {@code surplus} where a compaction found it pushed out before. */
+  Fate version(long at, long sequence, int ordinal, boolean surplus) {
+    long end = timestamp == at ? endedAt : Long.MAX_VALUE;
+    boolean overwritten = end != Long.MAX_VALUE && endedByOverwriting;
+    long deleted = firstRangeOver(at, sequence, ordinal);
+    if (deleted < end || (deleted == end && overwritten)) {
+      end = deleted;
+      overwritten = false;
+    }
+    timestamp = at;
+    endedAt = sequence;
+    endedByOverwriting = true;
+
+    boolean pushedOut = surplus || sequence <= pushedOutThrough;
+    if (!pushedOut && count > 0) {
+      countLife(sequence, unseenPast ? Math.min(end, firstReachingAbove(at, sequence)) : end);
+    }
+    if (pushedOut) {
+      return end == Long.MAX_VALUE ? Fate.PUSHED_OUT : Fate.PUSHED_OUT_AND_GONE;
+    }
+    if (end == Long.MAX_VALUE) {
+      return Fate.LIVE;
+    }
+    return overwritten ? Fate.OVERWRITTEN : Fate.DELETED;
+  }
+
+  /** Whether every version of the column that is still to come was pushed out. */
+  boolean isFull() {
+    return pushedOutThrough == Long.MAX_VALUE;
+  }
+
+  /** Whether a tombstone of a version or time range was met. */
+  boolean hasTombstones() {
+    return tombstones;
+  }
+
+  private void countLife(long from, long to) {
+    if (from >= to) {
+      return; // Written and gone in one operation: it was at no moment there.
+    }
+    if (tombstones) {
+      pushedOutThrough = Math.max(pushedOutThrough, lives.add(from, to, count));
+      return;
+    }
+    if (plain == plainFrom.length) {
+      plainFrom = Arrays.copyOf(plainFrom, plain * 2);
+      plainTo = Arrays.copyOf(plainTo, plain * 2);
+    }
+    plainFrom[plain] = from;
+    plainTo[plain] = to;
+    plain++;
+    if (to == Long.MAX_VALUE && ++plainLive >= count) {
+      pushedOutThrough = Long.MAX_VALUE; // Nothing is deleted: they are enough now if ever.
+    }
+  }
+
+  private void beginTombstones() {
+    if (!tombstones) {
+      tombstones = true;
+      lives.clear();
+      for (int i = 0; i < plain; i++) {
+        pushedOutThrough = Math.max(pushedOutThrough, lives.add(plainFrom[i], plainTo[i], count));
+      }
+    }
+  }
+
+  /** When the first tombstone of a range after a version deleted it. */
+  private long firstRangeOver(long at, long sequence, int ordinal) {
+    for (int i = ranges - 1; i >= 0; i--) {
+      boolean later =
+          rangeSequence[i] > sequence
+              || (rangeSequence[i] == sequence && rangeOrdinal[i] > ordinal);
+      if (later && rangeFrom[i] <= at && at < rangeTo[i]) {
+        return rangeSequence[i];
+      }
+    }
+    return Long.MAX_VALUE;
+  }
+
+  /** When the first tombstone after a version deleted something with a greater timestamp. */
+  private long firstReachingAbove(long at, long sequence) {
+    long first = Long.MAX_VALUE;
+    for (int i = ranges - 1; i >= 0; i--) {
+      if (rangeSequence[i] > sequence && rangeTo[i] - 1 > at) {
+        first = rangeSequence[i];
+        break;
+      }
+    }
+    for (int i = 0; i < singles; i++) {
+      if (singleSequence[i] > sequence && singleTimestamp[i] > at) {
+        first = Math.min(first, singleSequence[i]);
+      }
+    }
+    return first;
+  }
+}

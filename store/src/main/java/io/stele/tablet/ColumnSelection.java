@@ -1,0 +1,94 @@
+package io.stele.tablet;
+
+import io.stele.format.ColumnKey;
+import io.stele.model.Bytes;
+import io.stele.model.Column;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.TreeSet;
+
+/**
+ * Which columns of a row a read wants, as prefixes of what follows the row part of a column key, in
+ * order and none within another. Immutable.
+ */
+final class ColumnSelection {
+  /** Every column. */
+  static final ColumnSelection ALL = new ColumnSelection(List.of());
+
+  private final byte[][] wanted;
+
+  private ColumnSelection(List<byte[]> wanted) {
+    this.wanted = wanted.toArray(new byte[0][]);
+  }
+
+  /** Whole families and single columns; neither: all. */
+  static ColumnSelection of(Collection<String> families, Collection<Column> columns) {
+    TreeSet<Bytes> prefixes = new TreeSet<>();
+    for (String family : families) {
+      prefixes.add(suffix(ColumnKey.ofFamily(Bytes.EMPTY, family)));
+    }
+    for (Column column : columns) {
+      if (!families.contains(column.family())) {
+        prefixes.add(suffix(ColumnKey.of(Bytes.EMPTY, column.family(), column.qualifier())));
+      }
+    }
+    List<byte[]> wanted = new ArrayList<>();
+    prefixes.forEach(prefix -> wanted.add(prefix.toByteArray()));
+    return wanted.isEmpty() ? ALL : new ColumnSelection(wanted);
+  }
+
+  /** Whether every column is wanted. */
+  boolean isAll() {
+    return wanted.length == 0;
+  }
+
+  /** Number of prefixes. */
+  int size() {
+    return wanted.length;
+  }
+
+  /** Prefix {@code i}; nobody changes it. */
+  byte[] prefix(int i) {
+    return wanted[i];
+  }
+
+  /**
+   * Where a column key's part from {@code rowEnd} on stands to prefix {@code i}: 0 where it begins
+   * with it, below 0 where it comes before, above 0 where it comes after.
+   */
+  int compare(byte[] key, int keyLength, int rowEnd, int i) {
+    byte[] prefix = wanted[i];
+    int length = Math.min(keyLength - rowEnd, prefix.length);
+    int order = Arrays.compareUnsigned(key, rowEnd, rowEnd + length, prefix, 0, length);
+    return order != 0 || length == prefix.length ? order : -1;
+  }
+
+  /** The key to seek for prefix {@code i} in the row whose part is the first of {@code key}. */
+  byte[] target(byte[] key, int rowEnd, int i, boolean familyOnly) {
+    byte[] prefix = wanted[i];
+    int length = familyOnly ? familyLength(prefix) : prefix.length;
+    byte[] target = Arrays.copyOf(key, rowEnd + length);
+    System.arraycopy(prefix, 0, target, rowEnd, length);
+    return target;
+  }
+
+  /** The length of the family part of prefix {@code i}. */
+  int familyLength(int i) {
+    return familyLength(wanted[i]);
+  }
+
+  private static int familyLength(byte[] prefix) {
+    int end = 0;
+    while (prefix[end] != 0) {
+      end++;
+    }
+    return end + 1;
+  }
+
+  private static Bytes suffix(byte[] key) {
+    int emptyRow = ColumnKey.ofRow(Bytes.EMPTY).length;
+    return Bytes.wrap(key, emptyRow, key.length - emptyRow);
+  }
+}

@@ -1,0 +1,13 @@
+package io.stele.tablet;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What a tablet has done. Safe for use by any number of threads. */
+final class Counters {
+  final LongAdder reads = new LongAdder();
+  final LongAdder rowsRead = new LongAdder();
+  final LongAdder operations = new LongAdder();
+  final LongAdder refused = new LongAdder();
+  final LongAdder minorCompactions = new LongAdder();
+  final LongAdder largerCompactions = new LongAdder();
+}

@@ -1,0 +1,105 @@
+package io.stele.tablet;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The operations that are queued for the log, in the order of their sequence numbers, and the read
+ * point that follows behind: it moves over an operation when that and all before it are durable.
+ *
+ * <p>Safe for use by any number of threads; what waits is called back on the thread that reported
+ * the last operation missing, outside of any lock.
+ */
+final class DurableOrder {
+  /** One queued operation. */
+  static final class Entry {
+    private final long sequence;
+    private final Runnable onVisible;
+    private final CompletableFuture<?> future;
+    private boolean durable;
+
+    private Entry(long sequence, Runnable onVisible, CompletableFuture<?> future) {
+      this.sequence = sequence;
+      this.onVisible = onVisible;
+      this.future = future;
+    }
+  }
+
+  private final Object lock = new Object();
+  private final ArrayDeque<Entry> queue = new ArrayDeque<>();
+  private Optional<Throwable> failure = Optional.empty();
+  private volatile long readPoint;
+
+  DurableOrder(long readPoint) {
+    this.readPoint = readPoint;
+  }
+
+  /** Everything up to here is durable. */
+  long readPoint() {
+    return readPoint;
+  }
+
+  /**
+   * Adds an operation behind all others; its number is above theirs.
+   *
+   * @param onVisible called once when the read point has moved over it
+   * @param future failed when the log has failed
+   */
+  Entry add(long sequence, Runnable onVisible, CompletableFuture<?> future) {
+    Entry entry = new Entry(sequence, onVisible, future);
+    boolean failed;
+    synchronized (lock) {
+      failed = failure.isPresent();
+      if (!failed) {
+        queue.add(entry);
+      }
+    }
+    if (failed) {
+      future.completeExceptionally(failure.orElseThrow());
+    }
+    return entry;
+  }
+
+  /** Completes when all operations added so far are durable. */
+  CompletableFuture<Void> barrier() {
+    CompletableFuture<Void> reached = new CompletableFuture<>();
+    Entry entry;
+    synchronized (lock) {
+      long last = queue.isEmpty() ? readPoint : queue.getLast().sequence;
+      entry = add(last, () -> reached.complete(null), reached);
+    }
+    durable(entry);
+    return reached;
+  }
+
+  /** Says that an operation is durable. */
+  void durable(Entry entry) {
+    List<Entry> visible = new ArrayList<>(1);
+    synchronized (lock) {
+      entry.durable = true;
+      while (!queue.isEmpty() && queue.getFirst().durable) {
+        Entry first = queue.removeFirst();
+        readPoint = first.sequence;
+        visible.add(first);
+      }
+    }
+    visible.forEach(first -> first.onVisible.run());
+  }
+
+  /** Says that the log has failed: everything queued has an unknown outcome, and all to come. */
+  void fail(Throwable why) {
+    List<Entry> lost;
+    synchronized (lock) {
+      if (failure.isPresent()) {
+        return;
+      }
+      failure = Optional.of(why);
+      lost = new ArrayList<>(queue);
+      queue.clear();
+    }
+    lost.forEach(entry -> entry.future.completeExceptionally(why));
+  }
+}

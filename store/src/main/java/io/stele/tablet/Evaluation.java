@@ -1,0 +1,130 @@
+package io.stele.tablet;
+
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Column;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
+import io.stele.model.ReadModifyWrite;
+import io.stele.model.Row;
+import io.stele.model.RowOperation;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What an operation comes to: the mutation to make, and what its caller will be told. Operations
+ * that depend on the row see it as it will be once all that is queued before them is durable.
+ */
+final class Evaluation {
+  /**
+   * An operation evaluated.
+   *
+   * @param mutation the changes; may have none
+   * @param result what to tell when they are durable
+   */
+  record Evaluated(Mutation mutation, OperationResult result) {}
+
+  private final ReadPath reads;
+  private final TabletClock clock;
+  private final long valueBytesMax;
+
+  Evaluation(ReadPath reads, TabletClock clock, long valueBytesMax) {
+    this.reads = reads;
+    this.clock = clock;
+    this.valueBytesMax = valueBytesMax;
+  }
+
+  /**
+   * Evaluates an operation; the caller holds its row's lock.
+   *
+   * @throws SteleException REFUSED where the row's values do not allow it
+   */
+  Evaluated evaluate(RowOperation operation) throws IOException {
+    if (operation instanceof CheckAndMutate conditional) {
+      return evaluate(conditional);
+    } else if (operation instanceof ReadModifyWrite change) {
+      return evaluate(change);
+    }
+    return new Evaluated((Mutation) operation, OperationResult.APPLIED);
+  }
+
+  private Evaluated evaluate(CheckAndMutate conditional) throws IOException {
+    RowFilter predicate = RowFilter.of(conditional.predicate());
+    List<Cell> cells = reads.queuedRow(conditional.row(), ColumnSelection.ALL);
+    boolean holds = !cells.isEmpty() && !predicate.apply(conditional.row(), cells).isEmpty();
+    return holds
+        ? new Evaluated(conditional.ifTrue(), OperationResult.APPLIED)
+        : new Evaluated(conditional.ifFalse(), OperationResult.NOT_MATCHED);
+  }
+
+  private Evaluated evaluate(ReadModifyWrite change) throws IOException {
+    List<Column> columns =
+        change.rules().stream().map(rule -> new Column(rule.family(), rule.qualifier())).toList();
+    ColumnSelection selection = ColumnSelection.of(List.of(), columns);
+    Map<Column, Cell> newest = new LinkedHashMap<>();
+    for (Cell cell : reads.queuedRow(change.row(), selection)) {
+      newest.putIfAbsent(new Column(cell.family(), cell.qualifier()), cell);
+    }
+    long now = clock.assign();
+    Map<Column, Cell> written = new LinkedHashMap<>();
+    for (ReadModifyWrite.Rule rule : change.rules()) {
+      Column column = new Column(rule.family(), rule.qualifier());
+      Optional<Cell> before = Optional.ofNullable(newest.get(column));
+      Bytes value = apply(change.row(), rule, before.map(Cell::value));
+      // Not below the version it replaces, or it would not be the newest.
+      long timestamp = Math.max(now, before.map(Cell::timestampMicros).orElse(0L));
+      Cell cell = new Cell(rule.family(), rule.qualifier(), timestamp, value);
+      newest.put(column, cell);
+      written.put(column, cell);
+    }
+    List<Cell> row = new ArrayList<>(written.values());
+    row.sort(RowFilter.ORDER);
+    Mutation.Builder mutation = Mutation.builder(change.row());
+    for (Cell cell : row) {
+      mutation.add(
+          new Edit.Put(cell.family(), cell.qualifier(), cell.timestampMicros(), cell.value()));
+    }
+    return new Evaluated(
+        mutation.build(), new OperationResult(true, Optional.of(new Row(change.row(), row))));
+  }
+
+  private Bytes apply(Bytes row, ReadModifyWrite.Rule rule, Optional<Bytes> before) {
+    if (rule instanceof ReadModifyWrite.Append append) {
+      Bytes old = before.orElse(Bytes.EMPTY);
+      if (old.length() + (long) append.suffix().length() > valueBytesMax) {
+        throw SteleException.refused(
+            "appending to "
+                + rule.family()
+                + ":"
+                + rule.qualifier()
+                + " of row \""
+                + row
+                + "\" would make a value of "
+                + (old.length() + (long) append.suffix().length())
+                + " bytes: the limit is "
+                + valueBytesMax);
+      }
+      return old.concat(append.suffix());
+    }
+    long amount = ((ReadModifyWrite.Increment) rule).amount();
+    if (before.isPresent() && before.get().length() != Long.BYTES) {
+      throw SteleException.refused(
+          "the value of "
+              + rule.family()
+              + ":"
+              + rule.qualifier()
+              + " of row \""
+              + row
+              + "\" has "
+              + before.get().length()
+              + " bytes and cannot be incremented: a counter has 8");
+    }
+    return Bytes.ofLong(before.map(Bytes::toLong).orElse(0L) + amount);
+  }
+}

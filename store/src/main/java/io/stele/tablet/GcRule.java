@@ -1,0 +1,93 @@
+package io.stele.tablet;
+
+import io.stele.model.GcPolicy;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A garbage collection policy made ready for judging versions.
+ *
+ * <p>A version is garbage by two things that, once true of it, stay true: whether newer ones have
+ * pushed it out of the policy's count, and how old it is.
+ */
+final class GcRule {
+  /** Of a family the schema does not have: whatever is found of it is garbage. */
+  static final GcRule NOTHING = new GcRule(new GcPolicy.Union(List.of()), true);
+
+  private static final long MICROS = 1_000_000;
+
+  private final GcPolicy policy;
+  private final boolean all;
+  private final int versions;
+  private final boolean pushedOutIsGarbage;
+  private final boolean aged;
+
+  private GcRule(GcPolicy policy, boolean all) {
+    this.policy = policy;
+    this.all = all;
+    this.versions = versions(policy);
+    this.pushedOutIsGarbage = versions > 0 && isGarbage(policy, true, 0, 0);
+    this.aged = aged(policy);
+  }
+
+  static GcRule of(GcPolicy policy) {
+    return new GcRule(policy, false);
+  }
+
+  /** The number of versions the policy names; 0 where it names none. */
+  int versions() {
+    return versions;
+  }
+
+  /** Whether a version that was pushed out is garbage whatever its age. */
+  boolean pushedOutIsGarbage() {
+    return pushedOutIsGarbage;
+  }
+
+  /** Whether a version is garbage at {@code now}, in microseconds. */
+  boolean isGarbage(boolean pushedOut, long timestamp, long now) {
+    if (all || (pushedOut && pushedOutIsGarbage)) {
+      return true;
+    }
+    return aged && isGarbage(policy, pushedOut, timestamp, now);
+  }
+
+  private static boolean isGarbage(GcPolicy policy, boolean pushedOut, long timestamp, long now) {
+    if (policy instanceof GcPolicy.MaxVersions) {
+      return pushedOut;
+    } else if (policy instanceof GcPolicy.MaxAge age) {
+      return now - timestamp > micros(age.age());
+    } else if (policy instanceof GcPolicy.Union union) {
+      return union.policies().stream().anyMatch(one -> isGarbage(one, pushedOut, timestamp, now));
+    } else if (policy instanceof GcPolicy.Intersection both) {
+      return both.policies().stream().allMatch(one -> isGarbage(one, pushedOut, timestamp, now));
+    }
+    return false; // KeepAll.
+  }
+
+  private static int versions(GcPolicy policy) {
+    if (policy instanceof GcPolicy.MaxVersions versions) {
+      return versions.count();
+    } else if (policy instanceof GcPolicy.Union union) {
+      return union.policies().stream().mapToInt(GcRule::versions).max().orElse(0);
+    } else if (policy instanceof GcPolicy.Intersection both) {
+      return both.policies().stream().mapToInt(GcRule::versions).max().orElse(0);
+    }
+    return 0;
+  }
+
+  private static boolean aged(GcPolicy policy) {
+    if (policy instanceof GcPolicy.Union union) {
+      return union.policies().stream().anyMatch(GcRule::aged);
+    } else if (policy instanceof GcPolicy.Intersection both) {
+      return both.policies().stream().anyMatch(GcRule::aged);
+    }
+    return policy instanceof GcPolicy.MaxAge;
+  }
+
+  private static long micros(Duration age) {
+    return age.getSeconds() >= Long.MAX_VALUE / MICROS
+        ? Long.MAX_VALUE
+        : age.getSeconds() * MICROS + age.getNano() / 1000;
+  }
+}

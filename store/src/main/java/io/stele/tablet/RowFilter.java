@@ -1,0 +1,201 @@
+package io.stele.tablet;
+
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Filter;
+import io.stele.model.SteleException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * A {@link Filter} made ready for use: a function from the cells of a row to those let through.
+ *
+ * <p>Immutable, safe for use by any number of threads.
+ */
+@FunctionalInterface
+interface RowFilter {
+  /** Filters nest no deeper. */
+  int DEPTH_MAX = 32;
+
+  /** Order of cells in a row; cells that are equal in it stay in the order they were in. */
+  Comparator<Cell> ORDER =
+      Comparator.comparing(Cell::family)
+          .thenComparing(Cell::qualifier)
+          .thenComparing(Comparator.comparingLong(Cell::timestampMicros).reversed());
+
+  /** What of the cells of {@code row}, in order, is let through, in order. */
+  List<Cell> apply(Bytes row, List<Cell> cells);
+
+  /**
+   * Makes {@code filter} ready.
+   *
+   * @throws SteleException REFUSED where a regular expression in it is not one, or it nests too
+   *     deep
+   */
+  static RowFilter of(Filter filter) {
+    return of(filter, 0);
+  }
+
+  private static RowFilter of(Filter filter, int depth) {
+    if (depth > DEPTH_MAX) {
+      throw SteleException.refused(
+          "a filter nests deeper than " + DEPTH_MAX + " levels: write it flatter");
+    }
+    if (filter instanceof Filter.PassAll) {
+      return (row, cells) -> cells;
+    } else if (filter instanceof Filter.BlockAll) {
+      return (row, cells) -> List.of();
+    } else if (filter instanceof Filter.RowKeyRegex regex) {
+      Pattern pattern = compile(regex.pattern());
+      return (row, cells) -> pattern.matches(latin1(row)) ? cells : List.of();
+    } else if (filter instanceof Filter.RowSample sample) {
+      return (row, cells) -> position(row) < sample.probability() ? cells : List.of();
+    } else if (filter instanceof Filter.FamilyRegex regex) {
+      Pattern pattern = compile(regex.pattern());
+      return cells(cell -> pattern.matches(cell.family()));
+    } else if (filter instanceof Filter.QualifierRegex regex) {
+      Pattern pattern = compile(regex.pattern());
+      return cells(cell -> pattern.matches(latin1(cell.qualifier())));
+    } else if (filter instanceof Filter.ColumnRange range) {
+      return cells(
+          cell ->
+              cell.family().equals(range.family())
+                  && isIn(cell.qualifier(), range.start(), range.end()));
+    } else if (filter instanceof Filter.ColumnIs is) {
+      return cells(cell -> cell.isOf(is.column()));
+    } else if (filter instanceof Filter.ValueRegex regex) {
+      Pattern pattern = compile(regex.pattern());
+      return cells(cell -> pattern.matches(latin1(cell.value())));
+    } else if (filter instanceof Filter.ValueRange range) {
+      return cells(cell -> isIn(cell.value(), range.start(), range.end()));
+    } else if (filter instanceof Filter.ValueIs is) {
+      return cells(cell -> cell.value().equals(is.value()));
+    } else if (filter instanceof Filter.TimestampRange range) {
+      return cells(cell -> range.range().contains(cell.timestampMicros()));
+    } else if (filter instanceof Filter.CellsPerRowLimit limit) {
+      return (row, cells) -> cells.subList(0, Math.min(limit.count(), cells.size()));
+    } else if (filter instanceof Filter.CellsPerRowOffset offset) {
+      return (row, cells) -> cells.subList(Math.min(offset.count(), cells.size()), cells.size());
+    } else if (filter instanceof Filter.CellsPerColumnLimit limit) {
+      return (row, cells) -> firstOfEachColumn(cells, limit.count());
+    } else if (filter instanceof Filter.StripValue) {
+      return (row, cells) ->
+          cells.stream()
+              .map(
+                  cell ->
+                      new Cell(
+                          cell.family(),
+                          cell.qualifier(),
+                          cell.timestampMicros(),
+                          Bytes.EMPTY,
+                          cell.labels()))
+              .toList();
+    } else if (filter instanceof Filter.Label label) {
+      return (row, cells) -> cells.stream().map(cell -> labelled(cell, label.label())).toList();
+    } else if (filter instanceof Filter.Chain chain) {
+      return chain(chain.filters().stream().map(one -> of(one, depth + 1)).toList());
+    } else if (filter instanceof Filter.Interleave interleave) {
+      return interleave(interleave.filters().stream().map(one -> of(one, depth + 1)).toList());
+    } else if (filter instanceof Filter.Condition condition) {
+      RowFilter predicate = of(condition.predicate(), depth + 1);
+      RowFilter ifTrue = of(condition.ifTrue(), depth + 1);
+      RowFilter ifFalse = of(condition.ifFalse(), depth + 1);
+      return (row, cells) ->
+          (predicate.apply(row, cells).isEmpty() ? ifFalse : ifTrue).apply(row, cells);
+    }
+    throw new AssertionError(filter);
+  }
+
+  private static RowFilter chain(List<RowFilter> filters) {
+    return (row, cells) -> {
+      List<Cell> left = cells;
+      for (RowFilter filter : filters) {
+        if (left.isEmpty()) {
+          break;
+        }
+        left = filter.apply(row, left);
+      }
+      return left;
+    };
+  }
+
+  private static RowFilter interleave(List<RowFilter> filters) {
+    return (row, cells) -> {
+      List<Cell> all = new ArrayList<>();
+      for (RowFilter filter : filters) {
+        all.addAll(filter.apply(row, cells));
+      }
+      all.sort(ORDER);
+      return all;
+    };
+  }
+
+  private static RowFilter cells(Predicate<Cell> wanted) {
+    return (row, cells) -> {
+      List<Cell> some = new ArrayList<>();
+      for (Cell cell : cells) {
+        if (wanted.test(cell)) {
+          some.add(cell);
+        }
+      }
+      return some;
+    };
+  }
+
+  private static List<Cell> firstOfEachColumn(List<Cell> cells, int count) {
+    List<Cell> some = new ArrayList<>();
+    int taken = 0;
+    for (int i = 0; i < cells.size(); i++) {
+      Cell cell = cells.get(i);
+      boolean same =
+          i > 0
+              && cell.family().equals(cells.get(i - 1).family())
+              && cell.qualifier().equals(cells.get(i - 1).qualifier());
+      taken = same ? taken + 1 : 1;
+      if (taken <= count) {
+        some.add(cell);
+      }
+    }
+    return some;
+  }
+
+  private static Cell labelled(Cell cell, String label) {
+    List<String> labels = new ArrayList<>(cell.labels());
+    labels.add(label);
+    return new Cell(cell.family(), cell.qualifier(), cell.timestampMicros(), cell.value(), labels);
+  }
+
+  /** Where in [0, 1) a row falls: the same for the same row, wherever it is asked. */
+  private static double position(Bytes row) {
+    long hash = 0xcbf29ce484222325L; // FNV-1a, then the finisher of MurmurHash3.
+    for (int i = 0; i < row.length(); i++) {
+      hash = (hash ^ row.at(i)) * 0x100000001b3L;
+    }
+    hash = (hash ^ (hash >>> 33)) * 0xff51afd7ed558ccdL;
+    hash = (hash ^ (hash >>> 33)) * 0xc4ceb9fe1a85ec53L;
+    return ((hash ^ (hash >>> 33)) >>> 11) * 0x1.0p-53;
+  }
+
+  private static boolean isIn(Bytes bytes, Bytes start, Bytes end) {
+    return bytes.compareTo(start) >= 0 && (end.isEmpty() || bytes.compareTo(end) < 0);
+  }
+
+  private static Pattern compile(String pattern) {
+    try {
+      // Bytes are matched as the characters U+0000 to U+00FF; '.' stands for each of them.
+      return Pattern.compile(pattern, Pattern.DOTALL);
+    } catch (PatternSyntaxException e) {
+      throw SteleException.refused(
+          "\"" + pattern + "\" is not a regular expression of RE2: " + e.getMessage());
+    }
+  }
+
+  private static String latin1(Bytes bytes) {
+    return new String(bytes.toByteArray(), StandardCharsets.ISO_8859_1);
+  }
+}

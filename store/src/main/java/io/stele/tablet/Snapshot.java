@@ -1,0 +1,122 @@
+package io.stele.tablet;
+
+import io.stele.memtable.Memtable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * What a tablet is made of at one time: the memtable that takes writes, those that wait for their
+ * minor compaction, and the SSTables; of each kind the newest first. Everything in one has higher
+ * sequence numbers than everything in the next. Immutable; replaced as a whole.
+ *
+ * <p>It holds its files open. Who reads holds it: {@link #retain} before, {@link #release} after.
+ */
+final class Snapshot {
+  /**
+   * A memtable that takes no more writes.
+   *
+   * @param memtable its cells
+   * @param boundary the highest sequence number in it
+   * @param durable completes when the read point has reached the boundary
+   */
+  record Frozen(Memtable memtable, long boundary, CompletableFuture<Void> durable) {}
+
+  private final Memtable active;
+  private final List<Frozen> frozen;
+  private final List<TabletFile> files;
+  private final long redoPoint;
+  private final long oldestReadable;
+  private final AtomicInteger holders = new AtomicInteger(1);
+
+  /**
+   * Puts a snapshot together; its maker is the first holder.
+   *
+   * @param redoPoint everything up to this number is in the files
+   * @param oldestReadable the lowest read point for which the files still have all they need
+   */
+  Snapshot(
+      Memtable active,
+      List<Frozen> frozen,
+      List<TabletFile> files,
+      long redoPoint,
+      long oldestReadable) {
+    this.active = active;
+    this.frozen = List.copyOf(frozen);
+    this.files = List.copyOf(files);
+    this.redoPoint = redoPoint;
+    this.oldestReadable = oldestReadable;
+    files.forEach(TabletFile::retain);
+  }
+
+  Memtable active() {
+    return active;
+  }
+
+  List<Frozen> frozen() {
+    return frozen;
+  }
+
+  List<TabletFile> files() {
+    return files;
+  }
+
+  long redoPoint() {
+    return redoPoint;
+  }
+
+  long oldestReadable() {
+    return oldestReadable;
+  }
+
+  /** The same with an empty memtable, and the one there was waiting for its minor compaction. */
+  Snapshot freeze(long boundary, CompletableFuture<Void> durable) {
+    List<Frozen> more = new ArrayList<>();
+    more.add(new Frozen(active, boundary, durable));
+    more.addAll(frozen);
+    return new Snapshot(new Memtable(), more, files, redoPoint, oldestReadable);
+  }
+
+  /** The same with the memtables of {@code written} replaced by the file made of them, if any. */
+  Snapshot minorCompacted(List<Frozen> written, List<TabletFile> made, long readableFrom) {
+    List<Frozen> left = new ArrayList<>(frozen);
+    left.removeAll(written);
+    List<TabletFile> more = new ArrayList<>(made);
+    more.addAll(files);
+    return new Snapshot(
+        active,
+        left,
+        more,
+        Math.max(redoPoint, written.get(0).boundary()),
+        Math.max(oldestReadable, readableFrom));
+  }
+
+  /** The same with the files of {@code inputs}, which are neighbours, replaced. */
+  Snapshot compacted(List<TabletFile> inputs, List<TabletFile> made, long readableFrom) {
+    List<TabletFile> other = new ArrayList<>(files);
+    int at = other.indexOf(inputs.get(0));
+    other.removeAll(inputs);
+    other.addAll(at, made);
+    return new Snapshot(active, frozen, other, redoPoint, Math.max(oldestReadable, readableFrom));
+  }
+
+  /** Holds the snapshot, unless it is gone. */
+  boolean retain() {
+    int now = holders.get();
+    while (now > 0) {
+      if (holders.compareAndSet(now, now + 1)) {
+        return true;
+      }
+      now = holders.get();
+    }
+    return false;
+  }
+
+  /** Lets the snapshot go; with its last holder go its files, unless another snapshot has them. */
+  void release() {
+    if (holders.decrementAndGet() == 0) {
+      files.forEach(TabletFile::release);
+    }
+  }
+}

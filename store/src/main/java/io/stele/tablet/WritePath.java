@@ -1,0 +1,320 @@
+package io.stele.tablet;
+
+import io.stele.log.LogRecord;
+import io.stele.log.LoggedOperation;
+import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
+import io.stele.model.Mutation;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * How an operation is applied, in stages:
+ *
+ * <ol>
+ *   <li><em>admit</em>: refuse what the schema, a limit or the tablet's state does not allow;
+ *   <li><em>recognise</em>: under the row's lock, join or repeat the outcome of a retry;
+ *   <li><em>evaluate</em>: work out the changes over what is queued before them;
+ *   <li><em>queue</em>: under the sequence lock, take the next sequence number, put the cells into
+ *       the memtable, where no reader sees them yet, and the record into the log's queue;
+ *   <li><em>publish</em>: when the log has it, and all before it, the read point moves over it, and
+ *       the caller is told.
+ * </ol>
+ *
+ * <p>No thread waits between the fourth and the fifth. Where a step between taking the number and
+ * queueing the record fails, the tablet stops: memory might differ from the log.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class WritePath {
+  private final TabletId id;
+  private final RowRange extent;
+  private final TabletLog log;
+  private final Snapshots snapshots;
+  private final DurableOrder order;
+  private final OperationWindow window;
+  private final Evaluation evaluation;
+  private final Supplier<SchemaRules> rules;
+  private final TabletClock clock;
+  private final Health health;
+  private final Counters counters;
+  private final long valueBytesMax;
+  private final RowLocks rows = new RowLocks();
+
+  private final ReentrantLock sequencing = new ReentrantLock();
+  // Guarded by sequencing; read without it where an old value does no harm.
+  private volatile long lastSequence;
+  private volatile boolean paused;
+
+  WritePath(
+      TabletId id,
+      RowRange extent,
+      TabletLog log,
+      Snapshots snapshots,
+      DurableOrder order,
+      OperationWindow window,
+      Evaluation evaluation,
+      Supplier<SchemaRules> rules,
+      TabletClock clock,
+      Health health,
+      Counters counters,
+      long valueBytesMax,
+      long lastSequence) {
+    this.id = id;
+    this.extent = extent;
+    this.log = log;
+    this.snapshots = snapshots;
+    this.order = order;
+    this.window = window;
+    this.evaluation = evaluation;
+    this.rules = rules;
+    this.clock = clock;
+    this.health = health;
+    this.counters = counters;
+    this.valueBytesMax = valueBytesMax;
+    this.lastSequence = lastSequence;
+  }
+
+  /** Applies an operation; never throws. */
+  CompletableFuture<OperationResult> apply(OperationRequest request) {
+    CompletableFuture<OperationResult> future = new CompletableFuture<>();
+    try {
+      admit(request);
+      ReentrantLock row = rows.of(request.operation().row());
+      row.lock();
+      try {
+        Optional<OperationWindow.Begun> begun = recognise(request, future);
+        if (begun.isPresent() && begun.get().known().isPresent()) {
+          return begun.get().known().get();
+        }
+        evaluateAndQueue(request, begun.map(OperationWindow.Begun::operation), future);
+      } finally {
+        row.unlock();
+      }
+    } catch (CorruptionException e) {
+      refuse(future, new SteleException(SteleException.Code.CORRUPTION, e.getMessage(), e));
+    } catch (IOException e) {
+      refuse(
+          future,
+          new SteleException(
+              SteleException.Code.RETRY_LATER,
+              "reading row \""
+                  + request.operation().row()
+                  + "\" to change it failed, nothing was changed: "
+                  + e.getMessage(),
+              e));
+    } catch (RuntimeException e) {
+      refuse(future, e);
+    }
+    return future;
+  }
+
+  /** The highest sequence number taken. */
+  long lastSequence() {
+    return lastSequence;
+  }
+
+  /** Refuses operations from now on; completes when those accepted are durable. */
+  CompletableFuture<Void> pause() {
+    sequencing.lock();
+    try {
+      paused = true;
+    } finally {
+      sequencing.unlock();
+    }
+    return order.barrier();
+  }
+
+  void resume() {
+    paused = false;
+  }
+
+  /**
+   * Freezes the memtable at the last sequence number taken.
+   *
+   * @return whether there was anything in it that the files do not have
+   */
+  boolean freeze() {
+    sequencing.lock();
+    try {
+      Snapshot now = snapshots.peek();
+      long covered = now.frozen().isEmpty() ? now.redoPoint() : now.frozen().get(0).boundary();
+      if (lastSequence == covered) {
+        return false;
+      }
+      now.active().freeze();
+      CompletableFuture<Void> durable = order.barrier();
+      snapshots.swap(snapshot -> snapshot.freeze(lastSequence, durable));
+      return true;
+    } finally {
+      sequencing.unlock();
+    }
+  }
+
+  private void admit(OperationRequest request) {
+    health.check();
+    checkNotPaused();
+    Bytes row = request.operation().row();
+    if (!extent.contains(row)) {
+      throw new RowOutOfRangeException(id, extent, row);
+    }
+    OperationCheck.check(request.operation(), rules.get(), valueBytesMax);
+    if (!log.hasRoom()) {
+      throw SteleException.retryLater("too much waits for the commit log: try again");
+    }
+  }
+
+  private Optional<OperationWindow.Begun> recognise(
+      OperationRequest request, CompletableFuture<OperationResult> future) {
+    return request
+        .id()
+        .map(
+            operation ->
+                window.begin(
+                    operation,
+                    request.firstIncomplete(),
+                    OperationDigest.of(request.operation()),
+                    clock.now(),
+                    future));
+  }
+
+  private void evaluateAndQueue(
+      OperationRequest request,
+      Optional<OperationWindow.Operation> operation,
+      CompletableFuture<OperationResult> future)
+      throws IOException {
+    boolean queued = false;
+    try {
+      Evaluation.Evaluated evaluated;
+      try {
+        evaluated = evaluation.evaluate(request.operation());
+      } catch (SteleException e) {
+        refuseWhenDurable(e, future);
+        return;
+      }
+      if (evaluated.mutation().edits().isEmpty() && operation.isEmpty()) {
+        tellWhenDurable(evaluated.result(), future);
+        return;
+      }
+      queue(request, operation, evaluated, future);
+      queued = true;
+    } finally {
+      if (!queued) {
+        operation.ifPresent(window::abandon);
+      }
+    }
+  }
+
+  private void queue(
+      OperationRequest request,
+      Optional<OperationWindow.Operation> operation,
+      Evaluation.Evaluated evaluated,
+      CompletableFuture<OperationResult> future)
+      throws IOException {
+    Bytes result =
+        operation.isPresent() ? OperationResults.encode(evaluated.result()) : Bytes.EMPTY;
+    Optional<LoggedOperation> logged = operation.map(one -> one.logged(result));
+    DurableOrder.Entry entry;
+    CompletableFuture<Void> durable;
+    sequencing.lock();
+    try {
+      health.check();
+      checkNotPaused();
+      long sequence = lastSequence + 1;
+      LogRecord record = record(sequence, evaluated.mutation(), logged);
+      try {
+        operation.ifPresent(one -> window.queued(one, sequence, result));
+        entry = order.add(sequence, () -> publish(operation, evaluated.result(), future), future);
+        LoggedCells.addTo(snapshots.peek().active(), record.cells());
+        lastSequence = sequence;
+        durable = log.append(record, request.durability());
+      } catch (IOException | RuntimeException | Error e) {
+        stop(e);
+        throw e;
+      }
+    } finally {
+      sequencing.unlock();
+    }
+    durable.whenComplete(
+        (done, failure) -> {
+          if (failure == null) {
+            order.durable(entry);
+          } else {
+            logFailed(failure, future);
+          }
+        });
+  }
+
+  private LogRecord record(long sequence, Mutation mutation, Optional<LoggedOperation> logged) {
+    Bytes cells = LoggedCells.encode(mutation, sequence, clock.assign());
+    return new LogRecord(id, sequence, clock.highest(), logged, cells);
+  }
+
+  private void publish(
+      Optional<OperationWindow.Operation> operation,
+      OperationResult result,
+      CompletableFuture<OperationResult> future) {
+    operation.ifPresent(window::done);
+    counters.operations.increment();
+    future.complete(result);
+  }
+
+  private void tellWhenDurable(OperationResult result, CompletableFuture<OperationResult> future) {
+    order
+        .barrier()
+        .whenComplete(
+            (done, failure) -> {
+              if (failure == null) {
+                counters.operations.increment();
+                future.complete(result);
+              } else {
+                future.completeExceptionally(failure);
+              }
+            });
+  }
+
+  // What it was refused for may be queued only: it is told when it cannot be undone any more.
+  private void refuseWhenDurable(SteleException why, CompletableFuture<OperationResult> future) {
+    order.barrier().whenComplete((done, failure) -> refuse(future, why));
+  }
+
+  private void refuse(CompletableFuture<OperationResult> future, RuntimeException why) {
+    counters.refused.increment();
+    future.completeExceptionally(why);
+  }
+
+  private void logFailed(Throwable failure, CompletableFuture<OperationResult> future) {
+    Throwable cause =
+        failure instanceof CompletionException && failure.getCause() != null
+            ? failure.getCause()
+            : failure;
+    // The one failure after which it is known: the log had ended before.
+    if (cause instanceof SteleException known && known.code() == SteleException.Code.RETRY_LATER) {
+      future.completeExceptionally(known);
+    }
+    stop(cause);
+  }
+
+  private void stop(Throwable why) {
+    health.stop(why);
+    order.fail(
+        SteleException.outcomeUnknown(
+            "the commit log of tablet "
+                + id
+                + " failed with this operation in it: it may have been applied or not",
+            why));
+  }
+
+  private void checkNotPaused() {
+    if (paused) {
+      throw SteleException.retryLater("tablet " + id + " takes no writes at the moment: try again");
+    }
+  }
+}
