@@ -1,0 +1,283 @@
+package io.stele.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.Bytes;
+import io.stele.model.Mutation;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.sim.MemoryLockService;
+import io.stele.sim.MemoryLockStore;
+import io.stele.tablet.FileRef;
+import java.io.IOException;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class TabletRecordsTest {
+  private static final TableId TABLE = new TableId("t1");
+  private static final ServerId ONE = new ServerId("one", 1, 1);
+  private static final ServerId TWO = new ServerId("two", 2, 2);
+
+  private final MemoryLockService locks = new MemoryLockStore().connect();
+  private final MemoryRows metadata = new MemoryRows();
+  private final Random random = new Random(1);
+  private final InstantSource clock = InstantSource.fixed(Instant.ofEpochMilli(5000));
+  private final TabletRecords records =
+      new TabletRecords(
+          new RootRecordRows(locks, clock), new MemoryRows(), metadata, clock, random);
+
+  @Test
+  void aNewTableIsCoveredByItsTabletsOnceHoweverOftenItIsCreated() throws IOException {
+    List<Bytes> splitRows = List.of(Bytes.of("f"), Bytes.of("p"));
+    records.createTable(TABLE, splitRows);
+    List<TabletRecord> first = records.readAll(TABLE);
+    records.createTable(TABLE, splitRows);
+    assertThat(records.readAll(TABLE)).isEqualTo(first).hasSize(3);
+    assertThat(TabletRecords.tile(first)).isTrue();
+    assertThat(first)
+        .extracting(TabletRecord::extent)
+        .containsExactly(RowRange.of("", "f"), RowRange.of("f", "p"), RowRange.of("p", ""));
+  }
+
+  @Test
+  void anAssignmentGoesRoundAndEveryStepIsReadBackAsItWasWritten() throws IOException {
+    TabletRecord none = only();
+    TabletRecord assigned = records.assign(none, ONE);
+    assertThat(assigned.assignment())
+        .isEqualTo(new Assignment(Assignment.State.ASSIGNED, Optional.of(ONE), 1));
+    assertThat(assigned.logs()).containsExactly(ONE);
+    assertThat(only()).isEqualTo(assigned);
+    TabletRecord loaded = records.loaded(assigned);
+    assertThat(only()).isEqualTo(loaded);
+    TabletRecord edited =
+        records.edit(loaded, TabletEdit.minor(List.of(file("a")), new Redo(7, 70), false));
+    assertThat(only()).isEqualTo(edited);
+    TabletRecord released = records.release(edited, "unloaded");
+    assertThat(only()).isEqualTo(released);
+    TabletRecord again = records.assign(released, TWO);
+    assertThat(again.assignment().epoch()).isEqualTo(2);
+    assertThat(again.logs()).containsExactly(ONE, TWO);
+    assertThat(only()).isEqualTo(again);
+  }
+
+  @Test
+  void onlyWhoHasTheTabletCanChangeItsRecord() throws IOException {
+    TabletRecord first = records.loaded(records.assign(only(), ONE));
+    records.assign(records.release(first, "fenced"), TWO);
+    TabletRecord now = only();
+    assertThatThrownBy(() -> records.release(first, "late"))
+        .isInstanceOf(RecordChangedException.class);
+    assertThatThrownBy(
+            () -> records.edit(first, TabletEdit.minor(List.of(file("a")), Redo.START, true)))
+        .isInstanceOf(RecordChangedException.class);
+    assertThatThrownBy(() -> split(first, "m", 1)).isInstanceOf(RecordChangedException.class);
+    assertThat(only()).isEqualTo(now);
+  }
+
+  @Test
+  void aMinorCompactionThatCoversTheReplayDropsTheLogsOfEarlierServers() throws IOException {
+    TabletRecord first = records.loaded(records.assign(only(), ONE));
+    TabletRecord second = records.loaded(records.assign(records.release(first, "fenced"), TWO));
+    TabletRecord compacted =
+        records.edit(second, TabletEdit.minor(List.of(file("a")), new Redo(9, 90), true));
+    assertThat(compacted.logs()).containsExactly(TWO);
+    assertThat(only()).isEqualTo(compacted);
+  }
+
+  @Test
+  void filesThatACompactionReplacesAreRecordedAsDroppedUntilForgotten() throws IOException {
+    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    TabletRecord one =
+        records.edit(loaded, TabletEdit.minor(List.of(file("a")), new Redo(1, 1), false));
+    TabletRecord two =
+        records.edit(
+            one, TabletEdit.replace("merging compaction", List.of(file("b")), List.of("a")));
+    assertThat(two.files()).extracting(FileRef::path).containsExactly("b");
+    assertThat(two.dropped()).containsEntry("a", 5000L);
+    assertThat(only()).isEqualTo(two);
+    assertThat(records.forgetDropped(two, List.of("a")).dropped()).isEmpty();
+    assertThat(only().dropped()).isEmpty();
+  }
+
+  @Test
+  void aSplitGivesTwoLoadedTabletsThatCoverTheParentsRows() throws IOException {
+    TabletRecord parent = records.loaded(records.assign(only(), ONE));
+    parent = records.edit(parent, TabletEdit.minor(List.of(file("a")), new Redo(4, 40), false));
+    SplitResult split = split(parent, "m", 1);
+    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
+    assertThat(split.lower().extent()).isEqualTo(RowRange.of("", "m"));
+    assertThat(split.upper().extent()).isEqualTo(RowRange.of("m", ""));
+    assertThat(split.upper().assignment())
+        .isEqualTo(new Assignment(Assignment.State.LOADED, Optional.of(ONE), 2));
+    assertThat(split.lower().redo()).isEqualTo(new Redo(4, 40));
+    TabletRecord old = parent;
+    assertThatThrownBy(() -> records.release(old, "late"))
+        .isInstanceOf(RecordChangedException.class);
+  }
+
+  @Test
+  void aMarkedChildCountsFromTheMomentTheParentsRowChanges() throws IOException {
+    TabletRecord parent = records.loaded(records.assign(only(), ONE));
+    SplitResult split = split(parent, "m", 1);
+    // The same rows, had the server died before it removed the mark.
+    TabletRecord.Tentative mark =
+        new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), split.lower().id());
+    metadata.apply(
+        Mutation.of(split.lower().row())
+            .put(RecordCodec.SPLIT, Bytes.EMPTY, RecordCodec.encode(mark)));
+    assertThat(records.readAll(TABLE))
+        .extracting(TabletRecord::id)
+        .containsExactly(split.lower().id(), split.upper().id());
+    assertThat(records.find(TABLE, Bytes.of("c")).orElseThrow().id()).isEqualTo(split.lower().id());
+    TabletRecord lower = records.read(TABLE, split.lower().row()).orElseThrow();
+    assertThat(lower.tentative()).contains(mark);
+    TabletRecord edited =
+        records.edit(lower, TabletEdit.minor(List.of(file("b")), new Redo(1, 1), false));
+    assertThat(edited.tentative()).isEmpty();
+    assertThat(records.readAll(TABLE).get(0)).isEqualTo(edited);
+  }
+
+  @Test
+  void aSplitNeverDoneIsIgnoredAndRemovedByTheNextOwner() throws IOException {
+    TabletRecord parent = records.loaded(records.assign(only(), ONE));
+    leaveMarked(parent, "m");
+    assertThat(records.readAll(TABLE)).containsExactly(parent);
+    assertThat(records.find(TABLE, Bytes.of("c"))).contains(parent);
+    assertThat(metadata.size()).isEqualTo(2);
+    assertThat(records.removeTentatives(parent)).as("its own epoch's").isZero();
+    TabletRecord next = records.assign(records.release(parent, "fenced"), TWO);
+    assertThat(records.removeTentatives(next)).isEqualTo(1);
+    assertThat(metadata.size()).isEqualTo(1);
+  }
+
+  @Test
+  void aServerThatLostTheTabletCannotRemoveTheChildrenOfItsSuccessor() throws IOException {
+    TabletRecord slow = records.assign(only(), ONE);
+    TabletRecord next = records.loaded(records.assign(records.release(slow, "fenced"), TWO));
+    leaveMarked(next, "m");
+    assertThat(records.removeTentatives(slow)).isZero();
+    assertThat(metadata.size()).isEqualTo(2);
+  }
+
+  @Test
+  void aSplitThatWasGivenUpCanBeDoneAgain() throws IOException {
+    TabletRecord parent = records.loaded(records.assign(only(), ONE));
+    leaveMarked(parent, "m");
+    SplitResult split = split(parent, "m", 5);
+    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
+  }
+
+  @Test
+  void splitsOfSplitsTileWhateverMarksAreLeft() throws IOException {
+    long seed = System.nanoTime();
+    Random choice = new Random(seed);
+    only();
+    for (int round = 0; round < 40; round++) {
+      List<TabletRecord> all = records.readAll(TABLE);
+      assertThat(TabletRecords.tile(all)).as("seed %d", seed).isTrue();
+      TabletRecord tablet = all.get(choice.nextInt(all.size()));
+      Bytes at =
+          Bytes.of("" + (char) ('a' + choice.nextInt(26)) + (char) ('a' + choice.nextInt(26)));
+      if (!tablet.extent().contains(at) || tablet.extent().start().equals(at)) {
+        continue;
+      }
+      TabletRecord owned =
+          tablet.assignment().state() == Assignment.State.LOADED
+              ? tablet
+              : records.loaded(records.assign(tablet, ONE));
+      if (choice.nextInt(3) == 0) {
+        leaveMarked(owned, at.toUtf8());
+        TabletRecord next = records.assign(records.release(owned, "fenced"), TWO);
+        records.removeTentatives(next);
+        records.loaded(next);
+      } else {
+        SplitResult split = split(owned, at.toUtf8(), choice.nextInt());
+        if (choice.nextBoolean()) {
+          TabletRecord.Tentative mark =
+              new TabletRecord.Tentative(
+                  owned.id(), owned.assignment().epoch(), split.lower().id());
+          metadata.apply(
+              Mutation.of(split.lower().row())
+                  .put(RecordCodec.SPLIT, Bytes.EMPTY, RecordCodec.encode(mark)));
+        }
+      }
+      for (TabletRecord record : records.readAll(TABLE)) {
+        assertThat(records.find(TABLE, record.extent().start()))
+            .as("seed %d", seed)
+            .contains(record);
+      }
+    }
+  }
+
+  @Test
+  void theRootTabletsRecordLivesInTheLockServiceAndSurvivesLostAnswers() throws IOException {
+    records.createRoot();
+    records.createRoot();
+    TabletRecord root = records.readRoot().orElseThrow();
+    assertThat(root.id()).isEqualTo(TabletId.ROOT);
+    locks.loseNextAnswer(true);
+    TabletRecord assigned = records.assign(root, ONE);
+    assertThat(records.readRoot()).contains(assigned);
+    locks.loseNextAnswer(false);
+    TabletRecord loaded = records.loaded(assigned);
+    assertThat(records.readRoot()).contains(loaded);
+    assertThatThrownBy(() -> records.loaded(assigned)).isInstanceOf(RecordChangedException.class);
+  }
+
+  private TabletRecord only() throws IOException {
+    records.createTable(TABLE, List.of());
+    List<TabletRecord> all = records.readAll(TABLE);
+    assertThat(all).hasSize(1);
+    return all.get(0);
+  }
+
+  private SplitResult split(TabletRecord parent, String at, int salt) throws IOException {
+    Random names = new Random(salt);
+    RowRange rows = parent.extent();
+    return records.split(
+        parent,
+        Bytes.of(at),
+        new Child(
+            TabletId.random(TABLE, names),
+            clipped(parent, new RowRange(rows.start(), Bytes.of(at)))),
+        new Child(
+            TabletId.random(TABLE, names),
+            clipped(parent, new RowRange(Bytes.of(at), rows.end()))));
+  }
+
+  /** The rows as a server leaves them that dies in the middle of a split. */
+  private void leaveMarked(TabletRecord parent, String at) {
+    TabletRecord whole =
+        TabletRecord.created(
+            TabletId.random(TABLE, random), new RowRange(parent.extent().start(), Bytes.of(at)));
+    TabletRecord marked =
+        new TabletRecord(
+            whole.id(),
+            whole.extent(),
+            whole.row(),
+            parent.assignment(),
+            parent.state(),
+            parent.files(),
+            parent.logs(),
+            parent.redo(),
+            whole.dropped(),
+            Optional.of(
+                new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), whole.id())));
+    metadata.apply(RecordCodec.putAll(marked, "split").build());
+  }
+
+  private static List<FileRef> clipped(TabletRecord parent, RowRange rows) {
+    return parent.files().stream().map(file -> file.clipped(rows)).toList();
+  }
+
+  private static FileRef file(String path) {
+    return new FileRef(path, 100, RowRange.ALL, 1, 2);
+  }
+}
