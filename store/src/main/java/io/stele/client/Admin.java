@@ -1,8 +1,8 @@
 package io.stele.client;
 
 import io.stele.config.Keys;
-import io.stele.lock.LockPaths;
 import io.stele.metadata.Deadline;
+import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableCodec;
 import io.stele.model.Bytes;
@@ -155,7 +155,7 @@ public final class Admin {
     Deadline deadline = Deadline.after(connection.timeout());
     while (true) {
       Exception failure;
-      Optional<Address> master = master();
+      Optional<Address> master = ServerInfo.master(connection.locks());
       if (master.isEmpty()) {
         failure = SteleException.retryLater("no master is active");
       } else {
@@ -202,13 +202,6 @@ public final class Admin {
             connection.conf(), master, MasterProtocol.class, deadline.remaining())) {
       return client.call(call);
     }
-  }
-
-  private Optional<Address> master() throws IOException {
-    return connection
-        .locks()
-        .read(LockPaths.MASTER_ADDRESS)
-        .map(node -> Address.parse(node.data().toUtf8()));
   }
 
   private static void pause() throws InterruptedIOException {

@@ -2,6 +2,7 @@ package io.stele.client;
 
 import io.stele.config.ClusterConfig;
 import io.stele.config.Keys;
+import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
 import io.stele.metadata.Operations;
 import io.stele.metadata.Schemas;
@@ -73,7 +74,9 @@ final class Connection implements AutoCloseable {
 
   static Connection open(Configuration conf) throws IOException {
     ClusterConfig cluster = ClusterConfig.of(conf);
-    LockService locks = lockService(cluster);
+    LockService locks =
+        CuratorLockService.connect(
+            cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout());
     DataClient plane = new DataClient(DataClient.Options.DEFAULT);
     return new Connection(
         new Configuration(conf),
@@ -81,10 +84,6 @@ final class Connection implements AutoCloseable {
         plane,
         new SecureRandom(),
         List.of(plane::close, locks::close));
-  }
-
-  private static LockService lockService(ClusterConfig cluster) throws IOException {
-    throw new IOException("no lock service over Curator yet, for " + cluster);
   }
 
   private static Thread daemon(Runnable task) {
