@@ -94,7 +94,7 @@ public final class BatchWriter implements Closeable {
     Waiting.on(check.operation(mutation));
     long bytes = Batcher.bytes(mutation);
     CompletableFuture<Void> applied;
-    long place;
+    final long place;
     synchronized (this) {
       while (!closed && bytesUnderWay > 0 && bytesUnderWay + bytes > bufferBytes) {
         await("while waiting for room in the buffer: the mutation was not added");
@@ -107,7 +107,8 @@ public final class BatchWriter implements Closeable {
       bytesUnderWay += bytes;
       applied = batcher.submit(mutation); // Under the lock: in the order of adding.
     }
-    return applied.whenComplete((nothing, failure) -> complete(place, mutation, bytes, failure));
+    applied.whenComplete((nothing, failure) -> complete(place, mutation, bytes, failure));
+    return applied; // Itself, so that it is complete before a flush returns.
   }
 
   /**

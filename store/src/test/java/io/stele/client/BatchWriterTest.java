@@ -1,0 +1,223 @@
+package io.stele.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.stele.metadata.Operations;
+import io.stele.model.Bytes;
+import io.stele.model.Mutation;
+import io.stele.model.OperationId;
+import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
+import io.stele.model.TableSchema;
+import io.stele.wire.MutateBatch;
+import io.stele.wire.NotServingTabletException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class BatchWriterTest {
+  private static final OperationId FIRST = new OperationId(1, 2, 1);
+
+  private final FakeTablets tablets = new FakeTablets();
+  private final Random random = new Random(1);
+
+  private BatchWriter writer(Duration timeout, long bufferBytes) {
+    TableRef table = new TableRef(FakeTablets.TABLE, "webtable", timeout);
+    SchemaCheck check =
+        new SchemaCheck(
+            TableSchema.of("webtable", "f"),
+            () -> TableSchema.of("webtable", "f"),
+            Runnable::run,
+            1000);
+    Batcher batcher = new Batcher(tablets, table, Operations.repeatable(FIRST), random);
+    return new BatchWriter("webtable", check, batcher, bufferBytes);
+  }
+
+  private BatchWriter writer() {
+    return writer(Duration.ofSeconds(30), 1 << 20);
+  }
+
+  private static Mutation mutation(String row, String value) {
+    return Mutation.of(row).put("f", "", value);
+  }
+
+  private List<String> rowsApplied() {
+    return tablets.applied().stream().map(entry -> entry.mutation().row().toUtf8()).toList();
+  }
+
+  @Test
+  void whatWasAddedIsAppliedAfterAFlush() throws IOException {
+    tablets.split(Bytes.of("m"), "b");
+    try (BatchWriter writer = writer()) {
+      for (String row : List.of("a", "z", "b", "y")) {
+        writer.add(mutation(row, "v"));
+      }
+      writer.flush();
+      assertThat(rowsApplied()).containsExactlyInAnyOrder("a", "b", "y", "z");
+    }
+  }
+
+  @Test
+  void mutationsOfARowStayInOrderThroughRefusalsSplitsAndLostAnswers() throws IOException {
+    Set<String> refusedOnce = new HashSet<>();
+    tablets.fault(
+        entry -> {
+          boolean hit = random.nextInt(4) == 0 && refusedOnce.add(entry.mutation().toString());
+          return hit ? Optional.of(FakeTablets.retryLater()) : Optional.empty();
+        });
+    tablets.afterBatch(
+        batch ->
+            batch % 3 == 1
+                ? Optional.of(SteleException.outcomeUnknown("the server was lost", null))
+                : Optional.empty());
+    try (BatchWriter writer = writer()) {
+      for (int i = 0; i < 500; i++) {
+        writer.add(mutation("row" + i % 20, Integer.toString(i)));
+        if (i == 250) {
+          tablets.split(Bytes.of("row15"), "b");
+        }
+      }
+    }
+    Map<Bytes, List<Integer>> values = new HashMap<>();
+    for (MutateBatch.Entry entry : tablets.applied()) {
+      String value = entry.mutation().toString().replaceAll("(?s).*value=(\\d+).*", "$1");
+      values
+          .computeIfAbsent(entry.mutation().row(), row -> new ArrayList<>())
+          .add(Integer.valueOf(value));
+    }
+    assertThat(values).hasSize(20);
+    assertThat(values.values()).allSatisfy(list -> assertThat(list).hasSize(25).isSorted());
+  }
+
+  @Test
+  void operationIdsFollowTheOrderOfAdding() throws IOException {
+    try (BatchWriter writer = writer()) {
+      for (int i = 0; i < 50; i++) {
+        writer.add(mutation(String.format("row%02d", i), "v"));
+      }
+    }
+    assertThat(tablets.applied())
+        .allSatisfy(
+            entry -> {
+              int place = Integer.parseInt(entry.mutation().row().toUtf8().substring(3));
+              assertThat(entry.id()).contains(new OperationId(1, 2, place + 1));
+            });
+    assertThat(tablets.batches())
+        .allMatch(batch -> batch.getOperations().getFirstIncomplete() == 1);
+  }
+
+  @Test
+  void theWriterWaitsWhileTheBufferIsFull() throws IOException {
+    List<Integer> sizes = new ArrayList<>();
+    try (BatchWriter writer = writer(Duration.ofSeconds(30), 1000)) {
+      for (int i = 0; i < 200; i++) {
+        writer.add(mutation("row" + i, "v"));
+      }
+    }
+    tablets.batches().forEach(batch -> sizes.add(batch.getMutationsCount()));
+    assertThat(sizes).allMatch(size -> size <= 1000 / 100);
+    assertThat(tablets.applied()).hasSize(200);
+  }
+
+  @Test
+  void whatFailedIsToldByTheFutureAndByTheNextFlushOnce() throws IOException {
+    tablets.fault(
+        entry ->
+            entry.mutation().row().equals(Bytes.of("bad"))
+                ? Optional.of(SteleException.refused("no such thing"))
+                : Optional.empty());
+    try (BatchWriter writer = writer()) {
+      writer.add(mutation("good", "v"));
+      var bad = writer.add(mutation("bad", "v"));
+      MutationsFailedException failure =
+          catchThrowableOfType(MutationsFailedException.class, writer::flush);
+      assertThat(failure.code()).isEqualTo(Code.REFUSED);
+      assertThat(failure.count()).isEqualTo(1);
+      assertThat(failure).hasMessageContaining("bad").hasMessageContaining("no such thing");
+      assertThat(failure.failed().get(0).mutation().row()).isEqualTo(Bytes.of("bad"));
+      assertThat(bad).isCompletedExceptionally();
+      writer.flush();
+    }
+    assertThat(rowsApplied()).containsExactly("good");
+  }
+
+  @Test
+  void aMutationThatIsWrongFromTheOutsetIsNotSent() throws IOException {
+    try (BatchWriter writer = writer()) {
+      assertThatThrownBy(() -> writer.add(Mutation.of("r").put("g", "", "v")))
+          .hasMessageContaining("no family \"g\"")
+          .hasMessageContaining("it has f");
+      assertThatThrownBy(() -> writer.add(mutation("r", "v".repeat(1001))))
+          .hasMessageContaining("1001 bytes");
+      assertThatThrownBy(() -> writer.add(Mutation.of("r"))).hasMessageContaining("no edits");
+    }
+    assertThat(tablets.batches()).isEmpty();
+  }
+
+  @Test
+  void aTabletThatNobodyServesIsReportedAsNotAppliedWhenTheTimeIsUp() throws IOException {
+    tablets.fault(entry -> Optional.of(new NotServingTabletException("gone")));
+    BatchWriter writer = writer(Duration.ofMillis(300), 1 << 20);
+    writer.add(mutation("r", "v"));
+    MutationsFailedException failure =
+        catchThrowableOfType(MutationsFailedException.class, writer::close);
+    assertThat(failure.code()).isEqualTo(Code.RETRY_LATER);
+    assertThat(failure)
+        .hasMessageContaining("row \"r\" of table webtable")
+        .hasMessageContaining("not applied");
+  }
+
+  @Test
+  void aMutationWhoseAnswersAreAllLostIsReportedAsUnknown() throws IOException {
+    tablets.afterBatch(batch -> Optional.of(SteleException.outcomeUnknown("lost", null)));
+    BatchWriter writer = writer(Duration.ofMillis(300), 1 << 20);
+    writer.add(mutation("r", "v"));
+    MutationsFailedException failure =
+        catchThrowableOfType(MutationsFailedException.class, writer::close);
+    assertThat(failure.code()).isEqualTo(Code.OUTCOME_UNKNOWN);
+    assertThat(tablets.applied()).hasSize(1);
+  }
+
+  @Test
+  void aRefusalAfterALostAnswerIsUnknownToo() throws IOException {
+    tablets.afterBatch(
+        batch ->
+            batch == 0
+                ? Optional.of(SteleException.outcomeUnknown("lost", null))
+                : Optional.of(SteleException.refused("older than the window")));
+    BatchWriter writer = writer();
+    writer.add(mutation("r", "v"));
+    MutationsFailedException failure =
+        catchThrowableOfType(MutationsFailedException.class, writer::close);
+    assertThat(failure.code()).isEqualTo(Code.OUTCOME_UNKNOWN);
+  }
+
+  @Test
+  void aClosedWriterTakesNoMore() throws IOException {
+    BatchWriter writer = writer();
+    writer.close();
+    assertThatThrownBy(() -> writer.add(mutation("r", "v")))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void manyMutationsTravelTogether() throws IOException {
+    try (BatchWriter writer = writer(Duration.ofSeconds(30), 8 << 20)) {
+      for (int i = 0; i < 5000; i++) {
+        writer.add(mutation("row" + i, "v"));
+      }
+    }
+    assertThat(tablets.applied()).hasSize(5000);
+    assertThat(tablets.batches().size()).isLessThan(2500);
+  }
+}

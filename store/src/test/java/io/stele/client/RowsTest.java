@@ -1,0 +1,140 @@
+package io.stele.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.wire.data.DataProtos.ReadProto;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class RowsTest {
+  private static final TableRef TABLE =
+      new TableRef(FakeTablets.TABLE, "webtable", Duration.ofSeconds(10));
+
+  private final FakeTablets tablets = new FakeTablets();
+
+  private List<String> read(RowQuery query) throws IOException {
+    List<String> keys = new ArrayList<>();
+    try (Rows rows = new Rows(tablets, TABLE, query)) {
+      for (Row row : rows) {
+        keys.add(row.key().toUtf8());
+      }
+    }
+    return keys;
+  }
+
+  private void put(String... keys) {
+    for (String key : keys) {
+      tablets.put(new Row(Bytes.of(key), List.of(new Cell("f", Bytes.EMPTY, 1, Bytes.of("v")))));
+    }
+  }
+
+  @Test
+  void anEmptyTableHasNoRows() throws IOException {
+    assertThat(read(RowQuery.ALL)).isEmpty();
+  }
+
+  @Test
+  void rowsOfAllTabletsComeInOrder() throws IOException {
+    put("a", "b", "m", "n", "z");
+    tablets.split(Bytes.of("m"), "b");
+    tablets.split(Bytes.of("t"), "c");
+    tablets.rowsAPage(1);
+    assertThat(read(RowQuery.ALL)).containsExactly("a", "b", "m", "n", "z");
+  }
+
+  @Test
+  void onlyTheRangesAskedForAreRead() throws IOException {
+    put("a", "b", "c", "m", "n", "z");
+    tablets.split(Bytes.of("m"), "b");
+    RowQuery query =
+        RowQuery.ALL.range(RowRange.of("n", "z")).range(RowRange.single(Bytes.of("b")));
+    assertThat(read(query)).containsExactly("b", "n");
+  }
+
+  @Test
+  void theRowLimitCountsOverTablets() throws IOException {
+    put("a", "b", "m", "n");
+    tablets.split(Bytes.of("m"), "b");
+    assertThat(read(RowQuery.ALL.limit(3))).containsExactly("a", "b", "m");
+    assertThat(tablets.reads()).hasSize(2);
+    assertThat(tablets.reads().get(1).getQuery().getRowLimit()).isEqualTo(1);
+  }
+
+  @Test
+  void pagesOfOneTabletAreReadAtOneReadPoint() throws IOException {
+    put("a", "b", "m", "n");
+    tablets.split(Bytes.of("m"), "b");
+    tablets.rowsAPage(1);
+    tablets.readPoint(7);
+    assertThat(read(RowQuery.ALL)).hasSize(4);
+    assertThat(tablets.reads()).extracting(ReadProto::getReadPoint).containsExactly(0L, 7L, 0L, 7L);
+  }
+
+  @Test
+  void aTabletThatIsSplitMeanwhileIsReadOnAtTheSameReadPoint() throws IOException {
+    put("a", "b", "m", "n");
+    tablets.rowsAPage(1);
+    tablets.readPoint(7);
+    List<String> keys = new ArrayList<>();
+    try (Rows rows = new Rows(tablets, TABLE, RowQuery.ALL)) {
+      keys.add(rows.read().orElseThrow().key().toUtf8());
+      tablets.split(Bytes.of("m"), "b");
+      tablets.readPoint(9);
+      for (Row row : rows) {
+        keys.add(row.key().toUtf8());
+      }
+    }
+    assertThat(keys).containsExactly("a", "b", "m", "n");
+    assertThat(tablets.reads().stream().skip(1)).allMatch(read -> read.getReadPoint() == 7);
+  }
+
+  @Test
+  void rowsCanBeReadWithoutWaiting() throws Exception {
+    put("a", "b");
+    try (Rows rows = new Rows(tablets, TABLE, RowQuery.ALL)) {
+      assertThat(rows.readAsync().get()).map(Row::key).contains(Bytes.of("a"));
+      assertThat(rows.readAsync().get()).map(Row::key).contains(Bytes.of("b"));
+      assertThat(rows.readAsync().get()).isEqualTo(Optional.empty());
+      assertThat(rows.readAsync().get()).isEqualTo(Optional.empty());
+    }
+  }
+
+  @Test
+  void aStreamEndsWithTheRows() {
+    put("a", "b");
+    try (var stream = new Rows(tablets, TABLE, RowQuery.ALL).stream()) {
+      assertThat(stream.map(row -> row.key().toUtf8())).containsExactly("a", "b");
+    }
+  }
+
+  @Test
+  void aClosedReadIsNotReadOn() {
+    put("a");
+    Rows rows = new Rows(tablets, TABLE, RowQuery.ALL);
+    rows.close();
+    assertThatThrownBy(rows::read).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void samplesCountOverTablets() throws Exception {
+    put("a", "b", "m");
+    tablets.split(Bytes.of("m"), "b");
+    assertThat(new Sampling(tablets, TABLE).run().get())
+        .containsExactly(
+            new RowKeySample(Bytes.of("a"), 10),
+            new RowKeySample(Bytes.of("b"), 20),
+            new RowKeySample(Bytes.of("m"), 20),
+            new RowKeySample(Bytes.of("m"), 30),
+            new RowKeySample(Bytes.EMPTY, 30));
+  }
+}
