@@ -1,0 +1,418 @@
+package io.stele.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.cli.embedded.EmbeddedHadoop;
+import io.stele.cli.embedded.JarOf;
+import io.stele.cli.embedded.MarkedProcess;
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.client.TabletInfo;
+import io.stele.config.Keys;
+import io.stele.inputformat.TableInputFormat;
+import io.stele.mapreduce.SteleJob;
+import io.stele.model.Bytes;
+import io.stele.model.Mutation;
+import io.stele.model.ReadModifyWrite;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.ServerId;
+import io.stele.model.TableSchema;
+import io.stele.yarn.ApplicationStatus;
+import io.stele.yarn.ComponentStatus;
+import io.stele.yarn.StartOptions;
+import io.stele.yarn.YarnSubmitter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Stele as it is run: a YARN application on a real Hadoop, whose processes are killed while it
+ * works.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Timeout(600)
+class SteleOnYarnIT {
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final Path GATES = new Path("/gates");
+  private static final String SPLITS_AT = "row5";
+
+  private EmbeddedHadoop hadoop;
+  private Configuration conf;
+  private YarnSubmitter yarn;
+  private Stele stele;
+
+  @BeforeAll
+  void start() throws Exception {
+    java.nio.file.Path home = java.nio.file.Path.of(System.getProperty("stele.home"));
+    hadoop =
+        EmbeddedHadoop.start(
+            EmbeddedHadoop.Options.in(
+                java.nio.file.Path.of("target", "embedded", "stele-on-yarn")));
+    conf = hadoop.configuration();
+    conf.set(Keys.SESSION_TIMEOUT.name(), "6s");
+    conf.set(Keys.LEASE.name(), "5s");
+    conf.set(Keys.CLIENT_TIMEOUT.name(), "120s");
+    conf.set(Keys.YARN_TABLETSERVER_MEMORY.name(), "640m");
+    yarn = YarnSubmitter.connect(conf);
+    yarn.start(StartOptions.ofLibDirectory(home.resolve("lib")), line -> {});
+    stele = Stele.connect(conf);
+  }
+
+  @AfterAll
+  void stop() throws Exception {
+    try {
+      if (stele != null) {
+        stele.close();
+      }
+      if (yarn != null) {
+        yarn.close();
+      }
+    } finally {
+      if (hadoop != null) {
+        hadoop.close();
+      }
+    }
+  }
+
+  @Test
+  void aTabletServerKilledUnderWritesLosesNoAcknowledgedOne() throws Exception {
+    Table table = create("writes");
+    int writers = 4;
+    int counters = 8;
+    AtomicBoolean enough = new AtomicBoolean();
+    AtomicInteger written = new AtomicInteger();
+    List<CompletableFuture<Map<String, String>>> acknowledged = new ArrayList<>();
+    for (int w = 0; w < writers; w++) {
+      int writer = w;
+      acknowledged.add(
+          CompletableFuture.supplyAsync(
+              () -> {
+                Map<String, String> mine = new TreeMap<>();
+                try {
+                  for (int i = 0; !enough.get(); i++) {
+                    String row = "row%d-%d-%05d".formatted(i % 10, writer, i);
+                    table.mutate(
+                        Mutation.of(row).put("f", "a", "value " + i).put("f", "b", "value " + i));
+                    mine.put(row, "value " + i);
+                    table.readModifyWrite(
+                        ReadModifyWrite.increment(
+                            Bytes.of("row%d-counter".formatted(i % counters)),
+                            "f",
+                            Bytes.of("writer" + writer),
+                            1));
+                    mine.merge(
+                        "counter" + i % counters + "-" + writer,
+                        "1",
+                        (a, b) -> "" + (Long.parseLong(a) + 1));
+                    written.incrementAndGet();
+                  }
+                  return mine;
+                } catch (IOException e) {
+                  throw new IllegalStateException(e);
+                }
+              }));
+    }
+    await("some writes", () -> written.get() > 200);
+    killServerOf(table, "row3");
+    int atTheKill = written.get();
+    await("writes after the kill", () -> written.get() > atTheKill + 400);
+    enough.set(true);
+
+    Map<String, Row> stored = read(table);
+    int rows = 0;
+    for (int writer = 0; writer < writers; writer++) {
+      for (Map.Entry<String, String> entry : acknowledged.get(writer).join().entrySet()) {
+        if (entry.getKey().startsWith("counter")) {
+          String counter =
+              "row"
+                  + entry.getKey().substring("counter".length(), entry.getKey().indexOf('-'))
+                  + "-counter";
+          assertThat(stored.get(counter).value("f", "writer" + writer).map(Bytes::toLong))
+              .as("%s of writer %s: every increment once, whatever was retried", counter, writer)
+              .contains(Long.parseLong(entry.getValue()));
+        } else {
+          rows++;
+          Row row = stored.get(entry.getKey());
+          assertThat(row).as("acknowledged row %s", entry.getKey()).isNotNull();
+          assertThat(row.value("f", "a")).contains(Bytes.of(entry.getValue()));
+          assertThat(row.value("f", "b"))
+              .as("both columns of one mutation")
+              .contains(Bytes.of(entry.getValue()));
+        }
+      }
+    }
+    assertThat(rows).isGreaterThan(600);
+    awaitAllComponents();
+  }
+
+  @Test
+  void aTabletServerKilledUnderAJobDoesNotChangeItsOutput() throws Exception {
+    Table table = create("reads");
+    int rows = 2000;
+    try (var writer = table.batchWriter()) {
+      for (int i = 0; i < rows; i++) {
+        writer.add(
+            Mutation.of("row%d-%05d".formatted(i % 10, i)).put("f", "q", "v".repeat(100) + i));
+      }
+    }
+    FileSystem fs = FileSystem.get(conf);
+    fs.mkdirs(GATES);
+    Job undisturbed = dump("reads", "/undisturbed", "");
+    undisturbed.submit();
+    assertThat(undisturbed.waitForCompletion(false)).isTrue();
+
+    Job disturbed = dump("reads", "/disturbed", "gate");
+    disturbed.submit();
+    await("every mapper in the middle of its split", () -> fs.listStatus(GATES).length >= 2);
+    killServerOf(table, "row3");
+    fs.create(new Path(GATES, "open")).close();
+    assertThat(disturbed.waitForCompletion(false)).isTrue();
+
+    assertThat(lines(fs, "/disturbed"))
+        .isEqualTo(lines(fs, "/undisturbed"))
+        .hasSize(rows)
+        .doesNotHaveDuplicates();
+    assertThat(disturbed.getCounters().findCounter("test", "foreign jars").getValue())
+        .as("jars on a task's class path that are neither Hadoop's nor ours")
+        .isZero();
+    assertThat(disturbed.getCounters().findCounter("test", "our jars").getValue()).isPositive();
+    awaitAllComponents();
+  }
+
+  @Test
+  void aKilledMasterIsReplacedAndHindersNobody() throws Exception {
+    Table table = create("master");
+    table.mutate(Mutation.of("row").put("f", "q", "before"));
+    kill("master-1");
+    table.mutate(Mutation.of("row").put("f", "q", "meanwhile")); // No master is needed for that.
+    assertThat(table.readRow("row").orElseThrow().value("f", "q")).contains(Bytes.of("meanwhile"));
+    await(
+        "another master",
+        () -> {
+          try {
+            stele.admin().createTable(TableSchema.of("after-master", "f"));
+            return true;
+          } catch (io.stele.model.SteleException | IOException e) {
+            return stele.admin().listTables().stream()
+                .anyMatch(schema -> schema.name().equals("after-master"));
+          }
+        });
+    stele.table("after-master").mutate(Mutation.of("row").put("f", "q", "after"));
+    awaitAllComponents();
+  }
+
+  @Test
+  void aKilledApplicationMasterIsReplacedAndItsContainersLiveOn() throws Exception {
+    Table table = create("am");
+    awaitAllComponents();
+    Set<Long> before = components();
+    hadoop.processes().stream()
+        .filter(process -> process.isJava() && process.command().contains("ApplicationMasterMain"))
+        .forEach(MarkedProcess::kill);
+    table.mutate(Mutation.of("row").put("f", "q", "without an ApplicationMaster"));
+    awaitAllComponents();
+    assertThat(components()).isEqualTo(before);
+    assertThat(table.readRow("row")).isPresent();
+  }
+
+  private Table create(String name) throws IOException {
+    stele.admin().createTable(TableSchema.of(name, "f"), List.of(Bytes.of(SPLITS_AT)));
+    return stele.table(name);
+  }
+
+  private Set<Long> components() {
+    return hadoop.processes().stream()
+        .filter(process -> process.isJava() && process.component().isPresent())
+        .map(MarkedProcess::pid)
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private void killServerOf(Table table, String row) throws Exception {
+    ServerId server =
+        table.tablets().stream()
+            .filter(tablet -> tablet.rows().contains(Bytes.of(row)))
+            .map(TabletInfo::server)
+            .flatMap(Optional::stream)
+            .findFirst()
+            .orElseThrow();
+    // A server's process is known by the port it listens on, which its name has.
+    String component =
+        hadoop.processes().stream()
+            .filter(process -> process.isJava() && listensOn(process.pid(), server.port()))
+            .flatMap(process -> process.component().stream())
+            .findFirst()
+            .orElseThrow();
+    kill(component);
+  }
+
+  private void kill(String component) {
+    List<MarkedProcess> victims =
+        hadoop.processes().stream()
+            .filter(
+                process -> process.isJava() && process.component().equals(Optional.of(component)))
+            .toList();
+    assertThat(victims).as("processes of %s", component).isNotEmpty();
+    victims.forEach(MarkedProcess::kill);
+  }
+
+  private static boolean listensOn(long pid, int port) {
+    try (Stream<java.nio.file.Path> descriptors =
+        java.nio.file.Files.list(java.nio.file.Path.of("/proc/" + pid + "/fd"))) {
+      String hexPort = ":%04X ".formatted(port);
+      Set<String> inodes = new TreeSet<>();
+      for (String file : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
+        for (String line : java.nio.file.Files.readAllLines(java.nio.file.Path.of(file))) {
+          String[] fields = line.trim().split("\\s+");
+          if (fields.length > 9 && (fields[1] + " ").endsWith(hexPort) && fields[3].equals("0A")) {
+            inodes.add("socket:[" + fields[9] + "]");
+          }
+        }
+      }
+      return descriptors.anyMatch(descriptor -> inodes.contains(linkOf(descriptor)));
+    } catch (IOException e) {
+      return false; // It has ended.
+    }
+  }
+
+  private static String linkOf(java.nio.file.Path descriptor) {
+    try {
+      return java.nio.file.Files.readSymbolicLink(descriptor).toString();
+    } catch (IOException e) {
+      return ""; // It was closed meanwhile.
+    }
+  }
+
+  private void awaitAllComponents() throws Exception {
+    await(
+        "all components",
+        () -> {
+          Optional<ApplicationStatus> status = yarn.status();
+          return status.isPresent()
+              && status.get().complete()
+              && status.get().components().stream().map(ComponentStatus::id).distinct().count() == 3
+              && stele.admin().clusterStatus().servers().size() == 2
+              && stele.admin().clusterStatus().unassigned() == 0;
+        });
+  }
+
+  private static Map<String, Row> read(Table table) throws IOException {
+    Map<String, Row> all = new TreeMap<>();
+    try (Rows rows = table.readRows(RowQuery.ALL)) {
+      for (Row row : rows) {
+        assertThat(all.put(row.key().toUtf8(), row)).as("row %s came twice", row.key()).isNull();
+      }
+    }
+    return all;
+  }
+
+  private Job dump(String table, String output, String gate) throws IOException {
+    Job job = SteleJob.create(conf, "dump " + table, SteleOnYarnIT.class);
+    job.setJar(JarOf.classes(DumpMapper.class).toString());
+    job.getConfiguration().set("test.gate", gate);
+    TableInputFormat.addTable(job, table, RowQuery.ALL);
+    job.setMapperClass(DumpMapper.class);
+    job.setNumReduceTasks(0);
+    job.setOutputKeyClass(Text.class);
+    job.setOutputValueClass(Text.class);
+    FileOutputFormat.setOutputPath(job, new Path(output));
+    return job;
+  }
+
+  private static List<String> lines(FileSystem fs, String directory) throws IOException {
+    List<String> lines = new ArrayList<>();
+    for (FileStatus file : fs.globStatus(new Path(directory, "part-*"))) {
+      try (FSDataInputStream in = fs.open(file.getPath())) {
+        lines.addAll(new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList());
+      }
+    }
+    lines.sort(null);
+    return lines;
+  }
+
+  private static void await(String what, Callable<Boolean> condition) throws Exception {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    Exception last = null;
+    while (true) {
+      try {
+        if (condition.call()) {
+          return;
+        }
+      } catch (IOException | io.stele.model.SteleException e) {
+        last = e; // Not yet, then.
+      }
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError("waited in vain for " + what, last);
+      }
+      Thread.sleep(100);
+    }
+  }
+
+  /**
+   * Writes every row to the output; waits at a gate in the middle of its split, if there is one.
+   */
+  public static final class DumpMapper extends Mapper<Bytes, Row, Text, Text> {
+    private static final int ROWS_BEFORE_THE_GATE = 300;
+    private int rows;
+
+    @Override
+    protected void setup(Context context) {
+      String hadoopJars =
+          context.getConfiguration().get("mapreduce.application.classpath").replace("*", "");
+      for (String entry : System.getProperty("java.class.path").split(":")) {
+        String name = entry.substring(entry.lastIndexOf('/') + 1);
+        if (name.startsWith("stele-")) {
+          context.getCounter("test", "our jars").increment(1);
+        } else if (name.endsWith(".jar")
+            && !entry.startsWith(hadoopJars)
+            && !name.equals("job.jar")) {
+          context.getCounter("test", "foreign jars").increment(1);
+        }
+      }
+    }
+
+    @Override
+    protected void map(Bytes key, Row row, Context context)
+        throws IOException, InterruptedException {
+      if (++rows == ROWS_BEFORE_THE_GATE
+          && !context.getConfiguration().get("test.gate", "").isEmpty()) {
+        FileSystem fs = FileSystem.get(context.getConfiguration());
+        fs.create(new Path("/gates/" + context.getTaskAttemptID()), true).close();
+        while (!fs.exists(new Path("/gates/open"))) {
+          context.progress();
+          Thread.sleep(100);
+        }
+      }
+      context.write(
+          new Text(key.toUtf8()), new Text(row.value("f", "q").map(Bytes::toUtf8).orElse("")));
+    }
+  }
+}
