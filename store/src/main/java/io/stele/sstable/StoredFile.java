@@ -4,6 +4,7 @@ import io.stele.model.CorruptionException;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -46,11 +47,10 @@ final class StoredFile implements Closeable {
     FSDataInputStream current = stream;
     try {
       read(current, position, buffer, offset, count);
+    } catch (ClosedByInterruptException e) {
+      throw e; // This reader is the one to end.
     } catch (ClosedChannelException e) {
       // A local file's channel is closed for all when one of its readers is interrupted.
-      if (Thread.currentThread().isInterrupted()) {
-        throw e;
-      }
       read(reopened(current), position, buffer, offset, count);
     }
   }

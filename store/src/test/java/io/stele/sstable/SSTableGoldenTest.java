@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -31,8 +32,7 @@ class SSTableGoldenTest {
   @ParameterizedTest
   @EnumSource(Codec.class)
   void aFileOfVersion1IsReadAsItWasWritten(Codec codec) throws IOException {
-    Path golden =
-        GOLDEN.resolve("golden-1-" + codec.name().toLowerCase(java.util.Locale.ROOT) + ".sst");
+    Path golden = GOLDEN.resolve("golden-1-" + codec.name().toLowerCase(Locale.ROOT) + ".sst");
     SSTableOptions options =
         SSTableOptions.DEFAULT
             .withBlockBytes(512)

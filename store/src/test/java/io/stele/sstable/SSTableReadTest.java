@@ -6,10 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
+import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -163,7 +167,7 @@ class SSTableReadTest {
       try {
         SSTableFiles.scan(table, RowRange.ALL, ReadOptions.SCAN);
       } catch (IOException e) {
-        assertThat(e).isNotInstanceOf(io.stele.model.CorruptionException.class);
+        assertThat(e).isNotInstanceOf(CorruptionException.class);
       } finally {
         Thread.interrupted();
       }
@@ -189,7 +193,7 @@ class SSTableReadTest {
 
   /** Keeps all but data blocks and counts those. */
   private static final class CountingCache implements BlockCache {
-    private final java.util.Map<Long, CachedBlock> blocks = new java.util.HashMap<>();
+    private final Map<Long, CachedBlock> blocks = new HashMap<>();
     int dataLoads;
 
     @Override
@@ -207,8 +211,8 @@ class SSTableReadTest {
     }
 
     @Override
-    public java.util.Optional<CachedBlock> getIfPresent(long fileId, long offset) {
-      return java.util.Optional.ofNullable(blocks.get(offset));
+    public Optional<CachedBlock> getIfPresent(long fileId, long offset) {
+      return Optional.ofNullable(blocks.get(offset));
     }
 
     @Override

@@ -3,7 +3,9 @@ package io.stele.sstable;
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
+import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
+import java.io.IOException;
 
 /** A cell as a value, for comparing. */
 record TestCell(Bytes key, long timestamp, long sequence, int ordinal, CellType type, Bytes value)
@@ -24,7 +26,7 @@ record TestCell(Bytes key, long timestamp, long sequence, int ordinal, CellType 
         Bytes.of(cells.valueArray(), cells.valueOffset(), cells.valueLength()));
   }
 
-  void addTo(SSTableWriter writer) throws java.io.IOException {
+  void addTo(SSTableWriter writer) throws IOException {
     byte[] k = key.toByteArray();
     byte[] v = value.toByteArray();
     writer.add(k, k.length, timestamp, sequence, ordinal, type, v, 0, v.length);
@@ -33,7 +35,7 @@ record TestCell(Bytes key, long timestamp, long sequence, int ordinal, CellType 
   Bytes row() {
     try {
       return ColumnKey.row(key.toByteArray(), key.length());
-    } catch (io.stele.format.MalformedException e) {
+    } catch (MalformedException e) {
       throw new AssertionError(e);
     }
   }
