@@ -1,0 +1,103 @@
+package io.stele.cli;
+
+import io.stele.cli.embedded.EmbeddedHadoop;
+import io.stele.config.Keys;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.HdfsConfiguration;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import picocli.CommandLine.Option;
+
+/** The options by which every command finds its cluster. */
+public final class ClusterOptions {
+  private static final List<String> SITE_FILES =
+      List.of(
+          "core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml", "stele-site.xml");
+
+  @Option(
+      names = "--conf",
+      paramLabel = "DIR",
+      description =
+          "Take stele-site.xml, and Hadoop's *-site.xml, from here. Otherwise: STELE_CONF_DIR and HADOOP_CONF_DIR; or, where"
+              + " neither STELE_CONF_DIR is set, the demo that was kept up.")
+  private Optional<Path> directory = Optional.empty();
+
+  @Option(
+      names = "-D",
+      paramLabel = "KEY=VALUE",
+      description = "Set a configuration key, over all files.")
+  private Map<String, String> settings = Map.of();
+
+  @Option(
+      names = {"-v", "--verbose"},
+      description = "Show the log on the standard error.")
+  private boolean verbose;
+
+  @Option(names = "--stacktrace", description = "Show where in the code a failure came from.")
+  private boolean stacktrace;
+
+  boolean stacktrace() {
+    return stacktrace;
+  }
+
+  /**
+   * The configuration: Hadoop's and Stele's.
+   *
+   * @throws SteleException REFUSED for a wrong {@code stele.*} key or value, or a directory without
+   *     files
+   */
+  Configuration configuration() throws IOException {
+    HdfsConfiguration.init();
+    Configuration conf = new YarnConfiguration();
+    Optional<Path> demo = keptDemo();
+    if (directory.isPresent()) {
+      addFiles(conf, directory.get());
+    } else if (demo.isPresent()) {
+      add(conf, EmbeddedHadoop.configurationFile(demo.get()));
+      add(conf, demo.get().resolve("stele-site.xml"));
+    } else {
+      conf.addResource("stele-site.xml");
+    }
+    settings.forEach(conf::set);
+    Keys.check(conf);
+    return conf;
+  }
+
+  private void addFiles(Configuration conf, Path from) {
+    boolean found = false;
+    for (String name : SITE_FILES) {
+      Path file = from.resolve(name);
+      if (Files.exists(file)) {
+        add(conf, file);
+        found = true;
+      }
+    }
+    if (!found) {
+      throw SteleException.refused(
+          "--conf " + from + ": there is none of " + String.join(", ", SITE_FILES) + " in it");
+    }
+  }
+
+  /** The work directory of a demo that was kept up, unless another cluster was named. */
+  private Optional<Path> keptDemo() throws IOException {
+    String work = System.getProperty("stele.work.dir", "");
+    boolean named = directory.isPresent() || Boolean.getBoolean("stele.conf.explicit");
+    if (named
+        || work.isEmpty()
+        || !EmbeddedHadoop.isRunning(Path.of(work))
+        || !Files.exists(EmbeddedHadoop.configurationFile(Path.of(work)))) {
+      return Optional.empty();
+    }
+    return Optional.of(Path.of(work));
+  }
+
+  private static void add(Configuration conf, Path file) {
+    conf.addResource(new org.apache.hadoop.fs.Path(file.toAbsolutePath().toUri()));
+  }
+}

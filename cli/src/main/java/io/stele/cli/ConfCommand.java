@@ -1,0 +1,55 @@
+package io.stele.cli;
+
+import io.stele.config.Key;
+import io.stele.config.Keys;
+import java.io.PrintWriter;
+import java.util.TreeMap;
+import org.apache.hadoop.conf.Configuration;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code stele conf}: the configuration keys. */
+@Command(
+    name = "conf",
+    description = "List the configuration keys: what they mean, and the values they have here.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Examples:",
+      "  stele conf",
+      "  stele conf yarn           only those with \"yarn\" in the name"
+    })
+final class ConfCommand implements java.util.concurrent.Callable<Integer> {
+  @Mixin private ClusterOptions cluster;
+  @Spec private CommandSpec spec;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "TEXT",
+      defaultValue = "",
+      description = "Only keys that contain this.")
+  private String text;
+
+  @Override
+  public Integer call() throws Exception {
+    Configuration conf = cluster.configuration();
+    PrintWriter out = spec.commandLine().getOut();
+    for (Key<?> key : new TreeMap<>(Keys.all()).values()) {
+      if (key.name().contains(text)) {
+        String value = conf.getTrimmed(key.name(), key.defaultText());
+        out.println(
+            key.name()
+                + " = "
+                + value
+                + (value.equals(key.defaultText())
+                    ? ""
+                    : "   (default: " + key.defaultText() + ")"));
+        out.println("    " + key.doc() + " Allowed: " + key.allowed() + ".");
+      }
+    }
+    return ExitCode.DONE.number();
+  }
+}

@@ -1,0 +1,75 @@
+package io.stele.cli;
+
+import io.stele.model.SteleException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine;
+
+/** What a command that failed says: a line or three, and no stack trace unless it is asked for. */
+final class Failures {
+  private static final int CAUSES_MAX = 2;
+
+  private Failures() {}
+
+  /** Reports {@code failure} and returns the exit code that tells of it. */
+  static int report(Throwable failure, CommandLine command) {
+    PrintWriter err = command.getErr();
+    Throwable known = unwrapped(failure);
+    lines(known).forEach(err::println);
+    boolean stacktrace = command.getParseResult() != null && wantsStacktrace(command);
+    if (stacktrace) {
+      failure.printStackTrace(err);
+    } else if (!(known instanceof SteleException)) {
+      err.println("(--stacktrace shows where it came from, --verbose what went on before)");
+    }
+    return ExitCode.of(known).number();
+  }
+
+  static List<String> lines(Throwable failure) {
+    List<String> lines = new ArrayList<>();
+    lines.add("stele: " + text(failure));
+    if (!(failure instanceof SteleException)) {
+      // Hadoop wraps: the reason is often in the cause alone.
+      Throwable cause = failure.getCause();
+      for (int i = 0; i < CAUSES_MAX && cause != null; i++, cause = cause.getCause()) {
+        if (cause.getMessage() != null && !lines.get(0).contains(firstLine(cause.getMessage()))) {
+          lines.add("  because: " + text(cause));
+        }
+      }
+    }
+    return lines;
+  }
+
+  private static String text(Throwable failure) {
+    String message = failure.getMessage();
+    if (failure instanceof SteleException && message != null) {
+      return message;
+    }
+    String name = failure.getClass().getSimpleName();
+    if (message == null || message.isBlank()) {
+      return name;
+    }
+    boolean plain =
+        failure.getClass() == java.io.IOException.class
+            || failure instanceof io.stele.model.CorruptionException;
+    return plain ? firstLine(message) : name + ": " + firstLine(message);
+  }
+
+  private static String firstLine(String message) {
+    return message.strip().lines().findFirst().orElse("");
+  }
+
+  private static Throwable unwrapped(Throwable failure) {
+    return failure instanceof UncheckedIOException && failure.getCause() != null
+        ? failure.getCause()
+        : failure;
+  }
+
+  private static boolean wantsStacktrace(CommandLine command) {
+    return command.getCommandSpec().mixins().values().stream()
+        .anyMatch(
+            mixin -> mixin.userObject() instanceof ClusterOptions options && options.stacktrace());
+  }
+}

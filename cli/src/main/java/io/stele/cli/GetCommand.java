@@ -1,0 +1,66 @@
+package io.stele.cli;
+
+import io.stele.client.Stele;
+import io.stele.model.Bytes;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code stele get}: reads a row. */
+@Command(
+    name = "get",
+    description = "Read a row.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "A line is: row, column, time, value, separated by tabs. Bytes that are not text are shown as \\xNN.",
+      "Exits with 3 where there is no such row.",
+      "",
+      "Examples:",
+      "  stele get webtable com.example/",
+      "  stele get webtable com.example/ -c contents: --raw > page.html",
+      "  stele get webtable com.example/ -c anchor --versions 3",
+      "",
+      "What next: stele scan webtable --prefix com.example"
+    })
+final class GetCommand implements Callable<Integer> {
+  @Mixin private ClusterOptions cluster;
+  @Mixin private ReadOptions read;
+  @Spec private CommandSpec spec;
+
+  @Parameters(index = "0", paramLabel = "TABLE")
+  private String table;
+
+  @Parameters(index = "1", paramLabel = "ROW")
+  private String row;
+
+  @Option(names = "--raw", description = "Write only the value of the first cell, byte for byte.")
+  private boolean raw;
+
+  @Override
+  public Integer call() throws Exception {
+    Bytes key = Bytes.parse(row);
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      Optional<Row> found = stele.table(table).readRow(key, read.restrict(RowQuery.ALL));
+      if (found.isEmpty()) {
+        throw SteleException.notFound(
+            "table " + table + " has nothing of that kind in row \"" + key + "\"");
+      }
+      if (raw) {
+        System.out.write(found.get().cells().get(0).value().toByteArray());
+        System.out.flush();
+      } else {
+        read.print(found.get(), spec.commandLine().getOut());
+      }
+    }
+    return ExitCode.DONE.number();
+  }
+}

@@ -1,0 +1,89 @@
+package io.stele.cli;
+
+import io.stele.cli.demo.DemoCommand;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.ParameterException;
+
+/** The {@code stele} command. */
+@Command(
+    name = "stele",
+    description = "Stele: Bigtable for Hadoop.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Main.Version.class,
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {
+      DemoCommand.class,
+      YarnCommand.class,
+      StatusCommand.class,
+      TableCommand.class,
+      PutCommand.class,
+      GetCommand.class,
+      ScanCommand.class,
+      FileCommand.class,
+      ConfCommand.class,
+      HelpCommand.class
+    },
+    footer = {
+      "",
+      "Begin with one of:",
+      "  stele demo                  see it work, on this machine alone, in a few minutes",
+      "  stele demo --keep           the same, and leave it up to play with",
+      "  stele yarn start            run it on your Hadoop",
+      "  stele COMMAND --help        what a command does, with examples",
+      "",
+      "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 refused, 5 try later, 6 unknown whether applied, 7 damaged file."
+    })
+public final class Main {
+  private Main() {}
+
+  /** Runs the command line {@code args} and exits. */
+  public static void main(String[] args) {
+    // Before the first logger is made: what conf/log4j.properties refers to.
+    boolean verbose = List.of(args).contains("--verbose") || List.of(args).contains("-v");
+    String wanted = System.getenv().getOrDefault("STELE_LOG", verbose ? "INFO" : "OFF");
+    System.setProperty("stele.log", System.getProperty("stele.log", wanted + ", console"));
+    System.exit(commandLine().execute(args));
+  }
+
+  /** The command line, ready to execute. */
+  static CommandLine commandLine() {
+    CommandLine line = new CommandLine(new Main());
+    line.setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8));
+    line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
+    line.setExpandAtFiles(false);
+    line.setAbbreviatedOptionsAllowed(false);
+    line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setUsageHelpAutoWidth(true);
+    line.setParameterExceptionHandler(Main::wrongUsage);
+    line.setExecutionExceptionHandler(
+        (failure, command, parsed) -> Failures.report(failure, command));
+    return line;
+  }
+
+  private static int wrongUsage(ParameterException wrong, String[] args) {
+    CommandLine command = wrong.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("stele: " + wrong.getMessage());
+    CommandLine.UnmatchedArgumentException.printSuggestions(wrong, err);
+    err.println("Try: " + command.getCommandSpec().qualifiedName(" ") + " --help");
+    return ExitCode.USAGE.number();
+  }
+
+  /** The version of the jar that this class is in. */
+  static final class Version implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      String version = Main.class.getPackage().getImplementationVersion();
+      return new String[] {
+        "stele " + (version == null ? "(not built)" : version),
+        "Java " + Runtime.version() + ", Hadoop " + org.apache.hadoop.util.VersionInfo.getVersion()
+      };
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package io.stele.cli;
+
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Column;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import java.io.PrintWriter;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** What of a row to read, and how to show it: shared by {@code get} and {@code scan}. */
+final class ReadOptions {
+  private static final int WIDTH_ON_TERMINAL = 160;
+
+  @Option(
+      names = {"-c", "--column"},
+      paramLabel = "COLUMN",
+      description = "Only this column (FAMILY:QUALIFIER) or family (FAMILY); may be repeated.")
+  private List<String> columns = List.of();
+
+  @Option(
+      names = "--versions",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "So many versions of each column, newest first (default: 1).")
+  private int versions;
+
+  @Option(names = "--full", description = "Show values whole; on a terminal long ones are cut.")
+  private boolean full;
+
+  RowQuery restrict(RowQuery query) {
+    RowQuery restricted = query.versions(versions);
+    for (String text : columns) {
+      if (text.indexOf(':') < 0) {
+        restricted = restricted.family(text);
+      } else {
+        Column column = Column.parse(text);
+        restricted =
+            new RowQuery(
+                restricted.ranges(),
+                restricted.families(),
+                append(restricted.columns(), column),
+                restricted.versions(),
+                restricted.times(),
+                restricted.rowLimit(),
+                restricted.filter());
+      }
+    }
+    return restricted;
+  }
+
+  private static List<Column> append(List<Column> list, Column last) {
+    List<Column> longer = new java.util.ArrayList<>(list);
+    longer.add(last);
+    return longer;
+  }
+
+  /** One line a cell: row, column, time, value, separated by tabs. */
+  void print(Row row, PrintWriter out) {
+    for (Cell cell : row.cells()) {
+      out.println(
+          row.key()
+              + "\t"
+              + cell.family()
+              + ":"
+              + cell.qualifier()
+              + "\t"
+              + time(cell.timestampMicros())
+              + "\t"
+              + shown(cell.value()));
+    }
+  }
+
+  private String shown(Bytes value) {
+    Optional<Integer> width =
+        full || System.console() == null ? Optional.empty() : Optional.of(WIDTH_ON_TERMINAL);
+    if (width.isPresent() && value.length() > width.get()) {
+      return value.slice(0, width.get()) + "... (" + value.length() + " bytes)";
+    }
+    return value.toString();
+  }
+
+  /** Micros as a time where they can be one, else as the number. */
+  private static String time(long micros) {
+    Instant time = Instant.ofEpochSecond(micros / 1_000_000, micros % 1_000_000 * 1_000);
+    return micros > 1_000_000_000_000L && time.isBefore(Instant.parse("9999-12-31T00:00:00Z"))
+        ? time.toString()
+        : Long.toString(micros);
+  }
+}

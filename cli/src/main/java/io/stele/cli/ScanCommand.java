@@ -1,0 +1,127 @@
+package io.stele.cli;
+
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.model.Bytes;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import java.io.PrintWriter;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code stele scan}: reads rows in order. */
+@Command(
+    name = "scan",
+    description = "Read rows in the order of their keys.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "A line is: row, column, time, value, separated by tabs. 100 rows are shown unless --limit says otherwise.",
+      "",
+      "Examples:",
+      "  stele scan webtable --prefix org.apache -c language:",
+      "  stele scan webtable --from com.a --to com.b --limit 1000",
+      "  stele scan webtable --keys --limit 0        every key",
+      "  stele scan webtable --count                 how many rows and cells"
+    })
+final class ScanCommand implements Callable<Integer> {
+  private static final long LIMIT = 100;
+
+  @Mixin private ClusterOptions cluster;
+  @Mixin private ReadOptions read;
+  @Spec private CommandSpec spec;
+
+  @Parameters(index = "0", paramLabel = "TABLE")
+  private String table;
+
+  @Option(names = "--prefix", paramLabel = "TEXT", description = "Only rows that begin with this.")
+  private Optional<String> prefix = Optional.empty();
+
+  @Option(
+      names = "--from",
+      paramLabel = "ROW",
+      defaultValue = "",
+      description = "From this row on.")
+  private String from;
+
+  @Option(
+      names = "--to",
+      paramLabel = "ROW",
+      defaultValue = "",
+      description = "Up to this row, without it.")
+  private String to;
+
+  @Option(names = "--limit", paramLabel = "N", description = "So many rows (default: 100); 0: all.")
+  private Optional<Long> limit = Optional.empty();
+
+  @Option(names = "--keys", description = "Show only the keys.")
+  private boolean keys;
+
+  @Option(names = "--count", description = "Show only how many rows and cells there are.")
+  private boolean count;
+
+  @Override
+  public Integer call() throws Exception {
+    PrintWriter out = spec.commandLine().getOut();
+    long most = limit.orElse(count ? 0L : LIMIT);
+    RowQuery query = read.restrict(RowQuery.ALL.range(range()));
+    // One more than is shown tells whether there are more.
+    RowQuery limited = most > 0 ? query.limit(most + 1) : query;
+    long rows = 0;
+    long cells = 0;
+    boolean more = false;
+    try (Stele stele = Stele.connect(cluster.configuration());
+        Rows found = stele.table(table).readRows(limited)) {
+      for (Optional<Row> row = found.read(); row.isPresent() && !more; row = found.read()) {
+        more = most > 0 && rows == most;
+        if (!more) {
+          rows++;
+          cells += row.get().cells().size();
+          show(row.get(), out);
+        }
+      }
+    }
+    if (count) {
+      out.println(rows + " rows, " + cells + " cells" + (more ? " (and more)" : ""));
+    } else if (more && limit.isEmpty()) {
+      spec.commandLine()
+          .getErr()
+          .println(
+              "(the first " + most + " rows; there are more: --limit N, or --limit 0 for all)");
+    }
+    return ExitCode.DONE.number();
+  }
+
+  private void show(Row row, PrintWriter out) {
+    if (keys) {
+      out.println(row.key());
+    } else if (!count) {
+      read.print(row, out);
+    }
+  }
+
+  private RowRange range() {
+    if (prefix.isPresent()) {
+      if (!from.isEmpty() || !to.isEmpty()) {
+        throw new ParameterException(
+            spec.commandLine(), "--prefix says both ends: leave --from and --to out");
+      }
+      return RowRange.prefix(Bytes.parse(prefix.get()));
+    }
+    Bytes start = Bytes.parse(from);
+    Bytes end = Bytes.parse(to);
+    if (!end.isEmpty() && start.compareTo(end) > 0) {
+      throw new ParameterException(
+          spec.commandLine(), "--from " + from + " lies behind --to " + to);
+    }
+    return new RowRange(start, end);
+  }
+}

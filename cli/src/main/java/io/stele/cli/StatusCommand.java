@@ -1,0 +1,51 @@
+package io.stele.cli;
+
+import io.stele.client.ClusterStatus;
+import io.stele.client.Stele;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code stele status}: the cluster as its master sees it. */
+@Command(
+    name = "status",
+    description = "Show the master, the tablet servers and what they hold.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "What next: stele table describe TABLE shows who serves which tablet; stele yarn status shows the containers."
+    })
+final class StatusCommand implements Callable<Integer> {
+  @Mixin private ClusterOptions cluster;
+  @Spec private CommandSpec spec;
+
+  @Override
+  public Integer call() throws Exception {
+    PrintWriter out = spec.commandLine().getOut();
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      ClusterStatus status = stele.admin().clusterStatus();
+      out.println("master  " + status.master());
+      out.println("tables  " + status.tables());
+      out.println(
+          "tablets "
+              + status.tablets()
+              + (status.unassigned() > 0
+                  ? ", " + status.unassigned() + " of them not served at the moment"
+                  : ""));
+      TextTable text = new TextTable("SERVER", "TABLETS", "MEMTABLES", "SSTABLES", "PAGE");
+      for (ClusterStatus.Server server : status.servers()) {
+        text.line(
+            server.id().host() + ":" + server.id().port(),
+            server.tablets(),
+            TextTable.size(server.memtableBytes()),
+            TextTable.size(server.sstableBytes()),
+            server.webAddress().map(address -> "http://" + address + "/").orElse(""));
+      }
+      text.lines("").forEach(out::println);
+    }
+    return ExitCode.DONE.number();
+  }
+}

@@ -1,0 +1,148 @@
+package io.stele.cli;
+
+import io.stele.config.Keys;
+import io.stele.model.SteleException;
+import io.stele.yarn.ApplicationStatus;
+import io.stele.yarn.ComponentStatus;
+import io.stele.yarn.StartOptions;
+import io.stele.yarn.YarnSubmitter;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code stele yarn}: the application on YARN. */
+@Command(
+    name = "yarn",
+    description = "Start, see and stop Stele on YARN.",
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "(start|status|stop)",
+    footer = {
+      "",
+      "Nothing is installed on the nodes: the jars travel through the file system, the servers run in containers, and the",
+      "ApplicationMaster keeps them at the number asked for (stele.yarn.tabletserver.count, stele.yarn.master.count).",
+      "",
+      "Examples:",
+      "  stele yarn start",
+      "  stele yarn start -D stele.yarn.tabletserver.count=8 -D stele.yarn.queue=serving",
+      "  stele yarn status",
+      "  stele yarn stop",
+      "",
+      "What next: stele table create mytable family"
+    })
+final class YarnCommand {
+  @Spec private CommandSpec spec;
+
+  private PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
+
+  @Command(
+      name = "start",
+      description = "Submit Stele to YARN and wait until every server runs.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "The data is under stele.root.dir: what was there when Stele was stopped is served again."
+      })
+  int start(
+      @Mixin ClusterOptions cluster,
+      @Option(
+              names = "--timeout",
+              paramLabel = "SECONDS",
+              defaultValue = "180",
+              description = "Wait so long (default: 180).")
+          long seconds)
+      throws Exception {
+    Configuration conf = cluster.configuration();
+    try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
+      StartOptions options =
+          StartOptions.of(Distribution.serverJars()).withTimeout(Duration.ofSeconds(seconds));
+      ApplicationId id = yarn.start(options, progress());
+      out().println("Stele runs as " + id + ", cluster \"" + Keys.CLUSTER_NAME.in(conf) + "\".");
+      out().println("What next: stele table list; stele yarn status");
+    }
+    return ExitCode.DONE.number();
+  }
+
+  @Command(
+      name = "status",
+      description = "Show the application and its servers.",
+      mixinStandardHelpOptions = true)
+  int status(@Mixin ClusterOptions cluster) throws Exception {
+    Configuration conf = cluster.configuration();
+    try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
+      Optional<ApplicationStatus> running = yarn.status();
+      if (running.isEmpty()) {
+        throw SteleException.notFound(
+            "no Stele of cluster \""
+                + Keys.CLUSTER_NAME.in(conf)
+                + "\" runs on this YARN; start it with 'stele yarn start'");
+      }
+      print(running.get());
+    }
+    return ExitCode.DONE.number();
+  }
+
+  private void print(ApplicationStatus status) {
+    out().println(status.id() + "  " + status.name() + "  " + status.state());
+    if (!status.trackingUrl().isEmpty()) {
+      out().println("page: " + status.trackingUrl());
+    }
+    if (!status.reachable()) {
+      out()
+          .println(
+              "its ApplicationMaster does not answer (it may be restarting; the servers go on without it)");
+    }
+    if (!status.components().isEmpty()) {
+      TextTable table =
+          new TextTable("COMPONENT", "STATE", "NODE", "CONTAINER", "RESTARTS", "NOTE");
+      for (ComponentStatus component : status.components()) {
+        table.line(
+            component.id(),
+            component.state(),
+            component.node(),
+            component.container(),
+            component.restarts(),
+            component.note());
+      }
+      table.lines("").forEach(out()::println);
+    }
+  }
+
+  @Command(
+      name = "stop",
+      description =
+          "Stop Stele in order: tablet servers give their tablets away, then all ends. The data stays.",
+      mixinStandardHelpOptions = true)
+  int stop(
+      @Mixin ClusterOptions cluster,
+      @Option(
+              names = "--timeout",
+              paramLabel = "SECONDS",
+              defaultValue = "120",
+              description = "Then kill it (default: 120). Nothing acknowledged is lost by that.")
+          long seconds)
+      throws Exception {
+    Configuration conf = cluster.configuration();
+    try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
+      if (!yarn.stop(Duration.ofSeconds(seconds), progress())) {
+        throw SteleException.notFound(
+            "no Stele of cluster \"" + Keys.CLUSTER_NAME.in(conf) + "\" runs on this YARN");
+      }
+      out().println("Stopped. The data stays under " + Keys.ROOT_DIR.in(conf) + ".");
+    }
+    return ExitCode.DONE.number();
+  }
+
+  private Consumer<String> progress() {
+    return line -> out().println("  " + line);
+  }
+}

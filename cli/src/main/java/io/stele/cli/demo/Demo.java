@@ -1,0 +1,289 @@
+package io.stele.cli.demo;
+
+import io.stele.cli.Distribution;
+import io.stele.cli.embedded.EmbeddedHadoop;
+import io.stele.client.Stele;
+import io.stele.examples.webtable.Webtable;
+import io.stele.examples.webtable.WebtableLink;
+import io.stele.examples.webtable.WebtableLoad;
+import io.stele.examples.webtable.WebtableReport;
+import io.stele.yarn.StartOptions;
+import io.stele.yarn.YarnSubmitter;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.TreeSet;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.mapreduce.Job;
+
+/**
+ * The demo, step by step: Hadoop, Stele on YARN, a table, and three MapReduce jobs over it.
+ *
+ * <p>For one thread, and one run.
+ */
+final class Demo {
+  private static final String SITE_FILE = "stele-site.xml";
+  private static final org.apache.hadoop.fs.Path PAGES =
+      new org.apache.hadoop.fs.Path("/demo/pages");
+  private static final org.apache.hadoop.fs.Path REPORT =
+      new org.apache.hadoop.fs.Path("/demo/report");
+
+  /** Small, so that a table of some megabytes splits. */
+  private static final long SPLIT_BYTES = 2 << 20;
+
+  private static final int NODE_MANAGERS = 2;
+  private static final int NODE_MANAGER_MB = 2560;
+  private static final int POLL_MILLIS = 250;
+
+  /** What a cluster on a small machine is set to. */
+  private static final String[][] SETTINGS = {
+    {"stele.cluster.name", "demo"},
+    {"stele.root.dir", "/stele"},
+    {"stele.yarn.am.memory", "384m"},
+    {"stele.yarn.master.memory", "384m"},
+    {"stele.yarn.tabletserver.count", "2"},
+    {"stele.yarn.tabletserver.memory", "768m"},
+    {"stele.tabletserver.memtable.bytes", "16m"},
+    {"stele.tabletserver.memtable.total.bytes", "128m"},
+    {"stele.tabletserver.blockcache.bytes", "64m"},
+  };
+
+  private final Path directory;
+  private final List<Path> pages;
+  private final boolean keep;
+  private final PrintStream out;
+  private final Progress progress;
+
+  /**
+   * @param pages javadoc jars
+   * @param keep whether the cluster stays up
+   */
+  Demo(Path directory, List<Path> pages, boolean keep, PrintStream out) {
+    this.directory = directory;
+    this.pages = pages;
+    this.keep = keep;
+    this.out = out;
+    this.progress = new Progress(out, System.console() != null, columns(), keep ? 7 : 8);
+  }
+
+  void run() throws IOException {
+    long started = System.nanoTime();
+    out.println(
+        "Stele on a Hadoop of its own, on this machine. Everything lies in "
+            + directory
+            + "; logs are in its logs directory.");
+    out.println(
+        keep
+            ? "It stays up at the end. Ctrl-C ends everything."
+            : "Nothing stays running at the end. Ctrl-C ends everything.");
+    out.println();
+    Thread atCtrlC = new Thread(this::interrupted, "demo-interrupted");
+    try (EmbeddedHadoop hadoop = startHadoop()) {
+      Runtime.getRuntime().addShutdownHook(atCtrlC);
+      try (MemoryWatch memory = new MemoryWatch(hadoop)) {
+        run(hadoop, memory, started);
+      } finally {
+        progress.close();
+        removeHook(atCtrlC);
+      }
+    } finally {
+      progress.close();
+    }
+  }
+
+  private void run(EmbeddedHadoop hadoop, MemoryWatch memory, long started) throws IOException {
+    Configuration conf = configuration(hadoop);
+    try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
+      startStele(yarn);
+      WebtableLoad.Result loaded;
+      WebtableLink.Result linked;
+      WebtableReport.Result report;
+      try (Stele stele = Stele.connect(conf)) {
+        createTable(stele);
+        copyPages(conf);
+        Job load = WebtableLoad.job(conf, Webtable.TABLE, List.of(PAGES));
+        run("Load: pages into the table", load);
+        loaded = WebtableLoad.result(load);
+        progress.end(
+            String.format(
+                Locale.ROOT, "%,d pages, %,.0f MB", loaded.pages(), loaded.pageBytes() / 1e6));
+        Job link = WebtableLink.job(conf, Webtable.TABLE);
+        run("Link: who refers to whom", link);
+        linked = WebtableLink.result(link);
+        progress.end(
+            String.format(
+                Locale.ROOT, "%,d links to %,d pages", linked.anchors(), linked.referredPages()));
+        Job ranking = WebtableReport.job(conf, Webtable.TABLE, REPORT);
+        run("Report: read it all again", ranking);
+        report = WebtableReport.result(ranking);
+        progress.end(
+            String.format(
+                Locale.ROOT,
+                "%,d cells, %,.0f MB, %d tablets",
+                report.cells(),
+                report.bytes() / 1e6,
+                report.tablets().size()));
+      }
+      Path local = copyReport(conf, report);
+      Summary summary =
+          new Summary(
+              conf,
+              report,
+              Summary.Disk.of(conf, report),
+              progress.done(),
+              memory.peakBytes(),
+              memory.peakProcesses(),
+              local);
+      if (!keep) {
+        progress.begin("Stop Stele");
+        yarn.stop(Duration.ofSeconds(60), progress::say);
+        progress.end("tablets given away, servers ended");
+      }
+      progress.close();
+      summary.print(out, Duration.ofNanos(System.nanoTime() - started), keep, directory);
+    }
+    if (keep) {
+      hadoop.detach();
+    }
+  }
+
+  private EmbeddedHadoop startHadoop() throws IOException {
+    progress.begin("Start Hadoop");
+    TreeSet<String> up = new TreeSet<>();
+    EmbeddedHadoop hadoop =
+        EmbeddedHadoop.start(
+            EmbeddedHadoop.Options.in(directory).withNodeManagers(NODE_MANAGERS, NODE_MANAGER_MB),
+            daemon -> {
+              up.add(daemon);
+              progress.say(String.join(", ", up) + " up");
+            });
+    progress.end("ZooKeeper, HDFS, YARN with " + NODE_MANAGERS + " nodes");
+    return hadoop;
+  }
+
+  /**
+   * The cluster's configuration, also written to where {@code stele} finds it in another terminal.
+   */
+  private Configuration configuration(EmbeddedHadoop hadoop) throws IOException {
+    Configuration site = new Configuration(false);
+    for (String[] setting : SETTINGS) {
+      site.set(setting[0], setting[1]);
+    }
+    try (OutputStream file = Files.newOutputStream(directory.resolve(SITE_FILE))) {
+      site.writeXml(file);
+    }
+    Configuration conf = hadoop.configuration();
+    site.forEach(entry -> conf.set(entry.getKey(), entry.getValue()));
+    return conf;
+  }
+
+  private void startStele(YarnSubmitter yarn) throws IOException {
+    progress.begin("Start Stele on YARN");
+    yarn.start(StartOptions.of(Distribution.serverJars()), progress::say);
+    long servers =
+        yarn.status()
+            .map(
+                status ->
+                    status.components().stream()
+                        .filter(c -> c.id().startsWith("tabletserver"))
+                        .count())
+            .orElse(0L);
+    progress.end("ApplicationMaster, master, " + servers + " tablet servers");
+  }
+
+  private void createTable(Stele stele) throws IOException {
+    progress.begin("Create table " + Webtable.TABLE);
+    stele.admin().createTable(Webtable.schema(Webtable.TABLE, SPLIT_BYTES));
+    progress.end(
+        "families " + Webtable.CONTENTS + ", " + Webtable.LANGUAGE + ", " + Webtable.ANCHOR);
+  }
+
+  private void copyPages(Configuration conf) throws IOException {
+    progress.begin("Copy web pages to HDFS");
+    FileSystem fs = FileSystem.get(conf);
+    fs.mkdirs(PAGES);
+    long bytes = 0;
+    for (Path jar : pages) {
+      progress.say(jar.getFileName().toString());
+      bytes += Files.size(jar);
+      fs.copyFromLocalFile(
+          new org.apache.hadoop.fs.Path(jar.toUri()),
+          new org.apache.hadoop.fs.Path(PAGES, jar.getFileName().toString()));
+    }
+    progress.end(
+        String.format(Locale.ROOT, "%d javadoc jars, %,.0f MB", pages.size(), bytes / 1e6));
+  }
+
+  /** Runs a job to its end; the step is left open for what came of it. */
+  private void run(String title, Job job) throws IOException {
+    progress.begin(title);
+    try {
+      job.submit();
+      while (!job.isComplete()) {
+        float map = job.mapProgress();
+        boolean reduces = job.getNumReduceTasks() > 0;
+        float reduce = reduces ? job.reduceProgress() : 0;
+        String what =
+            reduces && map >= 1 ? "reducing" : map > 0 ? "mapping" : "waiting for containers";
+        progress.say(reduces ? (map + reduce) / 2 : map, what);
+        Thread.sleep(POLL_MILLIS);
+      }
+      if (!job.isSuccessful()) {
+        throw new IOException(
+            "job \""
+                + job.getJobName()
+                + "\" ("
+                + job.getJobID()
+                + ") failed: "
+                + job.getStatus().getFailureInfo().strip()
+                + " Its logs are below "
+                + directory.resolve("target"));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while job \"" + job.getJobName() + "\" ran");
+    } catch (ClassNotFoundException e) {
+      throw new IOException("job \"" + job.getJobName() + "\" names a class that is not there", e);
+    }
+  }
+
+  private Path copyReport(Configuration conf, WebtableReport.Result report) throws IOException {
+    Path local = directory.resolve("report.txt");
+    FileSystem fs = report.file().getFileSystem(conf);
+    try (var in = fs.open(report.file());
+        OutputStream file = Files.newOutputStream(local)) {
+      in.transferTo(file);
+    }
+    return local;
+  }
+
+  private void interrupted() {
+    String step = progress.title();
+    progress.close();
+    if (!step.isEmpty()) {
+      out.println();
+      out.println("Interrupted in \"" + step + "\"; ending everything.");
+      out.flush();
+    }
+  }
+
+  private static void removeHook(Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // This JVM is ending: the hook runs.
+    }
+  }
+
+  private static int columns() {
+    String columns = System.getenv().getOrDefault("COLUMNS", "");
+    return columns.matches("[0-9]{2,4}") ? Integer.parseInt(columns) : 100;
+  }
+}

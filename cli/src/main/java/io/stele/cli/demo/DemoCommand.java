@@ -1,0 +1,119 @@
+package io.stele.cli.demo;
+
+import io.stele.cli.Distribution;
+import io.stele.cli.embedded.EmbeddedHadoop;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code stele demo}. */
+@Command(
+    name = "demo",
+    description =
+        "Start a Hadoop on this machine, run Stele on it, and fill and read a Webtable with MapReduce.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Real daemons (HDFS, YARN, ZooKeeper) in one Java process, Stele's servers and the tasks of the jobs in processes of their own.",
+      "It takes some minutes, 4 GB of memory and 1 GB of disk, all in one directory; nothing else on the machine is touched, and",
+      "nothing stays running: not at its end, not after Ctrl-C.",
+      "",
+      "Examples:",
+      "  stele demo",
+      "  stele demo --keep        leave it up; then try: stele scan webtable --prefix org.apache.hadoop -c language:",
+      "  stele demo --stop        end the one that was left up"
+    })
+public final class DemoCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--keep", description = "Leave the cluster up at the end.")
+  private boolean keep;
+
+  @Option(names = "--stop", description = "End the cluster that --keep left up.")
+  private boolean stop;
+
+  @Option(
+      names = "--dir",
+      paramLabel = "DIR",
+      description = "Where everything lies (default: .stele in the checkout, or ~/.stele).")
+  private Optional<Path> directory = Optional.empty();
+
+  @Option(
+      names = "--pages",
+      paramLabel = "JAR",
+      arity = "1..*",
+      description = "Other javadoc jars (or zip files of web pages) to load.")
+  private List<Path> pages = List.of();
+
+  @Option(
+      names = {"-v", "--verbose"},
+      description = "Show the log on the standard error.")
+  private boolean verbose;
+
+  /** Made by picocli. */
+  public DemoCommand() {}
+
+  @Override
+  public Integer call() throws Exception {
+    Path work =
+        directory
+            .orElseGet(() -> Path.of(System.getProperty("stele.work.dir", ".stele")))
+            .toAbsolutePath()
+            .normalize();
+    PrintWriter out = spec.commandLine().getOut();
+    if (stop) {
+      int ended = EmbeddedHadoop.end(work);
+      out.println(
+          ended == 0
+              ? "No demo runs in " + work + "."
+              : "Ended the demo in " + work + " (" + ended + " processes).");
+      return 0;
+    }
+    if (EmbeddedHadoop.isRunning(work)) {
+      throw SteleException.refused(
+          "a demo runs in "
+              + work
+              + " already: end it with 'stele demo --stop', or use another --dir");
+    }
+    if (!verbose) {
+      // Nothing has logged yet: the first logger finds this.
+      System.setProperty("stele.log", "INFO, file");
+      System.setProperty(
+          "stele.log.file",
+          Path.of(EmbeddedHadoop.logDirectory(work).toString(), "demo.log").toString());
+    }
+    try {
+      new Demo(work, pages.isEmpty() ? Distribution.pages() : pages, keep, System.out).run();
+      return 0;
+    } catch (IOException | RuntimeException e) {
+      waitIfEnding();
+      throw e;
+    }
+  }
+
+  /** After Ctrl-C everything fails because it is being ended: that is not worth a word. */
+  private static void waitIfEnding() {
+    Thread probe = new Thread(() -> {});
+    try {
+      Runtime.getRuntime().addShutdownHook(probe);
+      Runtime.getRuntime().removeShutdownHook(probe);
+    } catch (IllegalStateException ending) {
+      while (true) {
+        try {
+          Thread.sleep(Long.MAX_VALUE);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          return;
+        }
+      }
+    }
+  }
+}

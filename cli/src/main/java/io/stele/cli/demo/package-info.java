@@ -1,0 +1,2 @@
+/** {@code stele demo}: the whole of Stele at work on one machine. Internal. */
+package io.stele.cli.demo;
