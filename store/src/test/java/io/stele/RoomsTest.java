@@ -94,8 +94,7 @@ class RoomsTest {
         .resideInAnyPackage(
             "io.netty..", "org.apache.curator..", "org.apache.zookeeper..", "java.net..")
         .orShould()
-        .dependOnClassesThat()
-        .areAssignableTo(Thread.class)
+        .callMethod(Thread.class, "start")
         .orShould()
         .dependOnClassesThat()
         .areAssignableTo(java.util.concurrent.ExecutorService.class)
