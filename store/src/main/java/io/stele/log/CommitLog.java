@@ -1,6 +1,5 @@
 package io.stele.log;
 
-import io.stele.format.Crc32c;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
@@ -41,24 +40,6 @@ public final class CommitLog implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CommitLog.class);
   private static final Duration PAUSE_MAX = Duration.ofSeconds(5);
 
-  /** A record on its way: encoded by who appended it, framed by the log's thread. */
-  private static final class Waiting {
-    final TabletId tablet;
-    final long sequence;
-    final byte[] body;
-    final int bodyCrc;
-    final Durability durability;
-    final CompletableFuture<Void> done = new CompletableFuture<>();
-
-    Waiting(LogRecord record, Durability durability) {
-      this.tablet = record.tablet();
-      this.sequence = record.sequence();
-      this.body = LogFormat.encodeBody(record);
-      this.bodyCrc = Crc32c.of(body, 0, body.length);
-      this.durability = durability;
-    }
-  }
-
   private enum State {
     OPEN,
     CLOSING,
@@ -80,7 +61,7 @@ public final class CommitLog implements AutoCloseable {
   private final Condition work = lock.newCondition();
   private final Condition room = lock.newCondition();
   // Guarded by lock.
-  private ArrayDeque<Waiting> queue = new ArrayDeque<>();
+  private ArrayDeque<WaitingRecord> queue = new ArrayDeque<>();
   private long queuedBytes;
   private boolean rollAsked;
   private State state = State.OPEN;
@@ -155,7 +136,7 @@ public final class CommitLog implements AutoCloseable {
   public CompletableFuture<Void> append(LogRecord record, Durability durability) {
     Durability least =
         options.durability().compareTo(durability) >= 0 ? options.durability() : durability;
-    Waiting waiting = new Waiting(record, least);
+    WaitingRecord waiting = new WaitingRecord(record, least);
     lock.lock();
     try {
       if (state == State.OPEN) {
@@ -282,7 +263,7 @@ public final class CommitLog implements AutoCloseable {
   // The appender, from here on.
 
   private void run() {
-    List<Waiting> batch = new ArrayList<>();
+    List<WaitingRecord> batch = new ArrayList<>();
     try {
       while (take(batch)) {
         if (!batch.isEmpty()) {
@@ -302,7 +283,7 @@ public final class CommitLog implements AutoCloseable {
   }
 
   /** Waits for work and moves it to {@code batch}; false when the log is closed and empty. */
-  private boolean take(List<Waiting> batch) {
+  private boolean take(List<WaitingRecord> batch) {
     batch.clear();
     lock.lock();
     try {
@@ -315,7 +296,7 @@ public final class CommitLog implements AutoCloseable {
       }
       long bytes = 0;
       while (!queue.isEmpty() && bytes < options.batchBytesMax()) {
-        Waiting next = queue.remove();
+        WaitingRecord next = queue.remove();
         bytes += next.body.length;
         batch.add(next);
       }
@@ -339,7 +320,7 @@ public final class CommitLog implements AutoCloseable {
   }
 
   /** Returns when the batch is durable, in this segment or the next that takes it. */
-  private void write(List<Waiting> batch) throws IOException {
+  private void write(List<WaitingRecord> batch) throws IOException {
     Duration pause = options.retryPause();
     for (int attempt = 1; ; attempt++) {
       try {
@@ -365,9 +346,9 @@ public final class CommitLog implements AutoCloseable {
     }
   }
 
-  private void append(List<Waiting> batch) throws IOException {
+  private void append(List<WaitingRecord> batch) throws IOException {
     Durability durability = Durability.HFLUSH;
-    for (Waiting waiting : batch) {
+    for (WaitingRecord waiting : batch) {
       ledger.writing(waiting.tablet, waiting.sequence);
       writer.append(waiting.body, waiting.bodyCrc);
       if (waiting.durability == Durability.HSYNC) {
@@ -426,9 +407,9 @@ public final class CommitLog implements AutoCloseable {
     }
   }
 
-  private void acknowledge(List<Waiting> batch) {
+  private void acknowledge(List<WaitingRecord> batch) {
     long bytes = 0;
-    for (Waiting waiting : batch) {
+    for (WaitingRecord waiting : batch) {
       bytes += waiting.body.length;
     }
     lock.lock();
@@ -439,7 +420,7 @@ public final class CommitLog implements AutoCloseable {
       lock.unlock();
     }
     count(batch.size(), bytes, 1, 0, 0);
-    for (Waiting waiting : batch) {
+    for (WaitingRecord waiting : batch) {
       waiting.done.complete(null);
     }
   }
@@ -476,8 +457,8 @@ public final class CommitLog implements AutoCloseable {
     }
   }
 
-  private void fail(List<Waiting> batch, IOException cause) {
-    List<Waiting> unknown = new ArrayList<>(batch);
+  private void fail(List<WaitingRecord> batch, IOException cause) {
+    List<WaitingRecord> unknown = new ArrayList<>(batch);
     lock.lock();
     try {
       state = State.FAILED;
@@ -495,7 +476,7 @@ public final class CommitLog implements AutoCloseable {
     try {
       onFailure.accept(cause);
     } finally {
-      for (Waiting waiting : unknown) {
+      for (WaitingRecord waiting : unknown) {
         waiting.done.completeExceptionally(outcome);
       }
     }

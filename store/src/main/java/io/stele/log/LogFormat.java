@@ -21,7 +21,8 @@ import java.util.Optional;
  * <pre>
  * segment       := header record*
  *
- * header        := magic:"STELELOG" version:u32 length:u32 header-body[length] header-crc:u32
+ * header        := magic:"STELELOG" version:u32 length:u32 start-crc:u32 header-body[length] header-crc:u32
+ * start-crc     := CRC32C of everything before it
  * header-body   := kind:u8 server:prefixed number:varlong previous:varlong previous-acknowledged:varlong
  * header-crc    := CRC32C of everything before it
  *
@@ -55,8 +56,8 @@ final class LogFormat {
   static final byte[] MAGIC = "STELELOG".getBytes(StandardCharsets.US_ASCII);
   static final int VERSION = 1;
 
-  /** Magic, version and the length of the rest: the part of the header whose size is known. */
-  static final int HEADER_START_BYTES = MAGIC.length + Integer.BYTES + Integer.BYTES;
+  /** Up to and with the checksum of the length: the part of the header whose size is known. */
+  static final int HEADER_START_BYTES = MAGIC.length + 3 * Integer.BYTES;
 
   static final int HEADER_BODY_BYTES_MAX = 4096;
   static final int FRAME_BYTES = 3 * Integer.BYTES;
@@ -79,8 +80,24 @@ final class LogFormat {
     out.write(MAGIC, 0, MAGIC.length)
         .writeInt(VERSION)
         .writeInt(body.size())
+        .writeInt(Crc32c.of(out.array(), 0, out.size()))
         .write(body.array(), 0, body.size());
     return out.writeInt(Crc32c.of(out.array(), 0, out.size())).toByteArray();
+  }
+
+  /**
+   * How long the rest of the header is whose start these {@link #HEADER_START_BYTES} are.
+   *
+   * @throws MalformedException where they are not the start of a header
+   */
+  static int headerRestBytes(byte[] start) throws MalformedException {
+    int length = readInt(start, MAGIC.length + Integer.BYTES);
+    if (Crc32c.of(start, 0, start.length - Integer.BYTES) != salt(start)
+        || length < 0
+        || length > HEADER_BODY_BYTES_MAX) {
+      throw new MalformedException(0, "not a commit log segment, or its header is damaged");
+    }
+    return length + Integer.BYTES;
   }
 
   /**
@@ -106,7 +123,7 @@ final class LogFormat {
               + VERSION
               + ": use the Stele that wrote it");
     }
-    in.readInt();
+    in.skip(2 * Integer.BYTES);
     int kind = in.readByte();
     if (kind >= LogKind.values().length) {
       throw in.malformed("there is no kind of log " + kind);

@@ -137,14 +137,14 @@ public final class LogReader implements RecordSource {
       end(true);
       return;
     }
-    int length = LogFormat.readInt(start, start.length - Integer.BYTES);
-    if (!LogFormat.mayBeginHeader(start)
-        || length < 0
-        || length > LogFormat.HEADER_BODY_BYTES_MAX) {
-      throw damaged("not a commit log segment, or its header is damaged");
+    int length;
+    try {
+      length = LogFormat.headerRestBytes(start);
+    } catch (MalformedException e) {
+      throw damaged(e.getMessage());
     }
-    byte[] rest = read(length + Integer.BYTES);
-    if (rest.length < length + Integer.BYTES) {
+    byte[] rest = read(length);
+    if (rest.length < length) {
       end(true);
       return;
     }

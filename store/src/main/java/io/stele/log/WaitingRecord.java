@@ -1,0 +1,23 @@
+package io.stele.log;
+
+import io.stele.format.Crc32c;
+import io.stele.model.TabletId;
+import java.util.concurrent.CompletableFuture;
+
+/** A record on its way: encoded by whoever appended it, framed by the log's thread. */
+final class WaitingRecord {
+  final TabletId tablet;
+  final long sequence;
+  final byte[] body;
+  final int bodyCrc;
+  final Durability durability;
+  final CompletableFuture<Void> done = new CompletableFuture<>();
+
+  WaitingRecord(LogRecord record, Durability durability) {
+    this.tablet = record.tablet();
+    this.sequence = record.sequence();
+    this.body = LogFormat.encodeBody(record);
+    this.bodyCrc = Crc32c.of(body, 0, body.length);
+    this.durability = durability;
+  }
+}

@@ -1,0 +1,145 @@
+package io.stele.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.Seeds;
+import io.stele.model.TabletId;
+import io.stele.sim.CrashableDisk;
+import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.FaultInjector;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Random records, failures and a crash: what is read afterwards is a piece of what was appended,
+ * without a gap, that ends no earlier than what was acknowledged and begins no later than what is
+ * still needed.
+ */
+@Timeout(120)
+class LogModelTest {
+  private static final Path LOGS = new Path("crash:/logs/" + LogRecords.SERVER);
+  private static final Path RECOVERY = new Path("crash:/recovery/" + LogRecords.SERVER);
+  private static final int TABLETS = 5;
+
+  static LongStream seeds() {
+    return Seeds.of(60);
+  }
+
+  @ParameterizedTest(name = "seed {0}")
+  @MethodSource("seeds")
+  void everyAcknowledgedRecordSurvivesACrashInOrderAndNoneIsTorn(long seed) throws Exception {
+    Random random = new Random(seed);
+    CrashableDisk disk = new CrashableDisk();
+    CrashableFileSystem fs = disk.mount();
+    boolean losePower = random.nextBoolean();
+    LogDirectory.create(fs, LOGS);
+    CompletableFuture<IOException> failure = new CompletableFuture<>();
+    CommitLog log =
+        CommitLog.open(
+            fs,
+            LOGS,
+            LogRecords.SERVER,
+            LogKind.USER,
+            LogOptions.DEFAULT
+                .withSegmentBytes(1000 + random.nextInt(100_000))
+                .withDurability(losePower ? Durability.HSYNC : Durability.HFLUSH)
+                .withRetries(4, Duration.ofNanos(1000)),
+            failure::complete);
+    double failures = random.nextInt(3) == 0 ? 0 : random.nextDouble() / 10;
+    disk.inject(FaultInjector.random(new Random(seed + 1), failures, path -> true));
+
+    List<LogRecord> appended = new ArrayList<>();
+    List<CompletableFuture<Void>> outcomes = new ArrayList<>();
+    Map<TabletId, Long> sequences = new HashMap<>();
+    Map<TabletId, Long> released = new HashMap<>();
+    int steps = random.nextInt(600);
+    for (int step = 0; step < steps && !failure.isDone(); step++) {
+      TabletId tablet = LogRecords.tablet(random.nextInt(TABLETS));
+      switch (random.nextInt(12)) {
+        case 0 -> settle(outcomes, random);
+        case 1 -> {
+          long sequence = sequences.getOrDefault(tablet, 0L);
+          long upTo = sequence - random.nextInt(10);
+          released.merge(tablet, upTo, Math::max);
+          log.release(tablet, upTo);
+        }
+        case 2 -> log.roll();
+        default -> {
+          long sequence = sequences.merge(tablet, 1L + random.nextInt(3), Long::sum);
+          LogRecord record = LogRecords.random(tablet, sequence, random);
+          appended.add(record);
+          outcomes.add(log.append(record));
+        }
+      }
+    }
+    if (losePower) {
+      disk.powerLoss(random);
+    } else {
+      disk.crash(random);
+    }
+    log.close();
+    disk.heal();
+
+    CrashableFileSystem after = disk.mount();
+    Path fenced = new LogFence(after).fence(LOGS, RECOVERY).orElseThrow();
+    List<LogRecord> read =
+        LogRecords.all(LogDirectory.read(after, fenced, LogKind.USER).distinct());
+
+    int acknowledged = acknowledged(outcomes);
+    int needed = firstNeeded(appended, released);
+    int from = read.isEmpty() ? appended.size() : appended.indexOf(read.get(0));
+    assertThat(from).as("seed %d: what was read was appended", seed).isNotNegative();
+    assertThat(read)
+        .as("seed %d: a piece of what was appended", seed)
+        .isEqualTo(appended.subList(from, Math.min(from + read.size(), appended.size())));
+    if (needed < acknowledged) {
+      assertThat(from).as("seed %d: begins early enough", seed).isLessThanOrEqualTo(needed);
+      assertThat(from + read.size())
+          .as("seed %d: holds all that was acknowledged", seed)
+          .isGreaterThanOrEqualTo(acknowledged);
+    }
+    assertThatThrownBy(() -> log.append(LogRecords.record(LogRecords.TABLET, 1, 1)).get())
+        .as("seed %d: a log that ended takes nothing", seed)
+        .isNotNull();
+  }
+
+  /** How many were acknowledged; asserts that they are the first ones. */
+  private static int acknowledged(List<CompletableFuture<Void>> outcomes) {
+    int count = 0;
+    for (CompletableFuture<Void> outcome : outcomes) {
+      assertThat(outcome).isDone();
+      count += outcome.isCompletedExceptionally() ? 0 : 1;
+    }
+    assertThat(outcomes.subList(0, count)).noneMatch(CompletableFuture::isCompletedExceptionally);
+    return count;
+  }
+
+  private static int firstNeeded(List<LogRecord> appended, Map<TabletId, Long> released) {
+    for (int i = 0; i < appended.size(); i++) {
+      LogRecord record = appended.get(i);
+      if (record.sequence() > released.getOrDefault(record.tablet(), 0L)) {
+        return i;
+      }
+    }
+    return appended.size();
+  }
+
+  private static void settle(List<CompletableFuture<Void>> outcomes, Random random) {
+    if (!outcomes.isEmpty()) {
+      CompletableFuture<Void> one = outcomes.get(random.nextInt(outcomes.size()));
+      assertThat(one.handle((done, failed) -> true).join()).isTrue();
+    }
+  }
+}
