@@ -55,6 +55,7 @@ public final class CommitLog implements AutoCloseable {
   private final LogOptions options;
   private final Consumer<IOException> onFailure;
   private final SegmentLedger ledger = new SegmentLedger();
+  private final Object deleting = new Object();
   private final Thread appender;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -362,6 +363,7 @@ public final class CommitLog implements AutoCloseable {
   private void openSegment() throws IOException {
     long number = nextNumber++;
     Path file = LogDirectory.segment(directory, kind, number);
+    ledger.opening(number, file);
     writer =
         LogWriter.create(
             files,
@@ -369,7 +371,6 @@ public final class CommitLog implements AutoCloseable {
             new SegmentHeader(kind, server, number, previousSegment, previousAcknowledgedBytes));
     previousSegment = number;
     previousAcknowledgedBytes = writer.position();
-    ledger.opened(number, file);
     count(0, 0, 0, 1, 0);
   }
 
@@ -403,6 +404,7 @@ public final class CommitLog implements AutoCloseable {
         full.close();
       } catch (IOException e) {
         LOG.warn("Closing segment {} of {} failed", full.header().number(), directory, e);
+        full.abandon(e);
       }
     }
   }
@@ -425,13 +427,18 @@ public final class CommitLog implements AutoCloseable {
     }
   }
 
+  // In order, and none before the one before it is gone, so that what is left has no gaps.
   private void deleteUnneeded() {
-    for (Path file : ledger.takeUnneeded()) {
-      try {
-        fs.delete(file, false);
-      } catch (IOException e) {
-        // Goes with the directory, when no tablet's record names it any more.
-        LOG.warn("Cannot delete {}, which nobody needs any more", file, e);
+    synchronized (deleting) {
+      for (Optional<Path> file = ledger.unneeded(); file.isPresent(); file = ledger.unneeded()) {
+        try {
+          boolean existed = fs.delete(file.get(), false);
+          LOG.debug("Deleted {}, which nobody needs any more: {}", file.get(), existed);
+          ledger.deleted();
+        } catch (IOException e) {
+          LOG.warn("Cannot delete {} yet, which nobody needs any more", file.get(), e);
+          return;
+        }
       }
     }
   }

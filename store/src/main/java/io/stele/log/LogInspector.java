@@ -114,19 +114,31 @@ public final class LogInspector {
     return new Report(records, bytes.length, tornBytes, damage);
   }
 
-  /** Where the next whole frame after the one at {@code damaged} is, or the file's end. */
+  /**
+   * Where to read on after the damage at {@code damaged}: behind the body that a sound frame there
+   * announces, or at the next sound frame, or at the file's end.
+   */
   private static int nextFrame(byte[] bytes, int damaged, int salt) {
-    for (int at = damaged + 1; at <= bytes.length - LogFormat.FRAME_BYTES; at++) {
-      int length = LogFormat.readInt(bytes, at);
-      int bodyCrc = LogFormat.readInt(bytes, at + Integer.BYTES);
-      int frameCrc = LogFormat.readInt(bytes, at + 2 * Integer.BYTES);
-      if (length >= 1
-          && length <= LogFormat.BODY_BYTES_MAX
-          && frameCrc == LogFormat.frameCrc(salt, at, length, bodyCrc)) {
-        return at;
-      }
+    if (isFrame(bytes, damaged, salt)) {
+      return damaged + LogFormat.FRAME_BYTES + LogFormat.readInt(bytes, damaged);
     }
-    return bytes.length;
+    int at = damaged + 1;
+    while (at < bytes.length && !isFrame(bytes, at, salt)) {
+      at++;
+    }
+    return at;
+  }
+
+  private static boolean isFrame(byte[] bytes, int at, int salt) {
+    if (bytes.length - at < LogFormat.FRAME_BYTES) {
+      return false;
+    }
+    int length = LogFormat.readInt(bytes, at);
+    int bodyCrc = LogFormat.readInt(bytes, at + Integer.BYTES);
+    return length >= 1
+        && length <= LogFormat.BODY_BYTES_MAX
+        && LogFormat.readInt(bytes, at + 2 * Integer.BYTES)
+            == LogFormat.frameCrc(salt, at, length, bodyCrc);
   }
 
   private static String describe(long at, LogRecord record) {

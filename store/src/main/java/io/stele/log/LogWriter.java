@@ -29,14 +29,17 @@ final class LogWriter {
     this.headerBytes = bytes.length;
   }
 
-  /** Creates {@code file} and writes and flushes its header. */
+  /**
+   * Creates {@code file} with its header, on disk: the segments after it name it, so that it must
+   * not be gone, or without a header, when they are there.
+   */
   static LogWriter create(SegmentFiles files, Path file, SegmentHeader header) throws IOException {
     FSDataOutputStream out = files.create(file);
     byte[] bytes = LogFormat.encodeHeader(header);
     LogWriter writer = new LogWriter(out, header, bytes);
     try {
       writer.append(bytes);
-      writer.flush(Durability.HFLUSH);
+      writer.flush(Durability.HSYNC);
       return writer;
     } catch (IOException | RuntimeException e) {
       writer.abandon(e);
@@ -97,8 +100,11 @@ final class LogWriter {
     buffer.clear();
   }
 
-  /** Ends the file. */
+  /**
+   * Puts the file on disk, so that a loss of power cannot leave the next one without it; ends it.
+   */
   void close() throws IOException {
+    flush(Durability.HSYNC);
     out.close();
   }
 

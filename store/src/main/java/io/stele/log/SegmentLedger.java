@@ -2,10 +2,8 @@ package io.stele.log;
 
 import io.stele.model.TabletId;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.fs.Path;
@@ -33,8 +31,11 @@ final class SegmentLedger {
   private final Deque<Entry> entries =
       new ArrayDeque<>(); // Oldest first; the last is being written.
 
-  /** A segment was begun; the one before it is written no more. */
-  synchronized void opened(long number, Path path) {
+  /**
+   * A segment is about to be created; the one before it is written no more. Where the creation
+   * fails it stays here, as a file may be there all the same.
+   */
+  synchronized void opening(long number, Path path) {
     entries.addLast(new Entry(number, path));
   }
 
@@ -55,13 +56,16 @@ final class SegmentLedger {
     }
   }
 
-  /** Takes out the leading segments that nobody needs and that are not being written. */
-  synchronized List<Path> takeUnneeded() {
-    List<Path> unneeded = new ArrayList<>();
-    while (entries.size() > 1 && entries.getFirst().highest.isEmpty()) {
-      unneeded.add(entries.removeFirst().path);
-    }
-    return unneeded;
+  /** The oldest segment, if nobody needs it and it is not being written: it may be deleted. */
+  synchronized Optional<Path> unneeded() {
+    return entries.size() > 1 && entries.getFirst().highest.isEmpty()
+        ? Optional.of(entries.getFirst().path)
+        : Optional.empty();
+  }
+
+  /** The oldest segment was deleted. */
+  synchronized void deleted() {
+    entries.removeFirst();
   }
 
   /** What keeps the oldest segment; empty where only the one being written is left. */

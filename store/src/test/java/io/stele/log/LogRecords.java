@@ -40,7 +40,10 @@ final class LogRecords {
         1000 + sequence,
         Optional.of(
             new LoggedOperation(
-                new OperationId(3, 4, sequence + 1), 1, Bytes.ofLong(sequence), Bytes.EMPTY)),
+                new OperationId(3, 4, Math.max(1, sequence)),
+                1,
+                Bytes.ofLong(sequence),
+                Bytes.EMPTY)),
         Bytes.wrap(cells.finish().toByteArray()));
   }
 
