@@ -1,0 +1,179 @@
+package io.stele.log;
+
+import static io.stele.log.LogRecords.SERVER;
+import static io.stele.log.LogRecords.TABLET;
+import static io.stele.log.LogRecords.all;
+import static io.stele.log.LogRecords.record;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.SteleException;
+import java.io.File;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocalFileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commit log on HDFS and on the local file system. */
+@Timeout(300)
+class LogOnHadoopIT {
+  private static final LogOptions OPTIONS =
+      LogOptions.DEFAULT.withRetries(5, Duration.ofMillis(10));
+
+  @TempDir static File scratch;
+  private static MiniDFSCluster cluster;
+
+  private final CompletableFuture<IOException> failure = new CompletableFuture<>();
+
+  @BeforeAll
+  static void start() throws IOException {
+    Configuration conf = new Configuration();
+    conf.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, scratch.getPath());
+    conf.set("dfs.client.block.write.replace-datanode-on-failure.policy", "NEVER");
+    cluster = new MiniDFSCluster.Builder(conf).numDataNodes(3).build();
+    cluster.waitActive();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (cluster != null) {
+      cluster.shutdown(true);
+    }
+  }
+
+  /** A client of its own, as another process has. */
+  private static FileSystem client() throws IOException {
+    return FileSystem.newInstance(cluster.getURI(), cluster.getConfiguration(0));
+  }
+
+  private CommitLog open(FileSystem fs, Path directory) throws IOException {
+    LogDirectory.create(fs, directory);
+    return CommitLog.open(fs, directory, SERVER, LogKind.USER, OPTIONS, failure::complete);
+  }
+
+  @Test
+  void aZombieIsFencedAndWhatItHadAcknowledgedStays() throws Exception {
+    Path logs = new Path("/zombie/logs/" + SERVER);
+    Path recovery = new Path("/zombie/recovery/" + SERVER);
+    try (FileSystem zombie = client();
+        FileSystem master = client()) {
+      CommitLog log = open(zombie, logs);
+      List<LogRecord> acknowledged = new ArrayList<>();
+      for (int i = 1; i <= 20; i++) {
+        acknowledged.add(record(TABLET, i, 1000));
+        log.append(acknowledged.get(i - 1)).get();
+      }
+      assertThat(new LogFence(master).fence(logs, recovery)).contains(recovery);
+      Path segment = new Path(recovery, "user-1.log");
+      assertThat(((DistributedFileSystem) master).isFileClosed(segment)).isTrue();
+      List<LogRecord> read = all(LogDirectory.read(master, recovery, LogKind.USER));
+      assertThat(read).isEqualTo(acknowledged);
+
+      assertThatThrownBy(() -> log.append(record(TABLET, 21, 1000)).get(120, TimeUnit.SECONDS))
+          .cause()
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
+      assertThat(failure).isDone();
+      assertThat(master.exists(logs)).isFalse();
+      assertThat(all(LogDirectory.read(master, recovery, LogKind.USER))).isEqualTo(read);
+      log.close();
+    }
+  }
+
+  @Test
+  void aZombieThatWritesMeanwhileIsReadUpToItsLastAcknowledgement() throws Exception {
+    Path logs = new Path("/busy/logs/" + SERVER);
+    Path recovery = new Path("/busy/recovery/" + SERVER);
+    try (FileSystem zombie = client();
+        FileSystem master = client()) {
+      CommitLog log = open(zombie, logs);
+      List<CompletableFuture<Void>> outcomes = new ArrayList<>();
+      Thread writer =
+          new Thread(
+              () -> {
+                for (int i = 1; !failure.isDone() && i < 1_000_000; i++) {
+                  CompletableFuture<Void> outcome = log.append(record(TABLET, i, 1000));
+                  outcomes.add(outcome);
+                  outcome.handle((done, failed) -> true).join();
+                }
+              });
+      writer.start();
+      log.awaitRoom(Duration.ofSeconds(1));
+      new LogFence(master).fence(logs, recovery);
+      List<LogRecord> read = all(LogDirectory.read(master, recovery, LogKind.USER).distinct());
+      writer.join();
+      log.close();
+      long acknowledged = outcomes.stream().filter(o -> !o.isCompletedExceptionally()).count();
+      assertThat(read).hasSizeGreaterThanOrEqualTo((int) acknowledged);
+      for (int i = 0; i < read.size(); i++) {
+        assertThat(read.get(i)).isEqualTo(record(TABLET, i + 1, 1000));
+      }
+    }
+  }
+
+  @Test
+  void theLogGoesOnWhenADataNodeDies() throws Exception {
+    Path logs = new Path("/datanode/logs/" + SERVER);
+    try (FileSystem fs = client()) {
+      CommitLog log = open(fs, logs);
+      log.append(record(TABLET, 1, 1000)).get();
+      MiniDFSCluster.DataNodeProperties stopped = cluster.stopDataNode(0);
+      try {
+        for (int i = 2; i <= 50; i++) {
+          log.append(record(TABLET, i, 1000), i % 10 == 0 ? Durability.HSYNC : Durability.HFLUSH)
+              .get();
+        }
+      } finally {
+        cluster.restartDataNode(stopped, true);
+        cluster.waitActive();
+      }
+      log.close();
+      assertThat(all(LogDirectory.read(fs, logs, LogKind.USER).distinct()))
+          .hasSize(50)
+          .last()
+          .isEqualTo(record(TABLET, 50, 1000));
+    }
+  }
+
+  @Test
+  void theLocalFileSystemKeepsALogThroughBothOfItsFaces(@TempDir File directory) throws Exception {
+    LocalFileSystem local = FileSystem.newInstanceLocal(new Configuration());
+    Path logs = new Path(directory.toURI().toString(), "logs/" + SERVER);
+    CommitLog log = open(local, logs);
+    log.append(record(TABLET, 1, 1000)).get();
+    // Visible to other processes before the file is closed, through either face.
+    assertThat(all(LogDirectory.read(local, logs, LogKind.USER))).hasSize(1);
+    assertThat(all(LogDirectory.read(local.getRawFileSystem(), logs, LogKind.USER))).hasSize(1);
+    log.append(record(TABLET, 2, 1000), Durability.HSYNC).get();
+    Path recovery = new Path(directory.toURI().toString(), "recovery/" + SERVER);
+    assertThat(new LogFence(local).fence(logs, recovery)).contains(recovery);
+    assertThat(all(LogDirectory.read(local, recovery, LogKind.USER))).hasSize(2);
+    // No leases here: an open stream goes on, but no new segment can be begun.
+    log.roll();
+    assertThatThrownBy(() -> appendUntilFailure(log)).isInstanceOf(Exception.class);
+    assertThat(failure.get(60, TimeUnit.SECONDS)).isInstanceOf(IOException.class);
+    assertThat(local.exists(logs)).isFalse();
+    log.close();
+    local.close();
+  }
+
+  private static void appendUntilFailure(CommitLog log) throws Exception {
+    for (int i = 3; i < 100_000; i++) {
+      log.append(record(TABLET, i, 1000)).get(60, TimeUnit.SECONDS);
+    }
+  }
+}
