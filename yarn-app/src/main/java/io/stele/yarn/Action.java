@@ -23,6 +23,9 @@ sealed interface Action {
   /** Give the container back to the ResourceManager, which has it killed if it runs. */
   record Release(HeldContainer container) implements Action {}
 
+  /** Find out in which order the tablet servers are to end. */
+  record RankServers() implements Action {}
+
   /** All is down as asked: end the application. */
   record Finish() implements Action {}
 

@@ -55,6 +55,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private boolean saving;
   private boolean listingNodes;
   private boolean listingServing;
+  private boolean ranking;
   private Instant nodesListed = Instant.EPOCH;
   private OptionalInt exitCode = OptionalInt.empty();
   private volatile StatusResponseProto status = StatusResponseProto.getDefaultInstance();
@@ -170,6 +171,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
       stop(stop.container(), now);
     } else if (action instanceof Action.Release release) {
       release(release.container(), now);
+    } else if (action instanceof Action.RankServers) {
+      rank();
     } else if (action instanceof Action.GiveUp giveUp) {
       LOG.error("Giving up: {}", giveUp.reason());
       unregister(FinalApplicationStatus.FAILED, giveUp.reason(), 1);
@@ -248,6 +251,28 @@ final class ApplicationMaster implements ResourceManager.Listener {
                 });
           }
         });
+  }
+
+  private void rank() {
+    if (ranking) {
+      return;
+    }
+    ranking = true;
+    Set<String> tabletServers = state.tabletServers();
+    blocking(
+        () -> {
+          Map<String, Integer> ranks = ranked(tabletServers);
+          events.add(() -> state.stopRanksAre(ranks));
+        });
+  }
+
+  private Map<String, Integer> ranked(Set<String> tabletServers) {
+    try {
+      return servers.stopRanks(tabletServers);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("It is not known who serves METADATA: all tablet servers end at once", e);
+      return Map.of();
+    }
   }
 
   private void stop(HeldContainer held, Instant now) {

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * What the ApplicationMaster knows: the containers it holds, what it has asked for, the nodes, and
@@ -44,6 +45,7 @@ final class ApplicationState {
   private final Set<String> serving = new HashSet<>();
 
   private boolean stopping;
+  private Optional<Map<String, Integer>> stopRanks = Optional.empty();
 
   ApplicationState(YarnSettings settings) {
     this.limits = settings.limits();
@@ -60,6 +62,7 @@ final class ApplicationState {
         List.copyOf(nodes.values()),
         history,
         settledKinds,
+        stopRanks,
         limits);
   }
 
@@ -71,6 +74,18 @@ final class ApplicationState {
 
   void stop() {
     stopping = true;
+  }
+
+  void stopRanksAre(Map<String, Integer> ranks) {
+    stopRanks = Optional.of(ranks);
+  }
+
+  /** Containers in which tablet servers run, or are about to. */
+  Set<String> tabletServers() {
+    return containers.values().stream()
+        .filter(container -> container.slot().kind() == ComponentKind.TABLET_SERVER)
+        .map(HeldContainer::id)
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   void nodesAre(Collection<Node> alive) {

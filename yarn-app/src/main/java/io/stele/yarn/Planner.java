@@ -69,8 +69,8 @@ final class Planner {
       }
     }
     fill(holders, asks);
-    if (situation.stopping() && situation.containers().isEmpty()) {
-      actions.add(new Action.Finish());
+    if (situation.stopping()) {
+      finish();
     }
     return List.copyOf(actions);
   }
@@ -133,12 +133,35 @@ final class Planner {
             : new Action.Stop(container));
   }
 
-  /** When all is stopped, tablet servers go first: they need the master to give tablets away. */
+  private void finish() {
+    if (situation.containers().isEmpty()) {
+      actions.add(new Action.Finish());
+    } else if (situation.stopRanks().isEmpty() && !holds(ComponentKind.MASTER)) {
+      actions.add(new Action.RankServers());
+    }
+  }
+
+  /**
+   * When all is stopped, masters go first: otherwise they would move the tablets of each tablet
+   * server that ends to one that is about to end. Then the tablet servers in their order: those
+   * with METADATA last, as the others still write what they have unloaded.
+   */
   private boolean mayEnd(HeldContainer container) {
-    return container.slot().kind() == ComponentKind.TABLET_SERVER
-        || !situation.stopping()
-        || situation.containers().stream()
-            .noneMatch(c -> c.slot().kind() == ComponentKind.TABLET_SERVER);
+    if (!situation.stopping() || container.slot().kind() == ComponentKind.MASTER) {
+      return true;
+    }
+    int rank = stopRank(container);
+    return situation.stopRanks().isPresent()
+        && !holds(ComponentKind.MASTER)
+        && situation.containers().stream().noneMatch(other -> stopRank(other) < rank);
+  }
+
+  private int stopRank(HeldContainer container) {
+    return situation.stopRanks().map(ranks -> ranks.getOrDefault(container.id(), 0)).orElse(0);
+  }
+
+  private boolean holds(ComponentKind kind) {
+    return situation.containers().stream().anyMatch(c -> c.slot().kind() == kind);
   }
 
   private boolean onLeavingNode(HeldContainer container) {

@@ -30,6 +30,12 @@ interface Servers extends AutoCloseable {
    */
   Set<String> serving(Map<String, ComponentKind> running) throws IOException;
 
+  /**
+   * In which order these tablet servers should end when all are to: each after those of a lower
+   * rank. Those left out have rank 0.
+   */
+  Map<String, Integer> stopRanks(Set<String> containers) throws IOException;
+
   @Override
   void close();
 
@@ -47,6 +53,11 @@ interface Servers extends AutoCloseable {
       @Override
       public Set<String> serving(Map<String, ComponentKind> running) {
         return running.keySet();
+      }
+
+      @Override
+      public Map<String, Integer> stopRanks(Set<String> containers) {
+        return Map.of();
       }
 
       @Override

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -16,6 +17,8 @@ import java.util.Set;
  * @param nodes the nodes that YARN reports as alive; empty when not known yet
  * @param history what is remembered of slots
  * @param settledKinds kinds of which some process has kept running
+ * @param stopRanks in which order tablet servers end when all is stopped: a container after those
+ *     of a lower rank; empty while not known
  * @param limits times and counts to decide by
  */
 record Situation(
@@ -27,6 +30,7 @@ record Situation(
     List<Node> nodes,
     Map<SlotId, SlotHistory> history,
     Set<ComponentKind> settledKinds,
+    Optional<Map<String, Integer>> stopRanks,
     Limits limits) {
 
   /**

@@ -5,6 +5,7 @@ import io.stele.lock.LockService;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.wire.Address;
 import io.stele.wire.ControlClient;
 import io.stele.wire.MasterProtocol;
@@ -14,6 +15,7 @@ import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
@@ -29,6 +31,7 @@ import org.slf4j.LoggerFactory;
 final class SteleServers implements Servers {
   private static final Logger LOG = LoggerFactory.getLogger(SteleServers.class);
   private static final Duration MASTER_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration EXITED_WAIT = Duration.ofSeconds(60);
   private static final long PAUSE_MILLIS = 500;
 
@@ -119,6 +122,41 @@ final class SteleServers implements Servers {
     }
     serving.retainAll(running.keySet());
     return serving;
+  }
+
+  @Override
+  public Map<String, Integer> stopRanks(Set<String> containers) throws IOException {
+    Map<String, Integer> ranks = new HashMap<>();
+    for (Map.Entry<ServerId, ServerInfo> server : ServerInfo.all(locks()).entrySet()) {
+      Optional<String> container = server.getValue().container().filter(containers::contains);
+      if (container.isPresent()) {
+        try {
+          ranks.put(container.get(), stopRank(server.getValue().control()));
+        } catch (IOException | SteleException e) {
+          LOG.warn("{} does not say which tablets it has", server.getKey(), e);
+        }
+      }
+    }
+    return ranks;
+  }
+
+  /** Tablet servers with user tablets only write METADATA, METADATA's write the root tablet. */
+  private int stopRank(Address server) throws IOException {
+    try (ControlClient<TabletServerProtocol> client =
+        ControlClient.connect(conf, server, TabletServerProtocol.class, REPORT_TIMEOUT)) {
+      return client
+          .call(protocol -> protocol.report(null, EmptyProto.getDefaultInstance()))
+          .getTabletsList()
+          .stream()
+          .map(tablet -> tablet.getTablet().getTableId())
+          .mapToInt(
+              table ->
+                  table.equals(TableId.ROOT.toString())
+                      ? 2
+                      : table.equals(TableId.METADATA.toString()) ? 1 : 0)
+          .max()
+          .orElse(0);
+    }
   }
 
   private Optional<Registered> find(String containerId) throws IOException {

@@ -308,8 +308,9 @@ public final class YarnSubmitter implements Closeable {
   }
 
   /**
-   * Stops the application in order: tablet servers give their tablets away and end, then the
-   * masters, then the ApplicationMaster. Waits for it.
+   * Stops the application in order: the masters, so that nothing is moved any more; the tablet
+   * servers, which write out what they have, those with METADATA last; the ApplicationMaster. Waits
+   * for it.
    *
    * @param timeout after this YARN is told to kill it; nothing acknowledged is lost by that, but
    *     the next start has logs to recover

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,7 @@ final class PlannerTest {
   private final Map<SlotId, SlotHistory> history = new HashMap<>();
   private final Set<ComponentKind> settled = new HashSet<>();
   private boolean stopping;
+  private Optional<Map<String, Integer>> stopRanks = Optional.empty();
 
   @Test
   void firstTabletServersAreAskedForOnDifferentNodes() {
@@ -199,18 +201,23 @@ final class PlannerTest {
   }
 
   @Test
-  void stoppingDrainsTabletServersThenStopsMastersThenEnds() {
+  void stoppingEndsMastersThenTabletServersWithMetadataLastThenItself() {
     wanted.put(ComponentKind.MASTER, 1);
     stopping = true;
     containers.add(
         new HeldContainer("m1", new SlotId(ComponentKind.MASTER, 1), "a", Phase.RUNNING, NOW));
     hold("c1", 1, "a", Phase.RUNNING);
-    hold("c2", 2, "b", Phase.STARTING);
-    asks.add(ask(3, new Placement.Anywhere(), Set.of(), 1));
-    assertThat(planned()).containsExactly("drain c1", "cancel tabletserver-3");
-    containers.removeIf(c -> c.slot().kind() == ComponentKind.TABLET_SERVER);
+    hold("c2", 2, "b", Phase.RUNNING);
+    hold("c3", 3, "c", Phase.STARTING);
+    asks.add(ask(4, new Placement.Anywhere(), Set.of(), 1));
+    assertThat(planned()).containsExactly("stop m1", "cancel tabletserver-4");
     asks.clear();
-    assertThat(planned()).containsExactly("stop m1");
+    containers.remove(0);
+    assertThat(planned()).containsExactly("rank servers");
+    stopRanks = Optional.of(Map.of("c1", 1, "c2", 0));
+    assertThat(planned()).containsExactly("drain c2");
+    containers.removeIf(c -> !c.id().equals("c1"));
+    assertThat(planned()).containsExactly("drain c1");
     containers.clear();
     assertThat(planned()).containsExactly("finish");
   }
@@ -291,7 +298,8 @@ final class PlannerTest {
             5,
             Map.of(ComponentKind.MASTER, 256L, ComponentKind.TABLET_SERVER, 1024L));
     Situation situation =
-        new Situation(NOW, wanted, stopping, containers, asks, nodes, history, settled, limits);
+        new Situation(
+            NOW, wanted, stopping, containers, asks, nodes, history, settled, stopRanks, limits);
     return Planner.plan(situation).stream().map(PlannerTest::tell).collect(Collectors.toList());
   }
 
@@ -315,6 +323,8 @@ final class PlannerTest {
       return "release " + release.container().id();
     } else if (action instanceof Action.GiveUp giveUp) {
       return "give up: " + giveUp.reason();
+    } else if (action instanceof Action.RankServers) {
+      return "rank servers";
     }
     return "finish";
   }
