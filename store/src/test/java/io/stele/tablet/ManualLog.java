@@ -1,0 +1,66 @@
+package io.stele.tablet;
+
+import io.stele.log.Durability;
+import io.stele.log.LogRecord;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** A commit log in memory whose flushes are calls of the test. */
+final class ManualLog implements TabletLog {
+  private record Waiting(LogRecord record, CompletableFuture<Void> done) {}
+
+  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+  private final List<LogRecord> durable = new ArrayList<>();
+  private boolean holding;
+  private long released;
+
+  /** Whether records wait for {@link #flush}, or are durable at once. */
+  void hold(boolean on) {
+    holding = on;
+    if (!on) {
+      flush(Integer.MAX_VALUE);
+    }
+  }
+
+  @Override
+  public CompletableFuture<Void> append(LogRecord record, Durability durability) {
+    Waiting next = new Waiting(record, new CompletableFuture<>());
+    waiting.add(next);
+    if (!holding) {
+      flush(Integer.MAX_VALUE);
+    }
+    return next.done;
+  }
+
+  /** Makes up to {@code count} records durable. */
+  void flush(int count) {
+    for (int i = 0; i < count && !waiting.isEmpty(); i++) {
+      Waiting first = waiting.remove();
+      durable.add(first.record);
+      first.done.complete(null);
+    }
+  }
+
+  /** Up to {@code count} records reach the disk, and nobody learns of it; the rest is lost. */
+  List<LogRecord> crash(int count) {
+    List<LogRecord> all = new ArrayList<>(durable);
+    waiting.stream().limit(count).forEach(one -> all.add(one.record));
+    return all;
+  }
+
+  int waiting() {
+    return waiting.size();
+  }
+
+  long released() {
+    return released;
+  }
+
+  @Override
+  public void release(long sequence) {
+    released = Math.max(released, sequence);
+    durable.removeIf(record -> record.sequence() <= released);
+  }
+}

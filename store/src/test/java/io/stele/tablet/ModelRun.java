@@ -1,0 +1,555 @@
+package io.stele.tablet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.log.Durability;
+import io.stele.log.LogRecord;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Column;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
+import io.stele.model.OperationId;
+import io.stele.model.ReadModifyWrite;
+import io.stele.model.Row;
+import io.stele.model.RowOperation;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
+import io.stele.sim.CrashableFileSystem;
+import io.stele.sstable.NoBlockCache;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/** One run of random operations against tablets and the plain model side by side. */
+final class ModelRun {
+  private static final Path ROOT = new Path("/stele");
+  private static final int HISTORY = 40;
+
+  /** An operation that was given to a tablet. */
+  private record Sent(
+      OperationRequest request,
+      CompletableFuture<OperationResult> future,
+      Mutation resolved,
+      OperationResult expected) {}
+
+  /** A read point taken earlier, and what it saw. */
+  private record Point(Part part, long readPoint, PlainModel model) {}
+
+  /** A tablet with its log and its record. */
+  private final class Part {
+    final TestManifest manifest;
+    ManualLog log = new ManualLog();
+    Tablet tablet;
+    final ArrayDeque<Sent> inFlight = new ArrayDeque<>();
+
+    Part(TabletSpec spec) throws IOException {
+      manifest = new TestManifest(spec);
+      tablet = open(List.of());
+    }
+
+    Tablet open(List<LogRecord> replay) throws IOException {
+      return Tablet.open(
+          manifest.record(),
+          new TabletEnvironment(
+              fs, ROOT, NoBlockCache.INSTANCE, log, manifest, ModelRun.this::time, options),
+          replay);
+    }
+  }
+
+  private final Random random;
+  private final FileSystem fs = CrashableFileSystem.create();
+  private final TabletOptions options;
+  private final RandomData data;
+  private final TableSchema schema;
+  private final List<Part> parts = new ArrayList<>();
+  private final PlainModel queued;
+  private final PlainModel visible;
+  private final List<Point> points = new ArrayList<>();
+  private final long[] nextNumber = {1, 1, 1};
+  private final Map<OperationId, Sent> remembered = new LinkedHashMap<>();
+  private final ArrayDeque<String> history = new ArrayDeque<>();
+  private long nowMicros = 1_000_000;
+  private int tabletsMade;
+  private long operations;
+
+  ModelRun(long seed) throws IOException {
+    random = new Random(seed);
+    data = new RandomData(random);
+    schema = data.schema();
+    queued = new PlainModel(schema);
+    visible = new PlainModel(schema);
+    int least = 2 + random.nextInt(2);
+    options =
+        new TabletOptions(
+            1 << 20,
+            TabletOptions.DEFAULT.operationsWindow(),
+            least,
+            least + random.nextInt(3),
+            4 + random.nextInt(6),
+            TabletOptions.DEFAULT.pageBytesMax());
+    parts.add(new Part(TabletSpec.empty(nextId(), 1, RowRange.ALL, schema)));
+  }
+
+  /** Runs {@code steps} steps and returns how many operations were applied. */
+  long run(int steps) throws IOException {
+    for (int i = 0; i < steps; i++) {
+      try {
+        step(i);
+      } catch (IOException | RuntimeException | AssertionError e) {
+        throw new AssertionError(
+            "step " + i + " of " + schema + "\n" + String.join("\n", history), e);
+      }
+    }
+    for (Part part : parts) {
+      part.tablet.close();
+    }
+    return operations;
+  }
+
+  private void step(int number) throws IOException {
+    nowMicros += 2 + random.nextInt(8);
+    Part part = parts.get(random.nextInt(parts.size()));
+    int dice = random.nextInt(100);
+    if (dice < 52) {
+      apply();
+    } else if (dice < 66) {
+      read(data.query(nowMicros));
+    } else if (dice < 70) {
+      retry();
+    } else if (dice < 73) {
+      note("hold " + part.tablet.id());
+      part.log.hold(random.nextBoolean());
+      settle(part);
+    } else if (dice < 76) {
+      note("flush some of " + part.tablet.id());
+      part.log.flush(random.nextInt(3));
+      settle(part);
+    } else if (dice < 79) {
+      note("read point " + part.tablet.id() + " " + part.tablet.readPoint());
+      points.add(new Point(part, part.tablet.readPoint(), visible.copy()));
+    } else if (dice < 82) {
+      readPoint();
+    } else if (dice < 87) {
+      minorCompact(part);
+    } else if (dice < 92) {
+      note("merge " + part.tablet.id());
+      assertThat(part.tablet.wantsMergingCompaction()).isEqualTo(part.tablet.mergingCompact());
+      checkAll();
+    } else if (dice < 94) {
+      note("major " + part.tablet.id());
+      part.tablet.majorCompact();
+      assertThat(part.tablet.statistics().files()).isLessThanOrEqualTo(1);
+      checkAll();
+    } else if (dice < 97) {
+      restart(part);
+    } else if (dice < 98) {
+      split(part);
+    } else {
+      failedCompaction(part);
+    }
+    if (number % 50 == 49) {
+      checkAll();
+    }
+  }
+
+  private void apply() {
+    RowOperation operation = data.operation(nowMicros);
+    Optional<OperationId> id = Optional.empty();
+    if (random.nextBoolean()) {
+      int client = random.nextInt(nextNumber.length);
+      id = Optional.of(new OperationId(client, 7, nextNumber[client]++));
+    }
+    send(new OperationRequest(operation, id, 0, Durability.HFLUSH));
+  }
+
+  private void send(OperationRequest request) {
+    note("apply " + request.operation() + " " + request.id());
+    operations++;
+    Part part = partOf(request.operation().row());
+    Optional<Evaluated> expected = evaluate(request.operation());
+    CompletableFuture<OperationResult> future = part.tablet.apply(request);
+    if (expected.isEmpty()) {
+      part.log.flush(Integer.MAX_VALUE);
+      settle(part);
+      assertThatThrownBy(future::join).hasCauseInstanceOf(SteleException.class);
+      return;
+    }
+    Mutation resolved = expected.get().mutation();
+    queued.apply(resolved);
+    Sent sent = new Sent(request, future, resolved, expected.get().result());
+    part.inFlight.add(sent);
+    request.id().ifPresent(id -> remembered.put(id, sent));
+    settle(part);
+  }
+
+  /** Has the visible model follow what the tablet has acknowledged. */
+  private void settle(Part part) {
+    while (!part.inFlight.isEmpty() && part.inFlight.getFirst().future().isDone()) {
+      Sent sent = part.inFlight.removeFirst();
+      assertThat(sent.future().join()).isEqualTo(sent.expected());
+      visible.apply(sent.resolved());
+    }
+    assertThat(part.inFlight).allSatisfy(sent -> assertThat(sent.future()).isNotDone());
+    if (part.log.waiting() == 0) {
+      assertThat(part.inFlight).isEmpty();
+    }
+  }
+
+  private record Evaluated(Mutation mutation, OperationResult result) {}
+
+  private Optional<Evaluated> evaluate(RowOperation operation) {
+    if (operation instanceof CheckAndMutate check) {
+      List<Cell> cells = queued.row(check.row(), nowMicros);
+      boolean holds =
+          !cells.isEmpty() && !RowFilter.of(check.predicate()).apply(check.row(), cells).isEmpty();
+      return Optional.of(
+          new Evaluated(
+              resolve(holds ? check.ifTrue() : check.ifFalse()),
+              holds ? OperationResult.APPLIED : OperationResult.NOT_MATCHED));
+    } else if (operation instanceof ReadModifyWrite change) {
+      return evaluate(change);
+    }
+    return Optional.of(new Evaluated(resolve((Mutation) operation), OperationResult.APPLIED));
+  }
+
+  private Optional<Evaluated> evaluate(ReadModifyWrite change) {
+    Map<Column, Cell> newest = new LinkedHashMap<>();
+    for (Cell cell : queued.row(change.row(), nowMicros)) {
+      newest.putIfAbsent(new Column(cell.family(), cell.qualifier()), cell);
+    }
+    Map<Column, Cell> written = new LinkedHashMap<>();
+    for (ReadModifyWrite.Rule rule : change.rules()) {
+      Column column = new Column(rule.family(), rule.qualifier());
+      Optional<Cell> before = Optional.ofNullable(newest.get(column));
+      Bytes value;
+      if (rule instanceof ReadModifyWrite.Increment increment) {
+        if (before.isPresent() && before.get().value().length() != 8) {
+          return Optional.empty();
+        }
+        value = Bytes.ofLong(before.map(c -> c.value().toLong()).orElse(0L) + increment.amount());
+      } else {
+        Bytes suffix = ((ReadModifyWrite.Append) rule).suffix();
+        value = before.map(c -> c.value().concat(suffix)).orElse(suffix);
+      }
+      long timestamp = Math.max(nowMicros, before.map(Cell::timestampMicros).orElse(0L));
+      Cell cell = new Cell(rule.family(), rule.qualifier(), timestamp, value);
+      newest.put(column, cell);
+      written.put(column, cell);
+    }
+    Mutation.Builder mutation = Mutation.builder(change.row());
+    List<Cell> cells = new ArrayList<>(written.values());
+    cells.sort(RowFilter.ORDER);
+    cells.forEach(
+        cell ->
+            mutation.add(
+                new Edit.Put(
+                    cell.family(), cell.qualifier(), cell.timestampMicros(), cell.value())));
+    return Optional.of(
+        new Evaluated(
+            mutation.build(),
+            new OperationResult(true, Optional.of(new Row(change.row(), cells)))));
+  }
+
+  private Mutation resolve(Mutation mutation) {
+    Mutation.Builder resolved = Mutation.builder(mutation.row());
+    for (Edit edit : mutation.edits()) {
+      resolved.add(
+          edit instanceof Edit.Put put && put.timestampMicros() == Edit.SERVER_TIMESTAMP
+              ? new Edit.Put(put.family(), put.qualifier(), nowMicros, put.value())
+              : edit);
+    }
+    return resolved.build();
+  }
+
+  private void retry() {
+    if (remembered.isEmpty()) {
+      return;
+    }
+    List<OperationId> ids = new ArrayList<>(remembered.keySet());
+    OperationId id = ids.get(random.nextInt(ids.size()));
+    Sent sent = remembered.get(id);
+    note("retry " + sent.request());
+    Part part = partOf(sent.request().operation().row());
+    if (random.nextInt(4) == 0) {
+      Mutation other = Mutation.of(sent.request().operation().row()).put("a", "other", "thing");
+      CompletableFuture<OperationResult> refused =
+          part.tablet.apply(OperationRequest.of(other, id, 0));
+      assertThatThrownBy(refused::join).hasMessageContaining("was something else");
+      return;
+    }
+    CompletableFuture<OperationResult> again = part.tablet.apply(sent.request());
+    assertThat(again.isDone()).isEqualTo(sent.future().isDone());
+    if (again.isDone()) {
+      assertThat(again.join()).isEqualTo(sent.expected());
+    }
+    if (random.nextInt(10) == 0) { // The client no longer needs this one and those before it.
+      settleAll();
+      Mutation mutation = data.mutation(sent.request().operation().row(), nowMicros, 1);
+      int client = (int) id.clientHigh();
+      OperationId next = new OperationId(client, 7, nextNumber[client]++);
+      send(OperationRequest.of(mutation, next, id.number() + 1));
+      settleAll();
+      remembered
+          .keySet()
+          .removeIf(old -> old.clientHigh() == client && old.number() <= id.number());
+      assertThatThrownBy(() -> part.tablet.apply(sent.request()).join())
+          .hasMessageContaining("older than the window");
+    }
+  }
+
+  private void minorCompact(Part part) throws IOException {
+    note("minor " + part.tablet.id());
+    part.log.flush(Integer.MAX_VALUE);
+    settle(part);
+    if (part.tablet.minorCompact()) {
+      assertThat(part.log.released()).isEqualTo(part.tablet.describe().redoPoint());
+    }
+    assertThat(part.tablet.statistics().memtableCells()).isZero();
+    checkAll();
+  }
+
+  private void failedCompaction(Part part) throws IOException {
+    TestManifest.Mood mood =
+        TestManifest.Mood.values()[random.nextInt(TestManifest.Mood.values().length)];
+    boolean minor = random.nextBoolean();
+    note((minor ? "minor " : "major ") + part.tablet.id() + " and the manifest " + mood);
+    part.log.flush(Integer.MAX_VALUE);
+    settle(part);
+    part.manifest.next(mood);
+    try {
+      boolean done = minor ? part.tablet.minorCompact() : part.tablet.majorCompact();
+      assertThat(!done || mood == TestManifest.Mood.WORKS).isTrue();
+    } catch (IOException e) {
+      assertThat(mood).isEqualTo(TestManifest.Mood.FAILS);
+    } catch (SteleException e) {
+      assertThat(part.tablet.failure()).isPresent();
+      assertThatThrownBy(() -> part.tablet.read(ReadRequest.of(RowQuery.ALL)))
+          .hasMessageContaining("loaded again");
+      restart(part);
+    }
+    part.manifest.next(TestManifest.Mood.WORKS);
+    checkAll();
+  }
+
+  private void restart(Part part) throws IOException {
+    int survive = part.log.waiting() == 0 ? 0 : random.nextInt(part.log.waiting() + 1);
+    note("restart " + part.tablet.id() + ", " + survive + " records survive");
+    List<LogRecord> replay = new ArrayList<>(part.log.crash(survive));
+    if (!replay.isEmpty()) {
+      replay.add(replay.get(random.nextInt(replay.size()))); // Written twice after a failed flush.
+    }
+    int left = survive; // One record for each operation in flight, but for those that need none.
+    while (left > 0) {
+      Sent sent = part.inFlight.removeFirst();
+      if (!sent.resolved().edits().isEmpty() || sent.request().id().isPresent()) {
+        left--;
+        visible.apply(sent.resolved());
+        Sent found =
+            new Sent(
+                sent.request(),
+                CompletableFuture.completedFuture(sent.expected()),
+                sent.resolved(),
+                sent.expected());
+        sent.request().id().ifPresent(id -> remembered.put(id, found));
+      }
+    }
+    for (Sent lost : part.inFlight) {
+      lost.request().id().ifPresent(remembered::remove);
+    }
+    part.inFlight.clear();
+    rebuildQueued();
+    points.removeIf(point -> point.part() == part);
+    if (part.tablet.failure().isEmpty()) {
+      part.tablet.close();
+    }
+    part.manifest.reassigned();
+    ManualLog next = new ManualLog();
+    part.log = next;
+    part.tablet = part.open(replay);
+    if (part.tablet.replayedRecords() > 0 && random.nextBoolean()) {
+      part.tablet.minorCompact();
+      assertThat(part.manifest.coversReplay()).isTrue();
+    } else {
+      // As the logs its record still names: what a second restart would find.
+      replay.stream()
+          .filter(record -> record.sequence() > part.manifest.record().redoPoint())
+          .forEach(record -> next.append(record, Durability.HFLUSH));
+    }
+    checkAll();
+  }
+
+  private void rebuildQueued() {
+    PlainModel now = visible.copy();
+    for (Part part : parts) {
+      part.inFlight.forEach(sent -> now.apply(sent.resolved()));
+    }
+    queued.become(now);
+  }
+
+  private void split(Part part) throws IOException {
+    part.log.hold(false);
+    settle(part);
+    assertThat(part.tablet.pauseWrites()).isDone();
+    part.tablet.minorCompact();
+    Optional<Bytes> row = random.nextBoolean() ? part.tablet.splitRow() : Optional.of(data.row());
+    RowRange extent = part.tablet.extent();
+    note("split " + part.tablet.id() + " at " + row);
+    if (row.isEmpty() || !extent.contains(row.get()) || row.get().equals(extent.start())) {
+      part.tablet.resumeWrites();
+      return;
+    }
+    TabletSpec whole = part.tablet.describe();
+    assertThat(whole.files()).containsExactlyInAnyOrderElementsOf(part.manifest.record().files());
+    parts.add(new Part(whole.child(nextId(), 1, new RowRange(extent.start(), row.get()))));
+    parts.add(new Part(whole.child(nextId(), 1, new RowRange(row.get(), extent.end()))));
+    parts.remove(part);
+    points.removeIf(point -> point.part() == part);
+    part.tablet.close();
+    checkAll();
+  }
+
+  private void readPoint() throws IOException {
+    if (points.isEmpty()) {
+      return;
+    }
+    Point point = points.get(random.nextInt(points.size()));
+    Tablet tablet = point.part().tablet;
+    note("read at " + point.readPoint() + " of " + tablet.id());
+    ReadRequest request = ReadRequest.of(data.query(nowMicros)).at(point.readPoint());
+    if (point.readPoint() >= tablet.oldestReadablePoint()) {
+      RowQuery query = request.query();
+      assertThat(rows(point.part(), query, request))
+          .isEqualTo(expected(point.model(), query, tablet.extent()));
+    } else {
+      assertThatThrownBy(
+              () ->
+                  tablet.read(
+                      new ReadRequest(request.query(), request.readPoint(), false, 0, false)))
+          .hasMessageContaining("cannot be read any more");
+      assertThat(tablet.read(request).readPoint()).isEqualTo(tablet.readPoint());
+      points.remove(point);
+    }
+  }
+
+  private void checkAll() throws IOException {
+    read(RowQuery.ALL);
+  }
+
+  private void read(RowQuery query) throws IOException {
+    note("read " + query);
+    for (Part part : parts) {
+      assertThat(rows(part, query, ReadRequest.of(query)))
+          .isEqualTo(expected(visible, query, part.tablet.extent()));
+    }
+  }
+
+  /** What a tablet has for a query, asked page by page. */
+  private List<Row> rows(Part part, RowQuery query, ReadRequest first) throws IOException {
+    List<Row> rows = new ArrayList<>();
+    long pageBytes = random.nextInt(3) == 0 ? 1 + random.nextInt(60) : 0;
+    ReadResult page = part.tablet.read(first.pageOf(pageBytes));
+    rows.addAll(page.rows());
+    while (page.nextRow().isPresent() && rows.size() < query.rowLimit()) {
+      RowRange rest = new RowRange(page.nextRow().get(), Bytes.EMPTY);
+      List<RowRange> ranges =
+          query.ranges().isEmpty()
+              ? List.of(rest)
+              : query.ranges().stream().flatMap(r -> r.intersection(rest).stream()).toList();
+      if (ranges.isEmpty()) {
+        break;
+      }
+      RowQuery more = query.withRanges(ranges);
+      if (query.rowLimit() != Long.MAX_VALUE) {
+        more = more.limit(query.rowLimit() - rows.size());
+      }
+      page = part.tablet.read(ReadRequest.of(more).at(page.readPoint()).pageOf(pageBytes));
+      rows.addAll(page.rows());
+    }
+    return rows;
+  }
+
+  private List<Row> expected(PlainModel model, RowQuery query, RowRange extent) {
+    List<Row> rows = new ArrayList<>();
+    for (Map.Entry<Bytes, List<Cell>> row : model.visible(nowMicros).entrySet()) {
+      boolean asked =
+          query.ranges().isEmpty()
+              || query.ranges().stream().anyMatch(range -> range.contains(row.getKey()));
+      if (asked && extent.contains(row.getKey()) && rows.size() < query.rowLimit()) {
+        List<Cell> cells = select(query, row.getValue());
+        if (query.filter().isPresent() && !cells.isEmpty()) {
+          cells = RowFilter.of(query.filter().get()).apply(row.getKey(), cells);
+        }
+        if (!cells.isEmpty()) {
+          rows.add(new Row(row.getKey(), cells));
+        }
+      }
+    }
+    return rows;
+  }
+
+  private static List<Cell> select(RowQuery query, List<Cell> cells) {
+    List<Cell> selected = new ArrayList<>();
+    Map<Column, Integer> counts =
+        new TreeMap<>(Comparator.comparing(Column::family).thenComparing(Column::qualifier));
+    for (Cell cell : cells) {
+      Column column = new Column(cell.family(), cell.qualifier());
+      boolean wanted =
+          (query.families().isEmpty() && query.columns().isEmpty())
+              || query.families().contains(cell.family())
+              || query.columns().contains(column);
+      if (wanted
+          && query.times().contains(cell.timestampMicros())
+          && counts.merge(column, 1, Integer::sum) <= query.versions()) {
+        selected.add(cell);
+      }
+    }
+    return selected;
+  }
+
+  private void settleAll() {
+    for (Part part : parts) {
+      part.log.flush(Integer.MAX_VALUE);
+      settle(part);
+    }
+  }
+
+  private Part partOf(Bytes row) {
+    return parts.stream()
+        .filter(part -> part.tablet.extent().contains(row))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private TabletId nextId() {
+    return new TabletId(new TableId("t1"), String.format("%016x", ++tabletsMade));
+  }
+
+  private Instant time() {
+    return Instant.ofEpochSecond(0, nowMicros * 1000);
+  }
+
+  private void note(String what) {
+    history.add(nowMicros + " " + what);
+    if (history.size() > HISTORY) {
+      history.remove();
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package io.stele.tablet;
+
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A tablet's durable record, in memory. */
+final class TestManifest implements Manifest {
+  /** What becomes of the next commit. */
+  enum Mood {
+    WORKS,
+    FAILS,
+    UNKNOWN_NOT_DONE,
+    UNKNOWN_DONE,
+    NOT_OURS
+  }
+
+  private TabletSpec record;
+  private Mood mood = Mood.WORKS;
+  private boolean coversReplay;
+
+  TestManifest(TabletSpec record) {
+    this.record = record;
+  }
+
+  TabletSpec record() {
+    return record;
+  }
+
+  /** The record under the next epoch: what the next server opens. */
+  TabletSpec reassigned() {
+    record =
+        new TabletSpec(
+            record.id(),
+            record.epoch() + 1,
+            record.extent(),
+            record.schema(),
+            record.files(),
+            record.redoPoint(),
+            record.highestTimestamp());
+    return record;
+  }
+
+  void next(Mood next) {
+    mood = next;
+  }
+
+  boolean coversReplay() {
+    return coversReplay;
+  }
+
+  @Override
+  public void commit(ManifestEdit edit) throws IOException {
+    Mood now = mood;
+    mood = Mood.WORKS;
+    switch (now) {
+      case WORKS -> apply(edit);
+      case FAILS -> throw new IOException("METADATA is away");
+      case UNKNOWN_DONE -> {
+        apply(edit);
+        throw SteleException.outcomeUnknown("lost the answer", new IOException("reset"));
+      }
+      case UNKNOWN_NOT_DONE ->
+          throw SteleException.outcomeUnknown("lost the request", new IOException("reset"));
+      case NOT_OURS -> throw SteleException.refused("another server has the tablet");
+    }
+  }
+
+  private void apply(ManifestEdit edit) {
+    List<FileRef> files = new ArrayList<>(record.files());
+    for (String path : edit.removed()) {
+      if (!files.removeIf(file -> file.path().equals(path))) {
+        throw new AssertionError("not there to be removed: " + path);
+      }
+    }
+    files.addAll(edit.added());
+    if (edit.redoPoint() < record.redoPoint()
+        || edit.highestTimestamp() < record.highestTimestamp()) {
+      throw new AssertionError("goes back: " + edit);
+    }
+    coversReplay = edit.coversReplay();
+    record =
+        new TabletSpec(
+            record.id(),
+            record.epoch(),
+            record.extent(),
+            record.schema(),
+            files,
+            edit.redoPoint(),
+            edit.highestTimestamp());
+  }
+}
