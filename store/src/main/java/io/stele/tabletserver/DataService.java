@@ -1,7 +1,6 @@
 package io.stele.tabletserver;
 
 import io.stele.format.CellBlockWriter;
-import io.stele.lock.Lease;
 import io.stele.log.Durability;
 import io.stele.log.LogKind;
 import io.stele.model.OperationId;
@@ -43,6 +42,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BooleanSupplier;
 
 /**
  * The data plane of a tablet server: finds the tablet a request names, has it do the work, and
@@ -58,22 +58,24 @@ final class DataService implements RequestHandler {
   private final HostedTablets tablets;
   private final Map<LogKind, MemtableBudget> budgets;
   private final Map<LogKind, Executor> handlers;
-  private final Lease lease;
+  private final BooleanSupplier mayAnswer;
 
   /**
    * A service over {@code tablets}.
    *
    * @param handlers threads for what may block, for each kind of tablet its own
+   * @param mayAnswer whether the server lives and its lease is valid; asked just before each answer
+   *     leaves
    */
   DataService(
       HostedTablets tablets,
       Map<LogKind, MemtableBudget> budgets,
       Map<LogKind, Executor> handlers,
-      Lease lease) {
+      BooleanSupplier mayAnswer) {
     this.tablets = tablets;
     this.budgets = budgets;
     this.handlers = handlers;
-    this.lease = lease;
+    this.mayAnswer = mayAnswer;
   }
 
   /** Answers one request; may block. */
@@ -198,7 +200,7 @@ final class DataService implements RequestHandler {
               entry.mutation(),
               entry.id(),
               batch.getOperations(),
-              durability(batch.getSync())));
+              batch.getSync()));
     }
     CompletableFuture.allOf(results.toArray(CompletableFuture[]::new))
         .whenComplete(
@@ -217,7 +219,7 @@ final class DataService implements RequestHandler {
             OperationCodec.decode(request),
             OperationCodec.id(request),
             request.getOperations(),
-            durability(request.getSync()))
+            request.getSync())
         .whenComplete(
             (result, failure) -> {
               if (failure != null) {
@@ -238,7 +240,7 @@ final class DataService implements RequestHandler {
             OperationCodec.decode(request),
             OperationCodec.id(request),
             request.getOperations(),
-            durability(request.getSync()))
+            request.getSync())
         .whenComplete(
             (result, failure) -> {
               if (failure != null) {
@@ -259,20 +261,25 @@ final class DataService implements RequestHandler {
       RowOperation operation,
       Optional<OperationId> id,
       OperationsProto client,
-      Durability durability) {
+      boolean sync) {
     try {
       HostedTablet hosted = tablets.require(tablet);
       budgets.get(hosted.kind()).requireRoom(hosted.kind());
       return hosted
           .tablet()
-          .apply(new OperationRequest(operation, id, client.getFirstIncomplete(), durability));
+          .apply(
+              new OperationRequest(
+                  operation,
+                  id,
+                  client.getFirstIncomplete(),
+                  sync || hosted.tablet().schema().hsync() ? Durability.HSYNC : Durability.HFLUSH));
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     }
   }
 
   private void answerRead(Responder responder, ResponseProto.Builder answer, ByteBuffer body) {
-    if (lease.valid()) {
+    if (mayAnswer.getAsBoolean()) {
       responder.answer(answer.build(), body);
     } else {
       responder.fail(
@@ -282,7 +289,7 @@ final class DataService implements RequestHandler {
   }
 
   private void answerWrite(Responder responder, Runnable answer) {
-    if (lease.valid()) {
+    if (mayAnswer.getAsBoolean()) {
       answer.run();
     } else {
       responder.fail(
@@ -310,9 +317,5 @@ final class DataService implements RequestHandler {
     return failure instanceof RowOutOfRangeException
         ? new NotServingTabletException(failure.getMessage())
         : failure;
-  }
-
-  private static Durability durability(boolean sync) {
-    return sync ? Durability.HSYNC : Durability.HFLUSH;
   }
 }

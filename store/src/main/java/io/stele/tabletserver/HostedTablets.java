@@ -28,6 +28,11 @@ final class HostedTablets {
     return Optional.ofNullable(serving.get(tablet));
   }
 
+  /** Whether it is {@code tablet} itself that is served under its name. */
+  boolean has(HostedTablet tablet) {
+    return serving.get(tablet.id()) == tablet;
+  }
+
   /** All of them at this moment. */
   Collection<HostedTablet> all() {
     return List.copyOf(serving.values());

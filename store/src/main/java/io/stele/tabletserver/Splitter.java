@@ -89,7 +89,9 @@ final class Splitter {
       whole = tablet.describe();
       split = commit(parent, whole, row);
     } catch (IOException | RuntimeException e) {
-      tablet.resumeWrites();
+      if (!life.isOver()) { // Otherwise the split may have been made.
+        tablet.resumeWrites();
+      }
       throw e;
     } finally {
       parent.minor().release();

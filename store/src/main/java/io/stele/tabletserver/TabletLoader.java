@@ -15,6 +15,7 @@ import io.stele.metadata.TabletEdit;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -194,6 +195,12 @@ final class TabletLoader {
         // tablets whole, or ends.
       }
       Path directory = layout.recovery(other);
+      if (!fs.exists(directory) && !fs.exists(layout.logs(other))) {
+        throw new CorruptionException(
+            directory.toString(),
+            0,
+            "it is gone although the record of tablet " + record.id() + " still names it");
+      }
       try (RecordSource log =
           LogDirectory.read(fs, directory, HostedTablet.kindOf(record.id())).only(record.id())) {
         for (Optional<LogRecord> next = log.next(); next.isPresent(); next = log.next()) {

@@ -53,6 +53,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -103,7 +104,7 @@ public final class TabletServer {
   private LeaseKeeper leaseKeeper;
   private TabletLoader loader;
   private Maintenance maintenance;
-  private ExecutorService loaders;
+  private Map<LogKind, ExecutorService> loaders;
   private ScheduledExecutorService rounds;
 
   /**
@@ -175,7 +176,10 @@ public final class TabletServer {
             DATA_LOOPS,
             DataServer.Limits.DEFAULT,
             new DataService(
-                tablets, budgets, each(kind -> pool("handler-" + kind, config.handlers())), lease));
+                tablets,
+                budgets,
+                each(kind -> pool("handler-" + kind, config.handlers())),
+                () -> lease.valid() && !life.isOver()));
     id = new ServerId(environment.host(), dataServer.port(), environment.clock().millis());
 
     // The log directory comes before the lock: after a server was fenced nothing may bring it back.
@@ -197,7 +201,8 @@ public final class TabletServer {
             life,
             config.memtableBytes(),
             config.logSegmentsMax());
-    loaders = pool("loader", LOADERS);
+    // Loading a user tablet waits for METADATA, which may be waiting to be loaded here.
+    loaders = each(kind -> pool("loader-" + kind, LOADERS));
     controlServer =
         ControlServer.start(
             environment.conf(),
@@ -333,19 +338,21 @@ public final class TabletServer {
     if (!moving.add(tablet)) {
       return;
     }
-    loaders.execute(
-        () -> {
-          try {
-            work.run();
-          } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // The server stops.
-          } catch (IOException | RuntimeException e) {
-            // The master sees that the record did not change, and asks again.
-            LOG.warn("Could not {} tablet {}", what, tablet, e);
-          } finally {
-            moving.remove(tablet);
-          }
-        });
+    loaders
+        .get(HostedTablet.kindOf(tablet))
+        .execute(
+            () -> {
+              try {
+                work.run();
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt(); // The server stops.
+              } catch (IOException | RuntimeException e) {
+                // The master sees that the record did not change, and asks again.
+                LOG.warn("Could not {} tablet {}", what, tablet, e);
+              } finally {
+                moving.remove(tablet);
+              }
+            });
   }
 
   /**
@@ -356,6 +363,9 @@ public final class TabletServer {
     Tablet tablet = hosted.tablet();
     hosted.larger().acquire();
     try {
+      if (!tablets.has(hosted)) {
+        return; // It was split while this waited.
+      }
       if (!discard) {
         tablet.minorCompact();
       }
@@ -397,6 +407,9 @@ public final class TabletServer {
         throw new InterruptedIOException("interrupted before compacting tablet " + hosted.id());
       }
       try {
+        if (!tablets.has(hosted)) {
+          continue; // It was split while this waited, which compacts its memtable too.
+        }
         hosted.tablet().minorCompact();
         switch (kind) {
           case MINOR -> {}
@@ -422,17 +435,9 @@ public final class TabletServer {
     draining = true;
     lock.update(info(true).encode());
     try {
-      for (LogKind kind : List.of(LogKind.USER, LogKind.META)) {
-        for (HostedTablet hosted : tablets.all()) {
-          if (hosted.kind() == kind && !hosted.id().equals(TabletId.ROOT)) {
-            unload(hosted, false);
-          }
-        }
-      }
-      Optional<HostedTablet> root = tablets.find(TabletId.ROOT);
-      if (root.isPresent()) {
-        unload(root.get(), false);
-      }
+      unloadAll(hosted -> hosted.kind() == LogKind.USER);
+      unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT));
+      unloadAll(hosted -> true);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while draining");
@@ -443,6 +448,17 @@ public final class TabletServer {
     logs.values().forEach(CommitLog::close);
     lock.release();
     stopThreads();
+  }
+
+  private void unloadAll(Predicate<HostedTablet> which) throws IOException, InterruptedException {
+    // Again until there is none left: a split may put two in the place of one.
+    for (List<HostedTablet> some = tablets.all().stream().filter(which).toList();
+        !some.isEmpty();
+        some = tablets.all().stream().filter(which).toList()) {
+      for (HostedTablet hosted : some) {
+        unload(hosted, false);
+      }
+    }
   }
 
   /**
