@@ -1,0 +1,129 @@
+package io.stele.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.lock.LockPaths;
+import io.stele.model.Bytes;
+import io.stele.model.ColumnFamily;
+import io.stele.model.GcPolicy;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
+import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.MemoryLockService;
+import io.stele.sim.MemoryLockStore;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Random;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Test;
+
+class BootstrapTest {
+  private static final Path ROOT = new Path("/stele");
+
+  private final FileSystem fs = CrashableFileSystem.create();
+  private final MemoryLockService locks = new MemoryLockStore().connect();
+  private final Schemas schemas = new Schemas(locks);
+
+  @Test
+  void aClusterBeginsOnceHoweverOftenItIsBegun() throws IOException {
+    Layout first = begin(locks);
+    Layout second = begin(locks);
+    assertThat(second).isEqualTo(first);
+    assertThat(Bootstrap.join(fs, ROOT, locks)).isEqualTo(first);
+    assertThat(records(locks).readRoot().orElseThrow().id()).isEqualTo(TabletId.ROOT);
+  }
+
+  @Test
+  void anyStepMayBeMissing() throws IOException {
+    Layout first = Layout.openOrCreate(fs, ROOT);
+    assertThat(begin(locks)).isEqualTo(first);
+    locks.delete(LockPaths.ROOT, locks.read(LockPaths.ROOT).orElseThrow().version());
+    assertThat(begin(locks)).isEqualTo(first);
+    assertThat(records(locks).readRoot()).isPresent();
+  }
+
+  @Test
+  void dataThatTheLockServiceDoesNotKnowIsNotTakenForAnEmptyCluster() throws IOException {
+    Layout layout = begin(locks);
+    fs.mkdirs(new Path(layout.tables(), "root"));
+    assertRefused(() -> begin(new MemoryLockStore().connect()), "lock service does not know");
+  }
+
+  @Test
+  void aRootDirectoryOfAnotherClusterIsRefused() throws IOException {
+    begin(locks);
+    fs.delete(ROOT, true);
+    assertRefused(() -> begin(locks), "belongs to another");
+  }
+
+  @Test
+  void aNewerLayoutIsRefusedAndLeftAsItIs() throws IOException {
+    try (FSDataOutputStream out = fs.create(new Path(ROOT, "VERSION"))) {
+      out.writeBytes("layout 2\ncluster x\n");
+    }
+    assertRefused(() -> begin(locks), "layout version 2");
+    assertThat(fs.listStatus(ROOT)).hasSize(1);
+    assertThat(locks.read(LockPaths.REGISTRATION)).isEmpty();
+  }
+
+  @Test
+  void schemasComeBackAsTheyWereWritten() throws IOException {
+    TableSchema schema =
+        TableSchema.of("web", "a")
+            .with(
+                new ColumnFamily(
+                    "b",
+                    new GcPolicy.Union(
+                        List.of(
+                            GcPolicy.maxVersions(3), GcPolicy.maxAge(Duration.ofNanos(1_500_000))))))
+            .with(
+                new ColumnFamily(
+                    "c",
+                    new GcPolicy.Intersection(
+                        List.of(new GcPolicy.KeepAll(), GcPolicy.maxVersions(2)))))
+            .withHsync(true);
+    assertThat(TableCodec.decode(TableCodec.encode(schema))).isEqualTo(schema);
+    StoredTable table = schemas.create(schema, List.of(Bytes.of("m")));
+    assertThat(schemas.table(table.id())).contains(table);
+    assertThat(schemas.byName("web")).isEmpty();
+    assertThat(schemas.claimName(table)).isTrue();
+    assertThat(schemas.claimName(table)).isTrue();
+    StoredTable ready = schemas.advance(table, StoredTable.State.READY);
+    assertThat(schemas.byName("web")).contains(ready);
+    assertThatThrownBy(() -> schemas.advance(table, StoredTable.State.DROPPING))
+        .isInstanceOf(SteleException.class);
+    StoredTable other = schemas.create(schema, List.of());
+    assertThat(other.id()).isNotEqualTo(table.id());
+    assertThat(schemas.claimName(other)).isFalse();
+    schemas.releaseName(other);
+    assertThat(schemas.byName("web")).contains(ready);
+  }
+
+  private Layout begin(MemoryLockService session) throws IOException {
+    return Bootstrap.begin(fs, ROOT, session, records(session));
+  }
+
+  private static TabletRecords records(MemoryLockService session) {
+    return new TabletRecords(
+        new RootRecordRows(session, InstantSource.system()),
+        new MemoryRows(),
+        new MemoryRows(),
+        InstantSource.system(),
+        new Random(1));
+  }
+
+  private static void assertRefused(
+      org.assertj.core.api.ThrowableAssert.ThrowingCallable call, String why) {
+    assertThatThrownBy(call)
+        .hasMessageContaining(why)
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+  }
+}

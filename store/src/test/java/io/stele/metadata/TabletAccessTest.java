@@ -1,0 +1,306 @@
+package io.stele.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.format.CellBlockWriter;
+import io.stele.metadata.TabletAccess.Message;
+import io.stele.metadata.TabletAccess.Repeat;
+import io.stele.model.Bytes;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Column;
+import io.stele.model.Filter;
+import io.stele.model.Mutation;
+import io.stele.model.OperationId;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.sim.MemoryLockService;
+import io.stele.sim.MemoryLockStore;
+import io.stele.wire.Address;
+import io.stele.wire.DataPlane;
+import io.stele.wire.NotServingTabletException;
+import io.stele.wire.OperationCodec;
+import io.stele.wire.QueryCodec;
+import io.stele.wire.Response;
+import io.stele.wire.RowCodec;
+import io.stele.wire.Statuses;
+import io.stele.wire.data.DataProtos.PingProto;
+import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.StatusProto;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The way to a row over two servers that are played by a data plane in memory. */
+class TabletAccessTest {
+  private static final TableId TABLE = new TableId("t1");
+  private static final ServerId ONE = new ServerId("one", 1, 1);
+  private static final ServerId TWO = new ServerId("two", 2, 2);
+  private static final Duration LONG = Duration.ofSeconds(10);
+
+  private final MemoryLockService locks = new MemoryLockStore().connect();
+  private final Plane plane = new Plane();
+  private final TabletAccess access = new TabletAccess(locks, plane, new Random(1));
+  private final TabletRecords records =
+      new TabletRecords(locks, access, LONG, InstantSource.system(), new Random(2));
+
+  /** Servers that hold tablets; rows are kept by table, so that they move with the tablets. */
+  private static final class Plane implements DataPlane {
+    final Map<TableId, MemoryRows> rows = new HashMap<>();
+    final Map<Address, Set<TabletId>> served = new HashMap<>();
+    final Map<OperationId, ResponseProto> remembered = new HashMap<>();
+    final List<String> calls = new ArrayList<>();
+    Function<RequestProto, Optional<StatusProto>> afterwards = request -> Optional.empty();
+
+    synchronized void serve(ServerId server, TabletId tablet) {
+      served.computeIfAbsent(address(server), a -> new HashSet<>()).add(tablet);
+    }
+
+    synchronized void stop(ServerId server, TabletId tablet) {
+      served.get(address(server)).remove(tablet);
+    }
+
+    @Override
+    public synchronized CompletableFuture<Response> call(
+        Address server, RequestProto request, ByteBuffer body, Duration timeout) {
+      calls.add(request.getMethodCase() + " " + server);
+      try {
+        Response response = answer(server, request);
+        Optional<StatusProto> instead = afterwards.apply(request);
+        return CompletableFuture.completedFuture(
+            instead.isEmpty()
+                ? response
+                : new Response(
+                    ResponseProto.newBuilder().setStatus(instead.get()).setMessage("lost").build(),
+                    EMPTY));
+      } catch (SteleException e) {
+        return CompletableFuture.completedFuture(new Response(Statuses.response(e), EMPTY));
+      } catch (IOException e) {
+        return CompletableFuture.failedFuture(e);
+      }
+    }
+
+    private Response answer(Address server, RequestProto request) throws IOException {
+      return switch (request.getMethodCase()) {
+        case READ -> {
+          TabletId tablet = QueryCodec.decode(request.getRead().getTablet());
+          check(server, tablet);
+          RowQuery query = QueryCodec.decode(request.getRead().getQuery());
+          CellBlockWriter block = CellBlockWriter.sequential(256);
+          for (Row row :
+              rows.get(tablet.table()).scan(query.ranges().get(0), (int) query.rowLimit())) {
+            RowCodec.write(row, block);
+          }
+          yield new Response(
+              ResponseProto.newBuilder().setStatus(StatusProto.OK).build(), ByteBuffer.wrap(copy(RowCodec.body(block))));
+        }
+        case CHECK_AND_MUTATE -> {
+          var message = request.getCheckAndMutate();
+          TabletId tablet = QueryCodec.decode(message.getTablet());
+          check(server, tablet);
+          OperationId id = OperationCodec.id(message).orElseThrow();
+          ResponseProto known = remembered.get(id);
+          if (known == null) {
+            known = apply(rows.get(tablet.table()), OperationCodec.decode(message));
+            remembered.put(id, known);
+          }
+          yield new Response(known, EMPTY);
+        }
+        default -> {
+          check(server, USER);
+          yield new Response(ResponseProto.newBuilder().setStatus(StatusProto.OK).build(), EMPTY);
+        }
+      };
+    }
+
+    private static ResponseProto apply(MemoryRows rows, CheckAndMutate operation) {
+      boolean matched;
+      if (operation.predicate() instanceof Filter.Chain chain) {
+        Column column = ((Filter.ColumnIs) chain.filters().get(0)).column();
+        Bytes value = ((Filter.ValueIs) chain.filters().get(2)).value();
+        matched = rows.value(operation.row(), column).equals(Optional.of(value));
+      } else {
+        Column column = ((Filter.ColumnIs) operation.predicate()).column();
+        matched = rows.value(operation.row(), column).isPresent();
+      }
+      rows.apply(matched ? operation.ifTrue() : operation.ifFalse());
+      return ResponseProto.newBuilder().setStatus(StatusProto.OK).setMatched(matched).build();
+    }
+
+    private void check(Address server, TabletId tablet) {
+      if (!served.getOrDefault(server, Set.of()).contains(tablet)) {
+        throw new NotServingTabletException(tablet + " is not at " + server);
+      }
+    }
+
+    private static byte[] copy(ByteBuffer buffer) {
+      byte[] bytes = new byte[buffer.remaining()];
+      buffer.duplicate().get(bytes);
+      return bytes;
+    }
+
+    private static Address address(ServerId server) {
+      return new Address(server.host(), server.port());
+    }
+  }
+
+  private static final TabletId USER = new TabletId(TABLE, "00000000000000bb");
+  private TabletRecord root;
+  private TabletRecord metadata;
+  private TabletRecord user;
+
+  @BeforeEach
+  void aClusterOfOneTableAllAtOneServer() throws IOException {
+    plane.rows.put(TableId.ROOT, new MemoryRows());
+    plane.rows.put(TableId.METADATA, new MemoryRows());
+    records.createRoot();
+    root = records.loaded(records.assign(records.readRoot().orElseThrow(), ONE));
+    plane.serve(ONE, TabletId.ROOT);
+    Bootstrap.finish(records);
+    metadata =
+        records.loaded(records.assign(records.readAll(TableId.METADATA).get(0), ONE));
+    plane.serve(ONE, metadata.id());
+    Mutation row = RecordCodec.putAll(TabletRecord.created(USER, RowRange.ALL), "made").build();
+    plane.rows.get(TableId.METADATA).apply(row);
+    user = records.loaded(records.assign(records.readAll(TABLE).get(0), ONE));
+    plane.serve(ONE, USER);
+    plane.calls.clear();
+  }
+
+  @Test
+  void aRowIsFoundInThreeLevelsAndRememberedThen() throws IOException {
+    access.locator().invalidate(TableId.METADATA);
+    ping(Repeat.READ, LONG);
+    assertThat(plane.calls).containsExactly("READ one:1", "READ one:1", "PING one:1");
+    plane.calls.clear();
+    locks.disconnect(); // Nothing on the way of a request needs the lock service.
+    ping(Repeat.READ, LONG);
+    assertThat(plane.calls).containsExactly("PING one:1");
+  }
+
+  @Test
+  void aTabletThatMovedIsFoundAgain() throws IOException {
+    ping(Repeat.READ, LONG);
+    user = records.loaded(records.assign(records.release(user, "unloaded"), TWO));
+    plane.stop(ONE, USER);
+    plane.serve(TWO, USER);
+    plane.calls.clear();
+    ping(Repeat.NEVER, LONG);
+    assertThat(plane.calls).containsExactly("PING one:1", "READ one:1", "PING two:2");
+  }
+
+  @Test
+  void metadataAndTheRootTabletAreFoundAgainAsWell() throws IOException {
+    ping(Repeat.READ, LONG);
+    user = records.loaded(records.assign(records.release(user, "unloaded"), TWO));
+    metadata = records.loaded(records.assign(records.release(metadata, "unloaded"), TWO));
+    root = records.loaded(records.assign(records.release(root, "unloaded"), TWO));
+    for (TabletId tablet : List.of(USER, metadata.id(), TabletId.ROOT)) {
+      plane.stop(ONE, tablet);
+      plane.serve(TWO, tablet);
+    }
+    plane.calls.clear();
+    ping(Repeat.READ, LONG);
+    assertThat(plane.calls).contains("PING two:2");
+  }
+
+  @Test
+  void aTabletThatNobodyServesIsWaitedForAndThenNothingWasDone() {
+    assertThatThrownBy(
+            () -> {
+              records.release(user, "unloaded");
+              plane.stop(ONE, USER);
+              ping(Repeat.NEVER, Duration.ofMillis(200));
+            })
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+  }
+
+  @Test
+  void aTableWithoutTabletsIsNotFound() {
+    assertThatThrownBy(
+            () ->
+                TabletAccess.await(
+                    access
+                        .locator()
+                        .locate(new TableId("t9"), Bytes.of("r"), Deadline.after(LONG))))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.NOT_FOUND));
+  }
+
+  @Test
+  void anAnswerThatIsLostMakesTheOutcomeUnknownOnlyForWhatMayNotBeRepeated() throws IOException {
+    boolean[] lost = new boolean[1];
+    plane.afterwards =
+        request -> {
+          boolean first = !lost[0] && request.hasPing();
+          lost[0] |= first;
+          return first ? Optional.of(StatusProto.INTERNAL) : Optional.empty();
+        };
+    ping(Repeat.BY_ID, LONG);
+    lost[0] = false;
+    assertThatThrownBy(() -> ping(Repeat.NEVER, LONG))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
+  }
+
+  @Test
+  void aChangeWhoseAnswersAreLostIsAppliedOnceAndReportedAsApplied() throws IOException {
+    int[] lost = new int[1];
+    plane.afterwards =
+        request ->
+            request.hasCheckAndMutate() && lost[0]++ < 3
+                ? Optional.of(StatusProto.INTERNAL)
+                : Optional.empty();
+    TabletRecord released = records.release(user, "unloaded");
+    assertThat(lost[0]).isEqualTo(4);
+    assertThat(records.readAll(TABLE)).containsExactly(released);
+  }
+
+  @Test
+  void aChangeThatIsInDoubtWhenTimeEndsIsReportedSo() {
+    plane.afterwards =
+        request ->
+            request.hasCheckAndMutate() ? Optional.of(StatusProto.INTERNAL) : Optional.empty();
+    TabletRecords hasty =
+        new TabletRecords(
+            locks, access, Duration.ofMillis(200), InstantSource.system(), new Random(3));
+    assertThatThrownBy(() -> hasty.release(user, "unloaded"))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
+  }
+
+  private void ping(Repeat repeat, Duration timeout) throws IOException {
+    TabletAccess.await(
+        access.send(
+            TABLE,
+            Bytes.of("row"),
+            repeat,
+            location ->
+                Message.of(RequestProto.newBuilder().setPing(PingProto.getDefaultInstance())),
+            Deadline.after(timeout)));
+  }
+}
