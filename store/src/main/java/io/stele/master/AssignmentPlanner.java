@@ -72,15 +72,18 @@ final class AssignmentPlanner {
     Level reached = reached();
     List<ClusterSnapshot.Tablet> free = new ArrayList<>();
     for (ClusterSnapshot.Tablet tablet : snapshot.tablets()) {
+      if (Level.of(tablet.id()).compareTo(reached) > 0) {
+        continue; // Its record cannot be written yet.
+      }
       Optional<ServerId> server = tablet.assignment().server();
       if (server.isPresent()) {
         follow(tablet, server.get());
-      } else if (Level.of(tablet.id()).compareTo(reached) <= 0
-          && !snapshot.dropping().contains(tablet.id().table())) {
+      } else if (!snapshot.dropping().contains(tablet.id().table())) {
         free.add(tablet);
       }
     }
     assign(free);
+    actions.sort(Comparator.comparing(action -> Level.of(action.tablet())));
     return actions;
   }
 

@@ -130,6 +130,7 @@ final class MasterLoop implements Runnable {
     boolean full = wake.takeAll() || System.nanoTime() - nextFullReadNanos >= 0;
     servers.refresh(full);
     Map<ServerId, ServerInfo> live = servers.live();
+    Set<TableId> dropping = tables.dropping();
     requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
 
     Map<TabletId, TabletRecord> known = new TreeMap<>();
@@ -144,7 +145,7 @@ final class MasterLoop implements Runnable {
       List<TabletRecord> metadata = records.readAll(TableId.METADATA);
       metadata.forEach(record -> known.put(record.id(), record));
       if (metadata.stream().allMatch(record -> served(record, live))) {
-        readTables(full || !tablesRead, live);
+        readTables(full || !tablesRead, live, dropping);
       } else {
         tablesRead &= !full;
       }
@@ -156,7 +157,6 @@ final class MasterLoop implements Runnable {
     sent.keySet().retainAll(known.keySet());
     view = new View(live, known);
 
-    Set<TableId> dropping = tables.dropping();
     List<Action> actions = AssignmentPlanner.plan(snapshot(live, known, dropping));
     for (Action action : actions) {
       act(action, known.get(action.tablet()), live);
@@ -170,7 +170,8 @@ final class MasterLoop implements Runnable {
         && record.assignment().server().filter(live::containsKey).isPresent();
   }
 
-  private void readTables(boolean full, Map<ServerId, ServerInfo> live) throws IOException {
+  private void readTables(boolean full, Map<ServerId, ServerInfo> live, Set<TableId> dropping)
+      throws IOException {
     if (full) {
       long start = System.nanoTime();
       tables.resume();
@@ -184,7 +185,7 @@ final class MasterLoop implements Runnable {
       return;
     }
     for (TabletRecord record : new ArrayList<>(tableRecords.values())) {
-      if (!served(record, live)) {
+      if (!served(record, live) || dropping.contains(record.id().table())) {
         Optional<TabletRecord> now = records.read(record.id().table(), record.row());
         if (now.isPresent()) {
           tableRecords.put(record.row(), now.get());

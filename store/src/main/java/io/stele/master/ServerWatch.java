@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * to others. A server that has a log directory or is named by a record but has no lock is fenced
  * just so, whatever happened to it while no master looked.
  *
- * <p>Safe for use by any number of threads; {@link #refresh} by one.
+ * <p>Safe for use by any number of threads.
  */
 final class ServerWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ServerWatch.class);
@@ -44,9 +44,12 @@ final class ServerWatch implements AutoCloseable {
   private final Layout layout;
   private final LogFence fence;
   private final Duration leaseWait;
-  private final Runnable changed;
+  private final Wake wake;
   private final ExecutorService fencers;
 
+  private final Object refreshing = new Object();
+
+  // Guarded by this.
   private Map<ServerId, ServerInfo> live = Map.of();
   private final Set<ServerId> fencing = new HashSet<>();
   private final Set<ServerId> fenced = new HashSet<>();
@@ -55,15 +58,15 @@ final class ServerWatch implements AutoCloseable {
    * Nothing is known before the first {@link #refresh}.
    *
    * @param lease of the tablet servers
-   * @param changed called when a server became fenced
+   * @param wake told when a server came, went or became fenced
    */
-  ServerWatch(LockService locks, FileSystem fs, Layout layout, Duration lease, Runnable changed) {
+  ServerWatch(LockService locks, FileSystem fs, Layout layout, Duration lease, Wake wake) {
     this.locks = locks;
     this.fs = fs;
     this.layout = layout;
     this.fence = new LogFence(fs);
     this.leaseWait = lease.plus(lease.dividedBy(DRIFT_PARTS));
-    this.changed = changed;
+    this.wake = wake;
     this.fencers =
         Executors.newCachedThreadPool(
             task -> {
@@ -79,6 +82,12 @@ final class ServerWatch implements AutoCloseable {
    * @param listLogs whether to look also for log directories of servers never seen
    */
   void refresh(boolean listLogs) throws IOException {
+    synchronized (refreshing) {
+      look(listLogs);
+    }
+  }
+
+  private void look(boolean listLogs) throws IOException {
     Set<ServerId> suspects = new HashSet<>();
     if (listLogs) {
       suspects.addAll(serversWithLogs());
@@ -86,6 +95,14 @@ final class ServerWatch implements AutoCloseable {
     Map<ServerId, ServerInfo> now = ServerInfo.all(locks);
     synchronized (this) {
       suspects.addAll(live.keySet());
+      for (ServerId server : live.keySet()) {
+        if (!now.containsKey(server)) {
+          LOG.warn(
+              "Tablet server {} has lost its lock: fencing it after its lease, {} ms",
+              server,
+              leaseWait.toMillis());
+        }
+      }
       for (ServerId server : now.keySet()) {
         if (!live.containsKey(server)) {
           LOG.info("Tablet server {} is there", server);
@@ -104,10 +121,6 @@ final class ServerWatch implements AutoCloseable {
 
   private synchronized void beginFence(ServerId server) {
     if (!live.containsKey(server) && !fenced.contains(server) && fencing.add(server)) {
-      LOG.warn(
-          "Tablet server {} has no lock any more: fencing it, after its lease of {} ms",
-          server,
-          leaseWait.toMillis());
       fencers.execute(() -> fence(server));
     }
   }
@@ -137,14 +150,14 @@ final class ServerWatch implements AutoCloseable {
       fenced.add(server);
     }
     LOG.info("Tablet server {} is fenced", server);
-    changed.run();
+    wake.lookAtAll(); // It may have split tablets that are known whole.
   }
 
   /** A server that had its log directory already but not yet its lock: it was only starting. */
   private synchronized void spare(ServerId server) {
     LOG.info("Tablet server {} has its lock: it was just starting", server);
     fencing.remove(server);
-    changed.run();
+    wake.look();
   }
 
   /** A server's process is known to have ended: its lock need not be waited for. */
@@ -153,7 +166,17 @@ final class ServerWatch implements AutoCloseable {
     while (lock.isPresent() && !locks.delete(LockPaths.server(server), lock.get().version())) {
       lock = locks.read(LockPaths.server(server)); // Its last renewal came in between.
     }
-    changed.run();
+    wake.look();
+  }
+
+  /** The locks changed: looks at once who lives, so that no time is lost while the loop is busy. */
+  void locksChanged() {
+    try {
+      refresh(false);
+    } catch (IOException e) {
+      LOG.info("Cannot look at the tablet servers' locks now: {}", e.toString());
+    }
+    wake.look();
   }
 
   /** The servers that hold their locks. */

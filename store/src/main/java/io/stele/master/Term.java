@@ -80,8 +80,7 @@ final class Term implements AutoCloseable {
     TableAdmin tables = new TableAdmin(schemas, forLoop, fs, layout);
     TabletServers requests = opened(new TabletServers(conf));
     Wake wake = new Wake();
-    ServerWatch servers =
-        opened(new ServerWatch(locks, fs, layout, cluster.lease(), wake::lookAtAll));
+    ServerWatch servers = opened(new ServerWatch(locks, fs, layout, cluster.lease(), wake));
     MasterLoop loop = new MasterLoop(forLoop, servers, requests, tables, wake);
     sweeper = new Sweeper(records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf), clock);
 
@@ -99,7 +98,7 @@ final class Term implements AutoCloseable {
 
     run("master-loop", loop);
     open.push(loop::stop);
-    opened(locks.watch(LockPaths.SERVERS, wake::look));
+    opened(locks.watch(LockPaths.SERVERS, servers::locksChanged));
     run("master-sweep", () -> sweepNowAndThen(Keys.SWEEP_INTERVAL.in(conf)));
   }
 

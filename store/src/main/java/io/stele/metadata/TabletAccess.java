@@ -21,6 +21,7 @@ import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -48,6 +49,7 @@ public final class TabletAccess implements AutoCloseable {
   private final RandomGenerator random;
   private final Operations operations;
   private final TabletLocator locator;
+  private volatile boolean closed;
 
   /** Whether a request may be sent again after an attempt that may have been executed. */
   public enum Repeat {
@@ -208,7 +210,9 @@ public final class TabletAccess implements AutoCloseable {
   }
 
   static Throwable unwrap(Throwable failure) {
-    return (failure instanceof CompletionException || failure instanceof ExecutionException)
+    return (failure instanceof CompletionException
+                || failure instanceof ExecutionException
+                || failure instanceof UncheckedIOException)
             && failure.getCause() != null
         ? unwrap(failure.getCause())
         : failure;
@@ -217,6 +221,7 @@ public final class TabletAccess implements AutoCloseable {
   /** Gives up what is under way; the data plane and the lock service stay open. */
   @Override
   public void close() {
+    closed = true;
     locator.close();
   }
 
@@ -244,6 +249,10 @@ public final class TabletAccess implements AutoCloseable {
     void next() {
       if (result.isDone()) {
         return; // Cancelled.
+      }
+      if (closed) {
+        fail(SteleException.retryLater("this connection to the cluster is closed"));
+        return;
       }
       if (deadline.isOver()) {
         fail(

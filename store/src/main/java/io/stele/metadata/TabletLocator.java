@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -85,7 +86,7 @@ public final class TabletLocator implements AutoCloseable {
       return other;
     }
     (table.equals(TableId.ROOT)
-            ? CompletableFuture.supplyAsync(this::readRoot, lockServiceReader)
+            ? searchRoot()
             : search(table, row, key, new ArrayList<>(), deadline))
         .whenComplete(
             (location, failure) -> {
@@ -118,6 +119,14 @@ public final class TabletLocator implements AutoCloseable {
   public void invalidate(TableId table) {
     RowRange rows = MetadataKeys.table(table);
     known.subMap(rows.start(), rows.end()).clear();
+  }
+
+  private CompletableFuture<TabletLocation> searchRoot() {
+    try {
+      return CompletableFuture.supplyAsync(this::readRoot, lockServiceReader);
+    } catch (RejectedExecutionException e) {
+      return CompletableFuture.failedFuture(new IOException("this locator is closed", e));
+    }
   }
 
   private TabletLocation readRoot() {

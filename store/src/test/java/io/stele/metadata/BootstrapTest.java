@@ -81,7 +81,8 @@ class BootstrapTest {
                     "b",
                     new GcPolicy.Union(
                         List.of(
-                            GcPolicy.maxVersions(3), GcPolicy.maxAge(Duration.ofNanos(1_500_000))))))
+                            GcPolicy.maxVersions(3),
+                            GcPolicy.maxAge(Duration.ofNanos(1_500_000))))))
             .with(
                 new ColumnFamily(
                     "c",
@@ -123,7 +124,6 @@ class BootstrapTest {
     assertThatThrownBy(call)
         .hasMessageContaining(why)
         .isInstanceOfSatisfying(
-            SteleException.class,
-            e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
   }
 }

@@ -111,7 +111,8 @@ class TabletAccessTest {
             RowCodec.write(row, block);
           }
           yield new Response(
-              ResponseProto.newBuilder().setStatus(StatusProto.OK).build(), ByteBuffer.wrap(copy(RowCodec.body(block))));
+              ResponseProto.newBuilder().setStatus(StatusProto.OK).build(),
+              ByteBuffer.wrap(copy(RowCodec.body(block))));
         }
         case CHECK_AND_MUTATE -> {
           var message = request.getCheckAndMutate();
@@ -176,8 +177,7 @@ class TabletAccessTest {
     root = records.loaded(records.assign(records.readRoot().orElseThrow(), ONE));
     plane.serve(ONE, TabletId.ROOT);
     Bootstrap.finish(records);
-    metadata =
-        records.loaded(records.assign(records.readAll(TableId.METADATA).get(0), ONE));
+    metadata = records.loaded(records.assign(records.readAll(TableId.METADATA).get(0), ONE));
     plane.serve(ONE, metadata.id());
     Mutation row = RecordCodec.putAll(TabletRecord.created(USER, RowRange.ALL), "made").build();
     plane.rows.get(TableId.METADATA).apply(row);
