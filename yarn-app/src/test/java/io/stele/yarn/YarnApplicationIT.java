@@ -9,8 +9,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
@@ -20,17 +18,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipOutputStream;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.apache.hadoop.net.NetUtils;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
-import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
-import org.apache.hadoop.yarn.server.MiniYARNCluster;
-import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerState;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -41,48 +32,25 @@ import org.junit.jupiter.api.io.TempDir;
 final class YarnApplicationIT {
   @TempDir private static Path directory;
 
-  private static MiniDFSCluster dfs;
-  private static MiniYARNCluster yarn;
+  private static TestCluster cluster;
   private static Configuration conf;
   private static Path jar;
 
   @BeforeAll
-  static void startHadoop() throws Exception {
-    Configuration wanted = new YarnConfiguration();
-    wanted.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, directory.resolve("dfs").toString());
-    dfs = new MiniDFSCluster.Builder(wanted).numDataNodes(1).build();
-    // Both NodeManagers are on one host: only with their ports are they two nodes to the scheduler.
-    wanted.setBoolean(YarnConfiguration.RM_SCHEDULER_INCLUDE_PORT_IN_NODE_NAME, true);
-    wanted.setInt(YarnConfiguration.RM_SCHEDULER_MINIMUM_ALLOCATION_MB, 64);
-    wanted.setInt(YarnConfiguration.RM_AM_MAX_ATTEMPTS, 10);
-    wanted.setInt(YarnConfiguration.NM_CONTAINER_MON_INTERVAL_MS, 500);
-    wanted.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.9");
-    wanted.setInt(
-        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", 99);
-    yarn = new MiniYARNCluster("stele", 2, 1, 1);
-    yarn.init(wanted);
-    yarn.start();
-    conf = new Configuration(yarn.getConfig());
+  static void startHadoop() throws IOException {
+    cluster = new TestCluster(directory);
+    conf = cluster.conf();
     conf.set("stele.yarn.am.memory", "256m");
     conf.set("stele.yarn.master.memory", "128m");
     conf.set("stele.yarn.tabletserver.memory", "128m");
-    jar = directory.resolve("placeholder.jar");
-    try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(jar))) {
-      zip.putNextEntry(new ZipEntry("placeholder.txt"));
-      zip.write("nothing".getBytes(StandardCharsets.UTF_8));
-    }
+    jar = cluster.emptyJar();
   }
 
   @AfterAll
   static void stopHadoop() {
-    sweep();
-    if (yarn != null) {
-      yarn.stop();
+    if (cluster != null) {
+      cluster.close();
     }
-    if (dfs != null) {
-      dfs.shutdown();
-    }
-    sweep();
   }
 
   @AfterEach
@@ -126,7 +94,7 @@ final class YarnApplicationIT {
       // YARN itself ends a container of a dead attempt whose node has not yet reported it as
       // running.
       String newest = component(restarted, "tabletserver-1").container();
-      await(Duration.ofSeconds(20), () -> Optional.of(newest).filter(c -> isRunningToYarn(c)));
+      await(Duration.ofSeconds(20), () -> Optional.of(newest).filter(cluster::isRunningToYarn));
 
       // The ApplicationMaster is killed: the next attempt takes all processes over.
       begin = System.nanoTime();
@@ -159,7 +127,9 @@ final class YarnApplicationIT {
       reportTime("stop", begin);
       assertThat(submitter.status(id).state()).isEqualTo("FINISHED");
       assertThat(submitter.status()).isEmpty();
-      await(Duration.ofSeconds(10), () -> Optional.of(ours()).filter(Collection::isEmpty));
+      await(
+          Duration.ofSeconds(10),
+          () -> Optional.of(cluster.processes()).filter(Collection::isEmpty));
       assertThat(submitter.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isFalse();
     }
   }
@@ -275,50 +245,21 @@ final class YarnApplicationIT {
         () -> {
           Map<String, ProcessHandle> processes = new TreeMap<>();
           for (ComponentStatus component : status.components()) {
-            ours().stream()
-                .filter(process -> commandLine(process).contains(component.container()))
+            cluster.processes().stream()
+                .filter(process -> TestCluster.commandLine(process).contains(component.container()))
                 .forEach(process -> processes.put(component.id(), process));
           }
           return Optional.of(processes).filter(p -> p.size() == status.components().size());
         });
   }
 
-  private static boolean isRunningToYarn(String container) {
-    return yarn.getResourceManager()
-            .getResourceScheduler()
-            .getRMContainer(ContainerId.fromString(container))
-            .getState()
-        == RMContainerState.RUNNING;
-  }
-
   private static ProcessHandle applicationMaster() {
-    return ours().stream()
-        .filter(process -> commandLine(process).contains(ApplicationMasterMain.class.getName()))
+    return cluster.processes().stream()
+        .filter(
+            process ->
+                TestCluster.commandLine(process).contains(ApplicationMasterMain.class.getName()))
         .reduce((a, b) -> b)
         .orElse(ProcessHandle.current());
-  }
-
-  /** Java processes started by this test's YARN, by the directory they log to. */
-  private static Collection<ProcessHandle> ours() {
-    try (Stream<ProcessHandle> all = ProcessHandle.allProcesses()) {
-      return all.filter(
-              process ->
-                  commandLine(process).contains("-Dstele.log.dir=")
-                      && commandLine(process).contains(logRoot()))
-          .toList();
-    }
-  }
-
-  private static String logRoot() {
-    return yarn == null ? "no cluster" : yarn.getTestWorkDir().getAbsolutePath();
-  }
-
-  private static String commandLine(ProcessHandle process) {
-    return process.info().arguments().map(words -> String.join(" ", words)).orElse("");
-  }
-
-  private static void sweep() {
-    ours().forEach(ProcessHandle::destroyForcibly);
   }
 
   private static void kill(ProcessHandle process) throws Exception {

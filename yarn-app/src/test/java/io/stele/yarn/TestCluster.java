@@ -1,0 +1,89 @@
+package io.stele.yarn;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.MiniYARNCluster;
+import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerState;
+
+/** A real YARN of two nodes and a real HDFS in this process, and the processes that it started. */
+final class TestCluster implements AutoCloseable {
+  private final MiniDFSCluster dfs;
+  private final MiniYARNCluster yarn;
+  private final Path directory;
+
+  TestCluster(Path directory) throws IOException {
+    this.directory = directory;
+    Configuration wanted = new YarnConfiguration();
+    wanted.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, directory.resolve("dfs").toString());
+    dfs = new MiniDFSCluster.Builder(wanted).numDataNodes(1).build();
+    // Both NodeManagers are on one host: only with their ports are they two nodes to the scheduler.
+    wanted.setBoolean(YarnConfiguration.RM_SCHEDULER_INCLUDE_PORT_IN_NODE_NAME, true);
+    wanted.setInt(YarnConfiguration.RM_SCHEDULER_MINIMUM_ALLOCATION_MB, 64);
+    wanted.setInt(YarnConfiguration.RM_AM_MAX_ATTEMPTS, 10);
+    wanted.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.9");
+    wanted.setInt(
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", 99);
+    yarn = new MiniYARNCluster("stele", 2, 1, 1);
+    yarn.init(wanted);
+    yarn.start();
+  }
+
+  /** What a client of the cluster is given. */
+  Configuration conf() {
+    return new Configuration(yarn.getConfig());
+  }
+
+  /** A jar with nothing in it: containers of this cluster have this process's class path. */
+  Path emptyJar() throws IOException {
+    Path jar = directory.resolve("placeholder.jar");
+    try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(jar))) {
+      zip.putNextEntry(new ZipEntry("placeholder.txt"));
+      zip.write("nothing".getBytes(StandardCharsets.UTF_8));
+    }
+    return jar;
+  }
+
+  /** Java processes started by this YARN, by the directory they log to. */
+  Collection<ProcessHandle> processes() {
+    String root = yarn.getTestWorkDir().getAbsolutePath();
+    try (Stream<ProcessHandle> all = ProcessHandle.allProcesses()) {
+      return all.filter(
+              process ->
+                  commandLine(process).contains("-Dstele.log.dir=")
+                      && commandLine(process).contains(root))
+          .toList();
+    }
+  }
+
+  static String commandLine(ProcessHandle process) {
+    return process.info().arguments().map(words -> String.join(" ", words)).orElse("");
+  }
+
+  /** Whether a NodeManager has reported the container as running. */
+  boolean isRunningToYarn(String container) {
+    return yarn.getResourceManager()
+            .getResourceScheduler()
+            .getRMContainer(ContainerId.fromString(container))
+            .getState()
+        == RMContainerState.RUNNING;
+  }
+
+  /** Stops all, and kills what is left. */
+  @Override
+  public void close() {
+    processes().forEach(ProcessHandle::destroyForcibly);
+    yarn.stop();
+    dfs.shutdown();
+    processes().forEach(ProcessHandle::destroyForcibly);
+  }
+}
