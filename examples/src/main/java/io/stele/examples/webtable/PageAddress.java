@@ -110,8 +110,7 @@ record PageAddress(String host, String path) {
     if (slash <= 0) {
       return Optional.empty();
     }
-    List<String> labels = new ArrayList<>(List.of(text.substring(0, slash).split("\\.")));
-    java.util.Collections.reverse(labels);
-    return Optional.of(new PageAddress(String.join(".", labels), text.substring(slash)));
+    return Optional.of(
+        new PageAddress(Webtable.reversed(text.substring(0, slash)), text.substring(slash)));
   }
 }

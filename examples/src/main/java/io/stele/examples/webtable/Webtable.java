@@ -6,6 +6,7 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
 import io.stele.model.TableSchema;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -57,8 +58,15 @@ public final class Webtable {
 
   /** The row of the page at {@code host} and {@code path}, which begins with '/'. */
   public static Bytes row(String host, String path) {
-    List<String> labels = new ArrayList<>(List.of(host.split("\\.")));
-    java.util.Collections.reverse(labels);
-    return Bytes.of(String.join(".", labels) + path);
+    return Bytes.of(reversed(host) + path);
+  }
+
+  /** A host with its labels the other way round; a port stays behind. */
+  static String reversed(String host) {
+    int colon = host.indexOf(':');
+    String name = colon < 0 ? host : host.substring(0, colon);
+    List<String> labels = new ArrayList<>(List.of(name.split("\\.")));
+    Collections.reverse(labels);
+    return String.join(".", labels) + (colon < 0 ? "" : host.substring(colon));
   }
 }

@@ -1,0 +1,98 @@
+package io.stele.mapreduce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.TimeRange;
+import java.io.IOException;
+import java.util.List;
+import java.util.Random;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.io.DataOutputBuffer;
+import org.apache.hadoop.io.serializer.Deserializer;
+import org.apache.hadoop.io.serializer.SerializationFactory;
+import org.apache.hadoop.io.serializer.Serializer;
+import org.apache.hadoop.mapreduce.Job;
+import org.junit.jupiter.api.Test;
+
+class ModelSerializationTest {
+  private static SerializationFactory factory() throws IOException {
+    Job job = Job.getInstance(new Configuration(false));
+    SteleJob.prepare(job);
+    return new SerializationFactory(job.getConfiguration());
+  }
+
+  private static <T> byte[] write(Class<T> type, T value) throws IOException {
+    DataOutputBuffer out = new DataOutputBuffer();
+    Serializer<T> serializer = factory().getSerializer(type);
+    serializer.open(out);
+    serializer.serialize(value);
+    return java.util.Arrays.copyOf(out.getData(), out.getLength());
+  }
+
+  private static <T> T throughAStream(Class<T> type, T value) throws IOException {
+    byte[] bytes = write(type, value);
+    DataInputBuffer in = new DataInputBuffer();
+    in.reset(bytes, bytes.length);
+    Deserializer<T> deserializer = factory().getDeserializer(type);
+    deserializer.open(in);
+    T read = deserializer.deserialize(null);
+    assertThat(in.getPosition()).isEqualTo(bytes.length);
+    return read;
+  }
+
+  @Test
+  void bytesRowsAndMutationsComeThroughAsTheyWere() throws IOException {
+    Bytes bytes = Bytes.of(new byte[] {0, 1, -1});
+    assertThat(throughAStream(Bytes.class, bytes)).isEqualTo(bytes);
+    assertThat(throughAStream(Bytes.class, Bytes.EMPTY)).isEqualTo(Bytes.EMPTY);
+
+    Row row =
+        new Row(
+            bytes,
+            List.of(
+                new Cell("a", Bytes.of("q"), 5, Bytes.of("new"), List.of("label")),
+                new Cell("a", Bytes.of("q"), 4, Bytes.of("old"))));
+    assertThat(throughAStream(Row.class, row)).isEqualTo(row);
+    assertThat(throughAStream(Row.class, new Row(bytes, List.of())))
+        .isEqualTo(new Row(bytes, List.of()));
+
+    Mutation mutation =
+        Mutation.of(bytes)
+            .put("a", "q", "v")
+            .put("a", Bytes.of("q"), 7, Bytes.of("w"))
+            .deleteCell("a", Bytes.of("q"), 3)
+            .deleteColumn("a", Bytes.of("q"), new TimeRange(1, 9))
+            .deleteFamily("b")
+            .deleteRow();
+    assertThat(throughAStream(Mutation.class, mutation)).isEqualTo(mutation);
+  }
+
+  @Test
+  void serializedBytesSortAsRowsDo() throws IOException {
+    long seed = Long.getLong("stele.test.seed", System.nanoTime());
+    Random random = new Random(seed);
+    BytesComparator comparator = new BytesComparator();
+    for (int i = 0; i < 200; i++) {
+      Bytes a = randomBytes(random);
+      Bytes b = randomBytes(random);
+      byte[] x = write(Bytes.class, a);
+      byte[] y = write(Bytes.class, b);
+      assertThat(Integer.signum(comparator.compare(x, 0, x.length, y, 0, y.length)))
+          .as("%s and %s, seed %d", a, b, seed)
+          .isEqualTo(Integer.signum(a.compareTo(b)));
+    }
+  }
+
+  private static Bytes randomBytes(Random random) {
+    byte[] bytes = new byte[random.nextInt(random.nextBoolean() ? 4 : 300)];
+    for (int i = 0; i < bytes.length; i++) {
+      bytes[i] = (byte) (random.nextInt(3) - 1);
+    }
+    return Bytes.wrap(bytes);
+  }
+}

@@ -1,0 +1,62 @@
+package io.stele.mapreduce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.client.Stele;
+import io.stele.config.Keys;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.jar.JarFile;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Job;
+import org.junit.jupiter.api.Test;
+
+class SteleJobTest {
+  @Test
+  void aJobShipsOurJarsAndNothingElse() throws IOException {
+    Job job = SteleJob.create(new Configuration(false), "test", SteleJobTest.class);
+    String[] jars = job.getConfiguration().getStrings("tmpjars");
+    assertThat(jars).hasSize(5).allMatch(jar -> jar.startsWith("file:") && jar.endsWith(".jar"));
+    assertThat(job.getJar()).endsWith(".jar");
+  }
+
+  @Test
+  void preparingAJobTwiceAddsNothing() throws IOException {
+    Job job = SteleJob.create(new Configuration(false), "test");
+    String jars = job.getConfiguration().get("tmpjars");
+    SteleJob.prepare(job);
+    assertThat(job.getConfiguration().get("tmpjars")).isEqualTo(jars);
+  }
+
+  @Test
+  void aClassFromADirectoryGetsAJarOfIt() throws IOException {
+    Path jar = ClassJars.of(SteleJobTest.class);
+    try (JarFile file = new JarFile(jar.toFile())) {
+      assertThat(file.getEntry(SteleJobTest.class.getName().replace('.', '/') + ".class"))
+          .isNotNull();
+    }
+    assertThat(ClassJars.of(SteleJobTest.class)).isEqualTo(jar);
+    assertThat(ClassJars.of(Stele.class)).isNotEqualTo(jar);
+  }
+
+  @Test
+  void tasksWaitLongerForATabletUnlessTheJobSaysOtherwise() throws IOException {
+    Configuration conf = new Configuration(false);
+    assertThat(Keys.CLIENT_TIMEOUT.in(SteleJob.create(conf, "test").getConfiguration()))
+        .hasMinutes(5);
+    conf.set(Keys.CLIENT_TIMEOUT.name(), "7s");
+    assertThat(Keys.CLIENT_TIMEOUT.in(SteleJob.create(conf, "test").getConfiguration()))
+        .hasSeconds(7);
+  }
+
+  @Test
+  void aWrongKeyIsRefusedBeforeTheJobIsSubmitted() {
+    Configuration conf = new Configuration(false);
+    conf.set("stele.client.timeuot", "7s");
+    assertThatThrownBy(() -> SteleJob.create(conf, "test"))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("stele.client.timeout");
+  }
+}

@@ -1,0 +1,199 @@
+package io.stele.mapreduce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.client.BatchWriter;
+import io.stele.client.MutationsFailedException;
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.inputformat.TableInputFormat;
+import io.stele.inputformat.TableSplit;
+import io.stele.model.Bytes;
+import io.stele.model.ColumnFamily;
+import io.stele.model.GcPolicy;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.outputformat.TableOutputFormat;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.InputSplit;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.RecordWriter;
+import org.apache.hadoop.mapreduce.Reducer;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Jobs of MapReduce's local runner over a cluster in this JVM. */
+class TableFormatsIT {
+  private static final int ROWS = 1000;
+
+  private static LocalCluster cluster;
+
+  @BeforeAll
+  static void fill() throws Exception {
+    cluster = new LocalCluster(2);
+    Stele stele = cluster.client();
+    stele
+        .admin()
+        .createTable(
+            TableSchema.of("numbers", "f", "g"), List.of(Bytes.of("row300"), Bytes.of("row700")));
+    try (BatchWriter writer = stele.table("numbers").batchWriter()) {
+      for (int i = 0; i < ROWS; i++) {
+        writer.add(
+            Mutation.of(String.format("row%03d", i)).put("f", "n", Integer.toString(i)));
+      }
+    }
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    cluster.close();
+  }
+
+  /** Gives each row's number to the row of its remainder. */
+  static final class RemainderMapper extends Mapper<Bytes, Row, Bytes, Mutation> {
+    @Override
+    protected void map(Bytes key, Row row, Context context)
+        throws IOException, InterruptedException {
+      String number = row.value("f", "n").orElseThrow().toUtf8();
+      Bytes target = Bytes.of("by" + Integer.parseInt(number) % 10);
+      context.write(target, Mutation.of(target).put("f", number, "x"));
+    }
+  }
+
+  /** Passes mutations on to the table named {@code remainders}. */
+  static final class PassReducer extends Reducer<Bytes, Mutation, Text, Mutation> {
+    @Override
+    protected void reduce(Bytes key, Iterable<Mutation> mutations, Context context)
+        throws IOException, InterruptedException {
+      for (Mutation mutation : mutations) {
+        context.write(new Text("remainders"), mutation);
+      }
+    }
+  }
+
+  @Test
+  void everyRowIsReadOnceAndEveryMutationThroughTheShuffleIsApplied() throws Exception {
+    cluster.client().admin().createTable(TableSchema.of("remainders", "f"));
+    cluster.client().admin().createTable(TableSchema.of("unused", "f"));
+    Job job = SteleJob.create(cluster.conf(), "remainders", TableFormatsIT.class);
+    TableInputFormat.addTable(job, "numbers", RowQuery.ALL.family("f"));
+    job.setMapperClass(RemainderMapper.class);
+    SteleJob.setMapOutputKeyToBytes(job);
+    job.setMapOutputValueClass(Mutation.class);
+    job.setReducerClass(PassReducer.class);
+    TableOutputFormat.addTable(job, "remainders", "f");
+    TableOutputFormat.addTable(job, "unused");
+    assertThat(job.waitForCompletion(true)).isTrue();
+
+    var counters = job.getCounters();
+    assertThat(counters.findCounter(TableInputFormat.Counter.ROWS).getValue()).isEqualTo(ROWS);
+    assertThat(counters.findCounter(TableOutputFormat.Counter.MUTATIONS).getValue())
+        .isEqualTo(ROWS);
+    try (Rows rows = cluster.client().table("remainders").readRows(RowQuery.ALL)) {
+      assertThat(rows).hasSize(10).allMatch(row -> row.cells().size() == ROWS / 10);
+    }
+  }
+
+  @Test
+  void thereIsASplitForEachTabletOfTheRangesWithItsHost() throws Exception {
+    Job job = SteleJob.create(cluster.conf(), "splits");
+    TableInputFormat.addTable(
+        job, "numbers", RowQuery.ALL.range(RowRange.of("row2", "row4")).family("f"));
+    TableInputFormat.addTable(job, "numbers", RowQuery.prefix("row9"));
+    List<InputSplit> splits = new TableInputFormat().getSplits(job);
+    List<List<RowRange>> ranges = new ArrayList<>();
+    for (InputSplit split : splits) {
+      ranges.add(((TableSplit) split).ranges());
+      assertThat(split.getLocations()).containsExactly("localhost");
+    }
+    assertThat(ranges)
+        .containsExactly(
+            List.of(RowRange.of("row2", "row300")),
+            List.of(RowRange.of("row300", "row4")),
+            List.of(RowRange.of("row9", "row:")));
+  }
+
+  @Test
+  void rowsCanBeCounted() throws Exception {
+    Job job = RowCount.job(cluster.conf(), "numbers", RowQuery.prefix("row5"));
+    assertThat(job.waitForCompletion(true)).isTrue();
+    assertThat(RowCount.result(job)).extracting("rows", "cells").containsExactly(100L, 100L);
+  }
+
+  @Test
+  void aJobOverATableOrFamilyThatDoesNotExistIsRefusedAtSubmission() throws Exception {
+    Job job = SteleJob.create(cluster.conf(), "wrong");
+    TableInputFormat.addTable(job, "numbers", RowQuery.ALL.family("h"));
+    assertThatThrownBy(() -> new TableInputFormat().getSplits(job))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("no family \"h\"");
+
+    TableOutputFormat.addTable(job, "numbers", "h");
+    assertThatThrownBy(() -> new TableOutputFormat<>().checkOutputSpecs(job))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("family h of table numbers");
+
+    Job other = SteleJob.create(cluster.conf(), "wrong");
+    TableOutputFormat.addTable(other, "nosuch");
+    assertThatThrownBy(() -> new TableOutputFormat<>().checkOutputSpecs(other))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("no table nosuch");
+  }
+
+  private static void write(Configuration conf, int attempt, String value) throws Exception {
+    TaskAttemptID id = new TaskAttemptID("1600000000000", 7, TaskType.MAP, 3, attempt);
+    var context = new TaskAttemptContextImpl(conf, id);
+    RecordWriter<NullWritable, Mutation> writer =
+        new TableOutputFormat<NullWritable>().getRecordWriter(context);
+    for (int i = 0; i < 100; i++) {
+      writer.write(NullWritable.get(), Mutation.of("row" + i % 10).put("f", "", value + i));
+    }
+    writer.close(context);
+  }
+
+  @Test
+  void anotherAttemptOfATaskAppliesNothingAgain() throws Exception {
+    cluster
+        .client()
+        .admin()
+        .createTable(
+            new TableSchema(
+                "attempts",
+                List.of(new ColumnFamily("f", new GcPolicy.KeepAll())),
+                TableSchema.of("attempts", "f").codec(),
+                TableSchema.BLOCK_BYTES,
+                TableSchema.SPLIT_BYTES,
+                false));
+    Job job = SteleJob.create(cluster.conf(), "attempts");
+    TableOutputFormat.addTable(job, "attempts", "f");
+    new TableOutputFormat<>().checkOutputSpecs(job);
+    write(job.getConfiguration(), 0, "v");
+    write(job.getConfiguration(), 1, "v");
+    Table table = cluster.client().table("attempts");
+    try (Rows rows = table.readRows(RowQuery.ALL)) {
+      assertThat(rows).hasSize(10).allMatch(row -> row.cells().size() == 10);
+    }
+
+    assertThatThrownBy(() -> write(job.getConfiguration(), 2, "other"))
+        .isInstanceOf(MutationsFailedException.class);
+    try (Rows rows = table.readRows(RowQuery.ALL)) {
+      assertThat(rows).hasSize(10).allMatch(row -> row.cells().size() == 10);
+    }
+  }
+}
