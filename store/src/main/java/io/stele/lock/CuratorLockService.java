@@ -3,24 +3,17 @@ package io.stele.lock;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.framework.state.ConnectionState;
-import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -35,12 +28,6 @@ import org.slf4j.LoggerFactory;
 /**
  * The lock service on ZooKeeper.
  *
- * <p>Curator keeps the connection: it makes a new session when one has expired, and ends a session
- * of itself when the quorum was silent for its whole time limit. The calls go to the ZooKeeper
- * handle of the session: Curator's own retries would turn a change whose answer was lost into a
- * failure of its repetition. What this class does instead is said in {@link LockService}: it reads
- * again (after a {@code sync}, so that the read sees everything before it) and settles the outcome.
- *
  * <p>A lock belongs to the session that created its node and goes to the handle of that session
  * only, so that a later session of the same process can neither renew it nor be taken for it.
  *
@@ -48,12 +35,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class CuratorLockService implements LockService {
   private static final Logger LOG = LoggerFactory.getLogger(CuratorLockService.class);
-  private static final Duration RETRY_PAUSE = Duration.ofMillis(50);
   private static final Duration REPAIR_PAUSE = Duration.ofSeconds(1);
 
-  private final CuratorFramework curator;
-  private final String root;
-  private final Duration timeLimit;
+  private final ZooKeeperConnection connection;
   private final ScheduledThreadPoolExecutor callbacks = executor("lock-callbacks");
   // Apart, so that a slow watch does not delay the news that a lock is lost.
   private final ScheduledThreadPoolExecutor losses = executor("lock-losses");
@@ -61,10 +45,8 @@ public final class CuratorLockService implements LockService {
   private final Map<String, ZooKeeperLock> locks = new ConcurrentHashMap<>(); // Not ended yet.
   private final Object locking = new Object();
 
-  private CuratorLockService(CuratorFramework curator, String root, Duration timeLimit) {
-    this.curator = curator;
-    this.root = root;
-    this.timeLimit = timeLimit;
+  private CuratorLockService(ZooKeeperConnection connection) {
+    this.connection = connection;
   }
 
   /**
@@ -79,57 +61,41 @@ public final class CuratorLockService implements LockService {
   public static CuratorLockService connect(String quorum, String cluster, Duration sessionTimeout)
       throws IOException {
     LockPaths.check(cluster);
-    int timeoutMillis = Math.toIntExact(sessionTimeout.toMillis());
-    CuratorFramework curator =
-        CuratorFrameworkFactory.builder()
-            .connectString(quorum)
-            .sessionTimeoutMs(timeoutMillis)
-            .connectionTimeoutMs(timeoutMillis)
-            .retryPolicy(new RetryOneTime(1))
-            .ensembleTracker(false)
-            .build();
-    CuratorLockService service =
-        new CuratorLockService(curator, "/stele/" + cluster, sessionTimeout);
-    curator
-        .getConnectionStateListenable()
-        .addListener((client, state) -> service.connectionChanged(state));
-    curator.start();
+    ZooKeeperConnection connection =
+        new ZooKeeperConnection(quorum, "/stele/" + cluster, sessionTimeout);
+    CuratorLockService service = new CuratorLockService(connection);
     try {
-      if (curator.blockUntilConnected(timeoutMillis, TimeUnit.MILLISECONDS)) {
-        return service;
-      }
-    } catch (InterruptedException e) {
+      connection.start(service::reconnected);
+      return service;
+    } catch (IOException e) {
       service.close();
-      throw interrupted("connecting to ZooKeeper at " + quorum, e);
+      throw e;
     }
-    service.close();
-    throw new IOException(
-        "no ZooKeeper server answers at "
-            + quorum
-            + " within "
-            + sessionTimeout
-            + ": are they running, and is stele.zookeeper.quorum right?");
   }
 
   @Override
   public Optional<VersionedData> read(String path) throws IOException {
-    return read(path, deadline());
+    LockPaths.check(path);
+    return connection.read(path);
   }
 
   @Override
   public List<String> children(String path) throws IOException {
-    return retrying(
+    LockPaths.check(path);
+    return connection.retrying(
         path,
-        deadline(),
         zk ->
-            synced(zk, () -> zk.getChildren(full(path), false).stream().sorted().toList())
+            connection
+                .synced(
+                    zk,
+                    () -> zk.getChildren(connection.full(path), false).stream().sorted().toList())
                 .orElse(List.of()));
   }
 
   @Override
   public void create(String path, Bytes data) throws IOException {
     check(path, data);
-    settling(
+    connection.settling(
         path,
         zk -> {
           create(zk, path, data, CreateMode.PERSISTENT);
@@ -141,7 +107,7 @@ public final class CuratorLockService implements LockService {
           }
           VersionedData now = node.get();
           if (now.version() > 0) {
-            throw new UnsettledException();
+            throw new ZooKeeperConnection.UnsettledException();
           }
           if (!now.data().equals(data)) {
             throw exists(path);
@@ -154,11 +120,11 @@ public final class CuratorLockService implements LockService {
   public OptionalInt write(String path, Bytes data, int expectedVersion) throws IOException {
     check(path, data);
     OptionalInt written = OptionalInt.of(expectedVersion + 1);
-    return settling(
+    return connection.settling(
         path,
         zk -> {
           try {
-            zk.setData(full(path), data.toByteArray(), expectedVersion);
+            zk.setData(connection.full(path), data.toByteArray(), expectedVersion);
             return written;
           } catch (KeeperException.BadVersionException | KeeperException.NoNodeException e) {
             return OptionalInt.empty();
@@ -170,7 +136,7 @@ public final class CuratorLockService implements LockService {
             return Optional.empty();
           }
           if (version != expectedVersion + 1) {
-            throw new UnsettledException();
+            throw new ZooKeeperConnection.UnsettledException();
           }
           return Optional.of(
               node.orElseThrow().data().equals(data) ? written : OptionalInt.empty());
@@ -180,11 +146,11 @@ public final class CuratorLockService implements LockService {
   @Override
   public boolean delete(String path, int expectedVersion) throws IOException {
     LockPaths.check(path);
-    return settling(
+    return connection.settling(
         path,
         zk -> {
           try {
-            zk.delete(full(path), expectedVersion);
+            zk.delete(connection.full(path), expectedVersion);
             return true;
           } catch (KeeperException.BadVersionException | KeeperException.NoNodeException e) {
             return false;
@@ -198,7 +164,8 @@ public final class CuratorLockService implements LockService {
           }
           int version = node.get().version();
           if (version < expectedVersion) {
-            throw new UnsettledException(); // Deleted by us or another, and created again.
+            // Deleted, by us or another, and created again.
+            throw new ZooKeeperConnection.UnsettledException();
           }
           return version == expectedVersion ? Optional.empty() : Optional.of(false);
         });
@@ -217,15 +184,14 @@ public final class CuratorLockService implements LockService {
   public Optional<Lock> tryLock(String path, Bytes data) throws IOException {
     check(path, data);
     synchronized (locking) { // So that a node of ours without a lock is a leftover.
-      return retrying(
+      return connection.retrying(
           path,
-          deadline(),
           zk -> {
             int version = 0;
             try {
               create(zk, path, data, CreateMode.EPHEMERAL);
             } catch (SteleException exists) {
-              Stat stat = zk.exists(full(path), false);
+              Stat stat = zk.exists(connection.full(path), false);
               if (stat == null) {
                 throw new KeeperException.ConnectionLossException(); // Just gone: once more.
               }
@@ -250,7 +216,7 @@ public final class CuratorLockService implements LockService {
   @Override
   public void close() {
     locks.values().forEach(ZooKeeperLock::giveUp);
-    curator.close();
+    connection.close();
     callbacks.shutdown();
     losses.shutdown();
   }
@@ -258,7 +224,7 @@ public final class CuratorLockService implements LockService {
   // For locks.
 
   String full(String path) {
-    return root + "/" + path;
+    return connection.full(path);
   }
 
   /** The lock has ended, so that another may be taken at its path. */
@@ -270,203 +236,25 @@ public final class CuratorLockService implements LockService {
     losses.execute(() -> runSafely(action));
   }
 
+  /** The handle of the current session, for tests. */
+  ZooKeeper handle() throws KeeperException, InterruptedException {
+    return connection.handle();
+  }
+
   void later(Runnable action) {
     callbacks.schedule(action, REPAIR_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
-  }
-
-  /** The handle of the current session; for tests too. */
-  ZooKeeper handle() throws KeeperException, InterruptedException {
-    try {
-      return curator.getZookeeperClient().getZooKeeper();
-    } catch (KeeperException | InterruptedException | RuntimeException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new IllegalStateException("Curator gives no ZooKeeper handle: " + e, e);
-    }
-  }
-
-  static InterruptedIOException interrupted(String during, InterruptedException cause) {
-    Thread.currentThread().interrupt();
-    InterruptedIOException e = new InterruptedIOException("interrupted while " + during);
-    e.initCause(cause);
-    return e;
-  }
-
-  /** Whether the answer may have been lost, and a connection that comes back helps. */
-  static boolean isLost(KeeperException e) {
-    return switch (e.code()) {
-      case CONNECTIONLOSS, OPERATIONTIMEOUT, SESSIONEXPIRED, SESSIONMOVED, REQUESTTIMEOUT -> true;
-      default -> false;
-    };
-  }
-
-  // Calls and their outcomes.
-
-  /** A call on one session's handle. */
-  private interface Call<T> {
-    T run(ZooKeeper zk) throws KeeperException, InterruptedException;
-  }
-
-  /**
-   * What a node shows of a change whose answer was lost: the answer; empty where it was not applied
-   * and may be tried again.
-   */
-  private interface Settlement<T> {
-    Optional<T> of(Optional<VersionedData> node) throws UnsettledException;
-  }
-
-  /** It cannot be told whether the change was applied. */
-  private static final class UnsettledException extends Exception {
-    private static final long serialVersionUID = 1L;
-  }
-
-  private Optional<VersionedData> read(String path, long deadline) throws IOException {
-    LockPaths.check(path);
-    return retrying(
-        path,
-        deadline,
-        zk ->
-            synced(
-                zk,
-                () -> {
-                  Stat stat = new Stat();
-                  byte[] data = zk.getData(full(path), false, stat);
-                  return new VersionedData(Bytes.wrap(data), stat.getVersion());
-                }));
-  }
-
-  /** Something read. */
-  private interface Read<T> {
-    T run() throws KeeperException, InterruptedException;
-  }
-
-  /**
-   * Reads after the server has caught up with the quorum; empty where there is no such node. Both
-   * requests are sent at once, and answered in order.
-   */
-  private static <T> Optional<T> synced(ZooKeeper zk, Read<T> read)
-      throws KeeperException, InterruptedException {
-    CompletableFuture<Integer> synced = new CompletableFuture<>();
-    zk.sync("/", (code, path, context) -> synced.complete(code), null);
-    Optional<T> found;
-    try {
-      found = Optional.of(read.run());
-    } catch (KeeperException.NoNodeException e) {
-      found = Optional.empty();
-    }
-    try {
-      int code = synced.get();
-      if (code != KeeperException.Code.OK.intValue()) {
-        throw KeeperException.create(KeeperException.Code.get(code));
-      }
-      return found;
-    } catch (ExecutionException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  /** For what may be repeated without harm. */
-  private <T> T retrying(String path, long deadline, Call<T> call) throws IOException {
-    while (true) {
-      try {
-        return call.run(handle());
-      } catch (KeeperException e) {
-        if (!isLost(e)) {
-          throw new IOException("ZooKeeper refuses " + full(path) + ": " + e.getMessage(), e);
-        }
-        if (!awaitConnection(deadline)) {
-          throw new IOException(
-              "ZooKeeper does not answer for " + full(path) + " within " + timeLimit, e);
-        }
-      } catch (InterruptedException e) {
-        throw interrupted("waiting for ZooKeeper", e);
-      }
-    }
-  }
-
-  /** For a change that must not be repeated before it is known not to have been applied. */
-  private <T> T settling(String path, Call<T> change, Settlement<T> settlement) throws IOException {
-    long deadline = deadline();
-    while (true) {
-      ZooKeeper zk = connectedHandle(path, deadline);
-      try {
-        return change.run(zk);
-      } catch (InterruptedException e) {
-        throw unknown(path, interrupted("waiting for ZooKeeper", e));
-      } catch (KeeperException e) {
-        if (!isLost(e)) {
-          throw new IOException("ZooKeeper refuses " + full(path) + ": " + e.getMessage(), e);
-        }
-        Optional<T> settled = settle(path, deadline, settlement, e);
-        if (settled.isPresent()) {
-          return settled.get();
-        }
-      }
-    }
-  }
-
-  private <T> Optional<T> settle(
-      String path, long deadline, Settlement<T> settlement, KeeperException lost) {
-    try {
-      if (awaitConnection(deadline)) {
-        return settlement.of(read(path, deadline));
-      }
-    } catch (IOException | UnsettledException e) {
-      lost.addSuppressed(e);
-    }
-    throw unknown(path, lost);
-  }
-
-  /**
-   * A handle that is connected, as far as is known, so that what fails on it may have been sent.
-   */
-  private ZooKeeper connectedHandle(String path, long deadline) throws IOException {
-    return retrying(
-        path,
-        deadline,
-        zk -> {
-          if (!zk.getState().isConnected()) {
-            throw new KeeperException.ConnectionLossException();
-          }
-          return zk;
-        });
-  }
-
-  private SteleException unknown(String path, Exception cause) {
-    return SteleException.outcomeUnknown(
-        "the connection to ZooKeeper was lost while "
-            + full(path)
-            + " was changed, and it cannot be told whether it was: read it again",
-        cause);
-  }
-
-  private long deadline() {
-    return System.nanoTime() + timeLimit.toNanos();
-  }
-
-  private boolean awaitConnection(long deadline) throws IOException {
-    try {
-      // Curator learns of a lost connection a moment later than the call that was lost.
-      TimeUnit.NANOSECONDS.sleep(RETRY_PAUSE.toNanos());
-      long left = deadline - System.nanoTime();
-      return left > 0
-          && curator.blockUntilConnected(
-              (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      throw interrupted("waiting for the connection to ZooKeeper", e);
-    }
   }
 
   private void create(ZooKeeper zk, String path, Bytes data, CreateMode mode)
       throws KeeperException, InterruptedException {
     while (true) {
       try {
-        zk.create(full(path), data.toByteArray(), ZooDefs.Ids.OPEN_ACL_UNSAFE, mode);
+        zk.create(connection.full(path), data.toByteArray(), ZooDefs.Ids.OPEN_ACL_UNSAFE, mode);
         return;
       } catch (KeeperException.NodeExistsException e) {
         throw exists(path);
       } catch (KeeperException.NoNodeException e) {
-        makeParents(zk, full(path));
+        makeParents(zk, connection.full(path));
       }
     }
   }
@@ -486,7 +274,8 @@ public final class CuratorLockService implements LockService {
   }
 
   private SteleException exists(String path) {
-    return SteleException.refused("the node " + full(path) + " of ZooKeeper exists already");
+    return SteleException.refused(
+        "the node " + connection.full(path) + " of ZooKeeper exists already");
   }
 
   private void check(String path, Bytes data) {
@@ -494,7 +283,7 @@ public final class CuratorLockService implements LockService {
     if (data.length() > DATA_BYTES_MAX) {
       throw SteleException.refused(
           "the node "
-              + full(path)
+              + connection.full(path)
               + " would hold "
               + data.length()
               + " bytes: the limit is "
@@ -504,11 +293,8 @@ public final class CuratorLockService implements LockService {
 
   // Watches.
 
-  private void connectionChanged(ConnectionState state) {
-    LOG.info("The connection to ZooKeeper is {}", state);
-    if (state == ConnectionState.RECONNECTED) {
-      watches.forEach(watch -> callbacks.execute(watch::arm));
-    }
+  private void reconnected() {
+    watches.forEach(watch -> callbacks.execute(watch::arm));
   }
 
   private static void runSafely(Runnable action) {
@@ -537,19 +323,18 @@ public final class CuratorLockService implements LockService {
         return;
       }
       try {
-        retrying(
+        connection.retrying(
             path,
-            deadline(),
             zk -> {
               if (zk != armedOn) {
-                zk.addWatch(full(path), this, AddWatchMode.PERSISTENT);
+                zk.addWatch(connection.full(path), this, AddWatchMode.PERSISTENT);
                 armedOn = zk;
               }
               return true;
             });
         tell();
       } catch (IOException e) {
-        LOG.warn("Cannot watch {} yet; tries again", full(path), e);
+        LOG.warn("Cannot watch {} yet; tries again", connection.full(path), e);
         later(this::arm);
       }
     }
@@ -581,7 +366,7 @@ public final class CuratorLockService implements LockService {
     private void disarm() {
       if (armedOn != null && armedOn.getState().isAlive()) {
         armedOn.removeWatches(
-            full(path),
+            connection.full(path),
             this,
             WatcherType.Any,
             true,

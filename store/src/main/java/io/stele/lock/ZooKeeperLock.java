@@ -127,7 +127,7 @@ final class ZooKeeperLock implements Lock, Watcher {
     } catch (KeeperException e) {
       throw new IOException("the lock " + path + " may not be renewed: " + e.getMessage(), e);
     } catch (InterruptedException e) {
-      throw CuratorLockService.interrupted("renewing the lock " + path, e);
+      throw ZooKeeperConnection.interrupted("renewing the lock " + path, e);
     }
   }
 

@@ -1,9 +1,12 @@
 package io.stele.lock;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.model.Bytes;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.apache.curator.test.TestingServer;
@@ -66,5 +69,48 @@ class CuratorLockServiceTest extends LockServiceContract {
             () -> CuratorLockService.connect("localhost:" + port, "test", Duration.ofSeconds(1)))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("stele.zookeeper.quorum");
+  }
+
+  @Test
+  void aChangeWhoseAnswerWasLostIsSettledByReadingAgain() throws Exception {
+    Bytes a = Bytes.of("a");
+    Bytes b = Bytes.of("b");
+    try (AnswerLosingProxy proxy = new AnswerLosingProxy(server.getPort());
+        LockService locks =
+            CuratorLockService.connect("localhost:" + proxy.port(), "test", SESSION);
+        LockService other = connect()) {
+      locks.create("warm/up", a); // The nodes above are there.
+      proxy.loseNextAnswer();
+      locks.create("x", a);
+      assertThat(other.read("x")).contains(new VersionedData(a, 0));
+      proxy.loseNextAnswer();
+      assertThat(locks.write("x", b, 0)).isEqualTo(OptionalInt.of(1));
+      assertThat(other.read("x")).contains(new VersionedData(b, 1));
+      proxy.loseNextAnswer();
+      assertThat(locks.write("x", a, 0)).isEmpty();
+      proxy.loseNextAnswer();
+      assertThat(locks.delete("x", 1)).isTrue();
+      assertThat(other.read("x")).isEmpty();
+      proxy.loseNextAnswer();
+      Lock lock = locks.tryLock("lock", a).orElseThrow();
+      assertThat(other.tryLock("lock", b)).isEmpty();
+      proxy.loseNextAnswer();
+      assertThatThrownBy(lock::renew)
+          .isInstanceOf(IOException.class)
+          .isNotInstanceOf(LockLostException.class);
+      eventually(
+          () -> {
+            try {
+              lock.renew();
+              return true;
+            } catch (LockLostException e) {
+              throw e;
+            } catch (IOException e) {
+              return false; // Not connected yet.
+            }
+          });
+      assertThat(lock.isHeld()).isTrue();
+      assertThat(proxy.lost()).isEqualTo(6);
+    }
   }
 }

@@ -1,0 +1,284 @@
+package io.stele.lock;
+
+import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A process's connection to ZooKeeper, and how its calls get an outcome.
+ *
+ * <p>Curator keeps the connection: it makes a new session when one has expired, and ends a session
+ * of itself when the quorum was silent for its whole time limit. The calls go to the ZooKeeper
+ * handle of the session: Curator's own retries would turn a change whose answer was lost into a
+ * failure of its repetition. What happens here instead is said in {@link LockService}: the node is
+ * read again (after a {@code sync}, so that the read sees everything before it) and the outcome
+ * settled.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class ZooKeeperConnection implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperConnection.class);
+  private static final Duration RETRY_PAUSE = Duration.ofMillis(50);
+
+  private final CuratorFramework curator;
+  private final String quorum;
+  private final String root;
+  private final Duration timeLimit;
+
+  /** A connection that is not started yet; {@code sessionTimeout} also limits each call. */
+  ZooKeeperConnection(String quorum, String root, Duration sessionTimeout) {
+    int timeoutMillis = Math.toIntExact(sessionTimeout.toMillis());
+    this.quorum = quorum;
+    this.root = root;
+    this.timeLimit = sessionTimeout;
+    this.curator =
+        CuratorFrameworkFactory.builder()
+            .connectString(quorum)
+            .sessionTimeoutMs(timeoutMillis)
+            .connectionTimeoutMs(timeoutMillis)
+            .retryPolicy(new RetryOneTime(1))
+            .ensembleTracker(false)
+            .build();
+  }
+
+  /**
+   * Connects and waits for the first session.
+   *
+   * @param reconnected called after a lost connection is back, in the same session or a new one
+   */
+  void start(Runnable reconnected) throws IOException {
+    curator
+        .getConnectionStateListenable()
+        .addListener(
+            (client, state) -> {
+              LOG.info("The connection to ZooKeeper is {}", state);
+              if (state == ConnectionState.RECONNECTED) {
+                reconnected.run();
+              }
+            });
+    curator.start();
+    if (!awaitConnection(deadline())) {
+      throw new IOException(
+          "no ZooKeeper server answers at "
+              + quorum
+              + " within "
+              + timeLimit
+              + ": are they running, and is stele.zookeeper.quorum right?");
+    }
+  }
+
+  @Override
+  public void close() {
+    curator.close();
+  }
+
+  String full(String path) {
+    return root + "/" + path;
+  }
+
+  /** The handle of the current session. */
+  ZooKeeper handle() throws KeeperException, InterruptedException {
+    try {
+      return curator.getZookeeperClient().getZooKeeper();
+    } catch (KeeperException | InterruptedException | RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IllegalStateException("Curator gives no ZooKeeper handle: " + e, e);
+    }
+  }
+
+  /** A call on one session's handle. */
+  interface Call<T> {
+    T run(ZooKeeper zk) throws KeeperException, InterruptedException;
+  }
+
+  /**
+   * What a node shows of a change whose answer was lost: the answer; empty where it was not applied
+   * and may be tried again.
+   */
+  interface Settlement<T> {
+    Optional<T> of(Optional<VersionedData> node) throws UnsettledException;
+  }
+
+  /** It cannot be told whether the change was applied. */
+  static final class UnsettledException extends Exception {
+    private static final long serialVersionUID = 1L;
+  }
+
+  /** The node's newest data and version. */
+  Optional<VersionedData> read(String path) throws IOException {
+    return read(path, deadline());
+  }
+
+  private Optional<VersionedData> read(String path, long deadline) throws IOException {
+    return retrying(
+        path,
+        deadline,
+        zk ->
+            synced(
+                zk,
+                () -> {
+                  Stat stat = new Stat();
+                  byte[] data = zk.getData(full(path), false, stat);
+                  return new VersionedData(Bytes.wrap(data), stat.getVersion());
+                }));
+  }
+
+  /** Something read. */
+  interface Read<T> {
+    T run() throws KeeperException, InterruptedException;
+  }
+
+  /**
+   * Reads after the server has caught up with the quorum; empty where there is no such node. Both
+   * requests are sent at once, and answered in order.
+   */
+  <T> Optional<T> synced(ZooKeeper zk, Read<T> read) throws KeeperException, InterruptedException {
+    CompletableFuture<Integer> synced = new CompletableFuture<>();
+    zk.sync("/", (code, path, context) -> synced.complete(code), null);
+    Optional<T> found;
+    try {
+      found = Optional.of(read.run());
+    } catch (KeeperException.NoNodeException e) {
+      found = Optional.empty();
+    }
+    try {
+      int code = synced.get(timeLimit.toNanos(), TimeUnit.NANOSECONDS);
+      if (code != KeeperException.Code.OK.intValue()) {
+        throw KeeperException.create(KeeperException.Code.get(code));
+      }
+      return found;
+    } catch (TimeoutException e) {
+      throw new KeeperException.OperationTimeoutException();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** For what may be repeated without harm. */
+  <T> T retrying(String path, Call<T> call) throws IOException {
+    return retrying(path, deadline(), call);
+  }
+
+  private <T> T retrying(String path, long deadline, Call<T> call) throws IOException {
+    while (true) {
+      try {
+        return call.run(handle());
+      } catch (KeeperException e) {
+        if (!isLost(e)) {
+          throw new IOException("ZooKeeper refuses " + full(path) + ": " + e.getMessage(), e);
+        }
+        if (!awaitConnection(deadline)) {
+          throw new IOException(
+              "ZooKeeper does not answer for " + full(path) + " within " + timeLimit, e);
+        }
+      } catch (InterruptedException e) {
+        throw interrupted("waiting for ZooKeeper", e);
+      }
+    }
+  }
+
+  /** For a change that must not be repeated before it is known not to have been applied. */
+  <T> T settling(String path, Call<T> change, Settlement<T> settlement) throws IOException {
+    long deadline = deadline();
+    while (true) {
+      ZooKeeper zk = connectedHandle(path, deadline);
+      try {
+        return change.run(zk);
+      } catch (InterruptedException e) {
+        throw unknown(path, interrupted("waiting for ZooKeeper", e));
+      } catch (KeeperException e) {
+        if (!isLost(e)) {
+          throw new IOException("ZooKeeper refuses " + full(path) + ": " + e.getMessage(), e);
+        }
+        Optional<T> settled = settle(path, deadline, settlement, e);
+        if (settled.isPresent()) {
+          return settled.get();
+        }
+      }
+    }
+  }
+
+  private <T> Optional<T> settle(
+      String path, long deadline, Settlement<T> settlement, KeeperException lost) {
+    try {
+      if (awaitConnection(deadline)) {
+        return settlement.of(read(path, deadline));
+      }
+    } catch (IOException | UnsettledException e) {
+      lost.addSuppressed(e);
+    }
+    throw unknown(path, lost);
+  }
+
+  /**
+   * A handle that is connected, as far as is known, so that what fails on it may have been sent.
+   */
+  private ZooKeeper connectedHandle(String path, long deadline) throws IOException {
+    return retrying(
+        path,
+        deadline,
+        zk -> {
+          if (!zk.getState().isConnected()) {
+            throw new KeeperException.ConnectionLossException();
+          }
+          return zk;
+        });
+  }
+
+  private SteleException unknown(String path, Exception cause) {
+    return SteleException.outcomeUnknown(
+        "the connection to ZooKeeper was lost while "
+            + full(path)
+            + " was changed, and it cannot be told whether it was: read it again",
+        cause);
+  }
+
+  private long deadline() {
+    return System.nanoTime() + timeLimit.toNanos();
+  }
+
+  private boolean awaitConnection(long deadline) throws IOException {
+    try {
+      // Curator learns of a lost connection a moment later than the call that was lost.
+      TimeUnit.NANOSECONDS.sleep(RETRY_PAUSE.toNanos());
+      long left = deadline - System.nanoTime();
+      return left > 0
+          && curator.blockUntilConnected(
+              (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      throw interrupted("waiting for the connection to ZooKeeper", e);
+    }
+  }
+
+  static InterruptedIOException interrupted(String during, InterruptedException cause) {
+    Thread.currentThread().interrupt();
+    InterruptedIOException e = new InterruptedIOException("interrupted while " + during);
+    e.initCause(cause);
+    return e;
+  }
+
+  /** Whether the answer may have been lost, and a connection that comes back helps. */
+  static boolean isLost(KeeperException e) {
+    return switch (e.code()) {
+      case CONNECTIONLOSS, OPERATIONTIMEOUT, SESSIONEXPIRED, SESSIONMOVED, REQUESTTIMEOUT -> true;
+      default -> false;
+    };
+  }
+}
