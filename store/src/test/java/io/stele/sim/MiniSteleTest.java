@@ -3,16 +3,22 @@ package io.stele.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import java.io.IOException;
 import java.util.List;
+import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -83,6 +89,106 @@ class MiniSteleTest {
       assertThat(table.readRow("a")).isPresent();
       assertThat(table.readRow("b")).isPresent();
       assertThat(stele.table("u").readRow("a")).isEmpty();
+    }
+  }
+
+  @Test
+  void aDrainedServerGivesItsTabletsToTheOthers() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, Site.inMemory(), 2, 4)) {
+      Stele stele = cluster.client();
+      List<Bytes> splitRows = List.of(Bytes.of("2"), Bytes.of("4"), Bytes.of("6"));
+      stele.admin().createTable(TableSchema.of("t", "f"), splitRows);
+      Table table = stele.table("t");
+      for (int i = 0; i < 8; i++) {
+        table.mutate(Mutation.of("" + i).put("f", "q", "v" + i));
+      }
+      ServerId staying = cluster.servers().get(1);
+      cluster.drainServer(cluster.servers().get(0));
+      for (int i = 0; i < 8; i++) {
+        assertThat(table.readRow("" + i).orElseThrow().value("f", "q")).contains(Bytes.of("v" + i));
+      }
+      assertThat(table.tablets())
+          .allSatisfy(tablet -> assertThat(tablet.server()).contains(staying));
+    }
+  }
+
+  @Test
+  void logsOfDeadServersAreDeletedOnceTheirMutationsAreInSSTables() throws IOException {
+    CrashableDisk disk = new CrashableDisk();
+    Site site = Site.inMemory(disk, new MemoryLockStore());
+    try (MiniStele cluster = MiniStele.start(CONF, site, 1, 5)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f"));
+      Table table = stele.table("t");
+      table.mutate(Mutation.of("a").put("f", "q", "1"));
+      cluster.killServer(cluster.servers().get(0));
+      cluster.startServer();
+      assertThat(table.readRow("a")).isPresent();
+      FileSystem fs = disk.mount();
+      Path recovery = new Path("/stele/recovery");
+      assertThat(fs.listStatus(recovery)).hasSize(1);
+      MiniStele.await(
+          "the dead server's log is deleted",
+          () -> {
+            cluster.master().sweep();
+            return fs.listStatus(recovery).length == 0;
+          });
+      cluster.killServer(cluster.servers().get(0));
+      cluster.startServer();
+      assertThat(table.readRow("a")).isPresent();
+    }
+  }
+
+  @Test
+  void aClusterThatWasKilledWholeComesBackWithAllThatWasAcknowledged() throws IOException {
+    CrashableDisk disk = new CrashableDisk();
+    Site site = Site.inMemory(disk, new MemoryLockStore());
+    try (MiniStele cluster = MiniStele.start(CONF, site, 2, 6)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f"), List.of(Bytes.of("5")));
+      for (int i = 0; i < 10; i++) {
+        stele.table("t").mutate(Mutation.of("" + i).put("f", "q", "v" + i));
+      }
+    }
+    disk.crash(new Random(7));
+    try (MiniStele cluster = MiniStele.start(CONF, site, 2, 8)) {
+      Table table = cluster.client().table("t");
+      for (int i = 0; i < 10; i++) {
+        assertThat(table.readRow("" + i).orElseThrow().value("f", "q")).contains(Bytes.of("v" + i));
+      }
+    }
+  }
+
+  @Test
+  void aTableThatGrowsIsSplitSweptAndReadWholeMeanwhile() throws IOException {
+    Configuration conf = new Configuration(CONF);
+    conf.set("stele.tabletserver.memtable.bytes", "64k");
+    CrashableDisk disk = new CrashableDisk();
+    Site site = Site.inMemory(disk, new MemoryLockStore());
+    try (MiniStele cluster = MiniStele.start(conf, site, 2, 9)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f").withSplitBytes(64 << 10));
+      Table table = stele.table("t");
+      Random random = new Random(10);
+      byte[] value = new byte[2000];
+      for (int i = 0; i < 300; i++) {
+        random.nextBytes(value);
+        table.mutate(Mutation.of(String.format("%05d", i)).put("f", "q", value));
+      }
+      MiniStele.await("the table has several tablets", () -> table.tablets().size() > 2);
+      cluster.master().sweep();
+      int rows = 0;
+      try (Rows all = table.readRows(RowQuery.ALL)) {
+        for (Row row : all) {
+          assertThat(row.key()).isEqualTo(Bytes.of(String.format("%05d", rows++)));
+        }
+      }
+      assertThat(rows).isEqualTo(300);
+      cluster.killServer(cluster.servers().get(0));
+      cluster.startServer();
+      assertThat(table.readRow("00299")).isPresent();
+      assertThat(table.readRow("00000")).isPresent();
+      assertThat(cluster.aborts()).isEmpty();
     }
   }
 }
