@@ -68,11 +68,10 @@ public final class SteleJob {
     for (Path jar : jars) {
       append(conf, "tmpjars", jar.toUri().toString());
     }
-    if (program.length > 0) {
-      job.setJar(ClassJars.of(program[0]).toString());
-    }
+    job.setJar(ClassJars.of(program.length > 0 ? program[0] : SteleJob.class).toString());
     append(conf, CommonConfigurationKeys.IO_SERIALIZATIONS_KEY, ModelSerialization.class.getName());
     conf.setIfUnset(Keys.CLIENT_TIMEOUT.name(), TASK_TIMEOUT);
+    conf.setBoolean(Job.USED_GENERIC_PARSER, true); // Else it advises to ship jars in another way.
     Keys.check(conf);
   }
 

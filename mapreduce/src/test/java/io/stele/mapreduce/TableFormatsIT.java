@@ -54,8 +54,7 @@ class TableFormatsIT {
             TableSchema.of("numbers", "f", "g"), List.of(Bytes.of("row300"), Bytes.of("row700")));
     try (BatchWriter writer = stele.table("numbers").batchWriter()) {
       for (int i = 0; i < ROWS; i++) {
-        writer.add(
-            Mutation.of(String.format("row%03d", i)).put("f", "n", Integer.toString(i)));
+        writer.add(Mutation.of(String.format("row%03d", i)).put("f", "n", Integer.toString(i)));
       }
     }
   }

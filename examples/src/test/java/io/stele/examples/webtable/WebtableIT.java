@@ -72,8 +72,7 @@ class WebtableIT {
       Job link = WebtableLink.job(conf, Webtable.TABLE);
       assertThat(link.waitForCompletion(true)).isTrue();
       // 200 to Path, 2 from it, 3 from PathFilter, 1 from GlobFilter.
-      assertThat(WebtableLink.result(link))
-          .isEqualTo(new WebtableLink.Result(203, 206, 206, 5));
+      assertThat(WebtableLink.result(link)).isEqualTo(new WebtableLink.Result(203, 206, 206, 5));
 
       Table table = stele.table(Webtable.TABLE);
       Row filter = table.readRow(DOCS + "org/fs/PathFilter.html").orElseThrow();
