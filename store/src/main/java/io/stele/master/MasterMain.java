@@ -2,6 +2,7 @@ package io.stele.master;
 
 import io.stele.config.ClusterConfig;
 import io.stele.lock.CuratorLockService;
+import io.stele.model.SteleException;
 import io.stele.wire.DataClient;
 import java.net.InetAddress;
 import java.util.concurrent.ExecutionException;
@@ -25,7 +26,9 @@ public final class MasterMain {
     try {
       run();
     } catch (ExecutionException e) {
-      System.err.println("The master ends: " + e.getCause());
+      System.err.println("The master ends: " + e.getCause().getMessage());
+    } catch (SteleException e) {
+      System.err.println("The master cannot run: " + e.getMessage());
     } catch (Throwable t) {
       // Others (ZooKeeper's) may have set a handler that hides what ends the main thread.
       System.err.println("The master cannot run: " + t.getMessage());
