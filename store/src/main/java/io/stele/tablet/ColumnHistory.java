@@ -33,9 +33,9 @@ final class ColumnHistory {
     PUSHED_OUT,
     /** It was pushed out, and overwritten or deleted too. */
     PUSHED_OUT_AND_GONE,
-    /** The same timestamp was written again. */
+    /** The same timestamp was written again, by an operation that left it so. */
     OVERWRITTEN,
-    /** A tombstone of its timestamp or of a time range came after it. */
+    /** A tombstone of its timestamp or of a time range came, perhaps after it was overwritten. */
     DELETED
   }
 
@@ -62,7 +62,7 @@ final class ColumnHistory {
   // What last happened at the timestamp being looked at.
   private long timestamp;
   private long endedAt;
-  private boolean endedByOverwriting;
+  private boolean endedByOverwriting; // ... by a version that was there when its operation ended.
 
   // Until a tombstone comes: the lives counted so far. From then on they are in `lives`.
   private int plain;
@@ -133,9 +133,11 @@ final class ColumnHistory {
       end = deleted;
       overwritten = false;
     }
+    // What an operation did last to a timestamp comes by first, and stands for all it did to it.
+    boolean sameOperation = timestamp == at && endedAt == sequence;
+    endedByOverwriting = sameOperation ? endedByOverwriting : end > sequence;
     timestamp = at;
     endedAt = sequence;
-    endedByOverwriting = true;
 
     boolean pushedOut = surplus || sequence <= pushedOutThrough;
     if (!pushedOut && count > 0) {

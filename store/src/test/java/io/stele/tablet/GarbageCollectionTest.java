@@ -1,0 +1,203 @@
+package io.stele.tablet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.format.CellCursor;
+import io.stele.format.CellType;
+import io.stele.memtable.Memtable;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Codec;
+import io.stele.model.Column;
+import io.stele.model.ColumnFamily;
+import io.stele.model.Edit;
+import io.stele.model.GcPolicy;
+import io.stele.model.Mutation;
+import io.stele.model.TableSchema;
+import io.stele.model.TimeRange;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What compactions may drop: one row, two columns, few timestamps, many deletes, and compactions of
+ * any neighbouring files at any time, against the plain model. Thousands of short histories find what
+ * a long one with whole tablets rarely meets.
+ */
+class GarbageCollectionTest {
+  private static final Bytes ROW = Bytes.of("row");
+  private static final int HISTORIES = 8000;
+
+  @Test
+  void noAnswerDependsOnWhichFilesWereCompactedWhen() throws IOException {
+    Long one = Long.getLong("stele.seed");
+    long first = one != null ? one : 1;
+    long last = one != null ? one : Integer.getInteger("stele.seeds", 1) * (long) HISTORIES;
+    for (long seed = first; seed <= last; seed++) {
+      try {
+        new History(seed).run();
+      } catch (AssertionError | RuntimeException e) {
+        throw new AssertionError("-Dstele.seed=" + seed, e);
+      }
+    }
+  }
+
+  /** One history: memtables stand for files, the newest first. */
+  private static final class History {
+    private final Random random;
+    private final TableSchema schema;
+    private final SchemaRules rules;
+    private final PlainModel model;
+    private final List<Memtable> files = new ArrayList<>();
+    private final List<String> log = new ArrayList<>();
+    private final int timestamps;
+    private final boolean timely;
+    private final int deletesPercent;
+    private long now = 1000;
+    private long sequence;
+
+    History(long seed) {
+      random = new Random(seed);
+      int count = 1 + random.nextInt(3);
+      schema =
+          new TableSchema(
+              "gc",
+              List.of(new ColumnFamily("f", policy(count, 2))),
+              Codec.NONE,
+              1 << 10,
+              1 << 20,
+              false);
+      rules = new SchemaRules(schema);
+      model = new PlainModel(schema);
+      timestamps = 2 + random.nextInt(6);
+      timely = random.nextBoolean();
+      deletesPercent = random.nextInt(70);
+      files.add(new Memtable());
+    }
+
+    private GcPolicy policy(int count, int depth) {
+      int dice = random.nextInt(depth > 0 ? 10 : 5);
+      if (dice == 0) {
+        return new GcPolicy.KeepAll();
+      } else if (dice <= 3) {
+        return GcPolicy.maxVersions(count);
+      } else if (dice == 4) {
+        return GcPolicy.maxAge(Duration.ofNanos(1000L * (1 + random.nextInt(30))));
+      }
+      List<GcPolicy> two = List.of(policy(count, depth - 1), policy(count, depth - 1));
+      return dice <= 6 ? new GcPolicy.Union(two) : new GcPolicy.Intersection(two);
+    }
+
+    void run() throws IOException {
+      log.add(schema.families().toString());
+      int steps = 10 + random.nextInt(40);
+      for (int i = 0; i < steps; i++) {
+        now += random.nextInt(3);
+        int dice = random.nextInt(10);
+        if (dice < 6) {
+          apply();
+        } else if (dice < 7) {
+          files.add(0, new Memtable());
+          log.add("new memtable");
+        } else {
+          compact();
+        }
+        assertThat(visible()).as(() -> String.join("\n", log)).isEqualTo(model.row(ROW, now));
+      }
+    }
+
+    private void apply() throws IOException {
+      Mutation.Builder edits = Mutation.builder(ROW);
+      for (int i = random.nextInt(5) == 0 ? 1 + random.nextInt(3) : 0; i >= 0; i--) {
+        edits.add(edit());
+      }
+      Mutation mutation = edits.build();
+      sequence++;
+      log.add("#" + sequence + " at " + now + " " + mutation.edits());
+      model.apply(mutation);
+      LoggedCells.addTo(files.get(0), LoggedCells.encode(mutation, sequence, 0));
+    }
+
+    private Edit edit() {
+      Column column = random.nextInt(4) == 0 ? Column.of("f", "other") : Column.of("f", "");
+      long timestamp = (timely ? now - now % 4 - timestamps : 990) + random.nextInt(timestamps);
+      if (random.nextInt(100) >= deletesPercent) {
+        return new Edit.Put(
+            column.family(), column.qualifier(), timestamp, Bytes.of("v" + sequence));
+      }
+      return switch (random.nextInt(12)) {
+        case 0 -> new Edit.DeleteRow();
+        case 1 -> new Edit.DeleteFamily("f");
+        case 2 -> new Edit.DeleteColumn("f", column.qualifier(), TimeRange.ALL);
+        case 3, 4, 5 ->
+            new Edit.DeleteColumn(
+                "f",
+                column.qualifier(),
+                new TimeRange(timestamp, timestamp + random.nextInt(timestamps)));
+        default -> new Edit.DeleteCell("f", column.qualifier(), timestamp);
+      };
+    }
+
+    private void compact() throws IOException {
+      int from = random.nextInt(files.size());
+      int to = from + 1 + random.nextInt(files.size() - from);
+      List<Memtable> inputs = files.subList(from, to);
+      boolean whole = to == files.size();
+      log.add("compact " + from + " to " + to + " of " + files.size());
+      CellSieve sieve =
+          new CellSieve(
+              rules,
+              now,
+              whole ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
+              inputs.stream().anyMatch(Memtable::hasTombstones));
+      Memtable output = new Memtable();
+      try (MergedCursor cells = merged(inputs)) {
+        while (cells.next()) {
+          switch (sieve.judge(cells)) {
+            case KEEP -> add(cells, cells.type(), output);
+            case KEEP_AS_SURPLUS -> add(cells, CellType.SURPLUS, output);
+            case DROP, DROP_COLUMN -> {}
+          }
+        }
+      }
+      inputs.clear();
+      files.add(from, output);
+      if (from == 0) {
+        files.add(0, new Memtable());
+      }
+    }
+
+    private static void add(CellCursor cell, CellType type, Memtable to) {
+      int end = cell.valueOffset() + cell.valueLength();
+      to.add(
+          Arrays.copyOf(cell.key(), cell.keyLength()),
+          cell.timestamp(),
+          cell.sequence(),
+          cell.ordinal(),
+          type,
+          Arrays.copyOfRange(cell.valueArray(), cell.valueOffset(), end));
+    }
+
+    private static MergedCursor merged(List<Memtable> memtables) {
+      return new MergedCursor(
+          memtables.stream().map(memtable -> memtable.cursor(Long.MAX_VALUE)).toList(),
+          Long.MAX_VALUE);
+    }
+
+    private List<Cell> visible() throws IOException {
+      try (VisibleCells cells =
+          new VisibleCells(
+              merged(files),
+              new CellSieve(rules, now, CellSieve.Past.WHOLE, true),
+              ColumnSelection.ALL,
+              Integer.MAX_VALUE,
+              TimeRange.ALL)) {
+        return cells.seekRow(ROW) ? cells.takeRow() : List.of();
+      }
+    }
+  }
+}
