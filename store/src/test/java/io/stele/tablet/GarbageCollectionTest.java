@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * What compactions may drop: one row, two columns, few timestamps, many deletes, and compactions of
- * any neighbouring files at any time, against the plain model. Thousands of short histories find what
- * a long one with whole tablets rarely meets.
+ * any neighbouring files at any time, against the plain model. Thousands of short histories find
+ * what a long one with whole tablets rarely meets.
  */
 class GarbageCollectionTest {
   private static final Bytes ROW = Bytes.of("row");
