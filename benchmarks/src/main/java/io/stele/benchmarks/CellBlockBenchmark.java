@@ -22,8 +22,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Going through one 64 KiB block of cells, beside what the machine needs at the least: a checksum
- * and a copy of the same bytes. One operation is one block; {@link #CELLS_PER_BLOCK_HINT} tells how
- * many cells that is.
+ * and a copy of the same bytes. One operation is one block: some 2,000 cells with a 20-byte value,
+ * or 64 with a 1000-byte value.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -32,12 +32,6 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class CellBlockBenchmark {
-  /**
-   * Cells of about 60 bytes with a 20-byte value: some 2,000 to a block; with a 1000-byte value
-   * some 64.
-   */
-  public static final int CELLS_PER_BLOCK_HINT = 2000;
-
   private static final int BLOCK_BYTES = 64 << 10;
   private static final int RESTART_INTERVAL = 16;
 
