@@ -7,6 +7,7 @@ import io.stele.examples.webtable.Webtable;
 import io.stele.examples.webtable.WebtableLink;
 import io.stele.examples.webtable.WebtableLoad;
 import io.stele.examples.webtable.WebtableReport;
+import io.stele.model.Bytes;
 import io.stele.yarn.StartOptions;
 import io.stele.yarn.YarnSubmitter;
 import java.io.IOException;
@@ -36,10 +37,14 @@ final class Demo {
       new org.apache.hadoop.fs.Path("/demo/report");
 
   /** Small, so that a table of some megabytes splits. */
-  private static final long SPLIT_BYTES = 2 << 20;
+  private static final long SPLIT_BYTES = 3 << 20;
+
+  /** About half of the pages lie below it: each tablet server begins with a tablet. */
+  private static final Bytes FIRST_SPLIT =
+      Webtable.row("hadoop.apache.org", "/docs/hadoop-hdfs-client/");
 
   private static final int NODE_MANAGERS = 2;
-  private static final int NODE_MANAGER_MB = 2560;
+  private static final int NODE_MANAGER_MB = 2304;
   private static final int POLL_MILLIS = 250;
 
   /** What a cluster on a small machine is set to. */
@@ -200,9 +205,14 @@ final class Demo {
 
   private void createTable(Stele stele) throws IOException {
     progress.begin("Create table " + Webtable.TABLE);
-    stele.admin().createTable(Webtable.schema(Webtable.TABLE, SPLIT_BYTES));
+    stele.admin().createTable(Webtable.schema(Webtable.TABLE, SPLIT_BYTES), List.of(FIRST_SPLIT));
     progress.end(
-        "families " + Webtable.CONTENTS + ", " + Webtable.LANGUAGE + ", " + Webtable.ANCHOR);
+        "2 tablets; families "
+            + Webtable.CONTENTS
+            + ", "
+            + Webtable.LANGUAGE
+            + ", "
+            + Webtable.ANCHOR);
   }
 
   private void copyPages(Configuration conf) throws IOException {
@@ -230,8 +240,7 @@ final class Demo {
         float map = job.mapProgress();
         boolean reduces = job.getNumReduceTasks() > 0;
         float reduce = reduces ? job.reduceProgress() : 0;
-        String what =
-            reduces && map >= 1 ? "reducing" : map > 0 ? "mapping" : "waiting for containers";
+        String what = reduces && map >= 1 ? "reducing" : map > 0 ? "mapping" : "starting";
         progress.say(reduces ? (map + reduce) / 2 : map, what);
         Thread.sleep(POLL_MILLIS);
       }
@@ -244,7 +253,8 @@ final class Demo {
                 + ") failed: "
                 + job.getStatus().getFailureInfo().strip()
                 + " Its logs are below "
-                + directory.resolve("target"));
+                + EmbeddedHadoop.logDirectory(directory)
+                + "/containers-*");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -85,11 +85,11 @@ final class Progress {
   /** Ends the step with what came of it. */
   synchronized void end(String result) {
     Duration time = elapsed();
-    done.add(new Step(title, time));
     String line =
         head() + String.format(Locale.ROOT, "%6.1f s  %s", time.toMillis() / 1000.0, result);
     out.println(terminal ? "\r\033[K" + line : line);
     out.flush();
+    done.add(new Step(title, time));
     title = "";
   }
 

@@ -39,6 +39,7 @@ record Summary(
     int peakProcesses,
     Path localReport) {
   private static final int TOP_PAGES = 5;
+  private static final int ROW_CHARS_MAX = 64;
 
   /**
    * What lies on HDFS.
@@ -124,9 +125,13 @@ record Summary(
           server(tablet),
           TextTable.size(tablet.bytes()),
           tablet.sstables(),
-          first.isEmpty() ? "(the first)" : first);
+          first.isEmpty() ? "(the first)" : shortened(first));
     }
     table.lines("  ").forEach(out::println);
+  }
+
+  private static String shortened(String row) {
+    return row.length() <= ROW_CHARS_MAX ? row : row.substring(0, ROW_CHARS_MAX - 3) + "...";
   }
 
   private static String server(TabletInfo tablet) {

@@ -179,8 +179,23 @@ final class HadoopDaemons {
     } catch (Exception e) {
       throw new IllegalStateException("YARN did not start", e);
     }
+    linkContainerLogs(yarn, nodeManagers);
     parent.println("up YARN");
     return yarn;
+  }
+
+  /** MiniYARNCluster puts them deep below a random name. */
+  private void linkContainerLogs(MiniYARNCluster yarn, int nodeManagers) {
+    try {
+      for (int i = 0; i < nodeManagers; i++) {
+        Path logs = Path.of(yarn.getNodeManager(i).getConfig().get(YarnConfiguration.NM_LOG_DIRS));
+        Files.createSymbolicLink(
+            EmbeddedHadoop.logDirectory(directory).resolve("containers-" + i),
+            logs.toAbsolutePath());
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException("cannot link the logs of containers", e);
+    }
   }
 
   private void makeDirectories(FileSystem fs) throws IOException {

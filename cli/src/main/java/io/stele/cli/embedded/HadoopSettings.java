@@ -48,6 +48,11 @@ final class HadoopSettings {
     {"mapreduce.client.progressmonitor.pollinterval", "200"},
     {"mapreduce.client.submit.file.replication", "1"},
     {"mapreduce.job.ubertask.enable", "false"},
+    // Few containers: a reducer that waits for maps, or a second attempt beside the first, keeps
+    // others out.
+    {"mapreduce.job.reduce.slowstart.completedmaps", "1.0"},
+    {"mapreduce.map.speculative", "false"},
+    {"mapreduce.reduce.speculative", "false"},
   };
 
   private static final String[][] DAEMONS = {
