@@ -39,9 +39,18 @@ final class Demo {
   /** Small, so that a table of some megabytes splits. */
   private static final long SPLIT_BYTES = 3 << 20;
 
-  /** About half of the pages lie below it: each tablet server begins with a tablet. */
-  private static final Bytes FIRST_SPLIT =
-      Webtable.row("hadoop.apache.org", "/docs/hadoop-hdfs-client/");
+  /**
+   * About a quarter of the pages lies in each of the tablets that these make: every server begins
+   * with some.
+   */
+  private static final List<Bytes> FIRST_SPLITS =
+      List.of(
+              "/docs/hadoop-common/org/apache/hadoop/io/",
+              "/docs/hadoop-hdfs-client/",
+              "/docs/hadoop-yarn-common/")
+          .stream()
+          .map(path -> Webtable.row("hadoop.apache.org", path))
+          .toList();
 
   private static final int NODE_MANAGERS = 2;
   private static final int NODE_MANAGER_MB = 2304;
@@ -205,9 +214,11 @@ final class Demo {
 
   private void createTable(Stele stele) throws IOException {
     progress.begin("Create table " + Webtable.TABLE);
-    stele.admin().createTable(Webtable.schema(Webtable.TABLE, SPLIT_BYTES), List.of(FIRST_SPLIT));
+    stele.admin().createTable(Webtable.schema(Webtable.TABLE, SPLIT_BYTES), FIRST_SPLITS);
     progress.end(
-        "2 tablets; families "
+        FIRST_SPLITS.size()
+            + 1
+            + " tablets; families "
             + Webtable.CONTENTS
             + ", "
             + Webtable.LANGUAGE

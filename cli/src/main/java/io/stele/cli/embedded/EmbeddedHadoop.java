@@ -52,6 +52,8 @@ public final class EmbeddedHadoop implements AutoCloseable {
   private final Marker marker;
   private final Thread atExit = new Thread(this::endQuietly, "embedded-hadoop-end");
 
+  private volatile boolean detached;
+
   private EmbeddedHadoop(Path directory, Process shell) {
     this.directory = directory;
     this.shell = shell;
@@ -226,9 +228,10 @@ public final class EmbeddedHadoop implements AutoCloseable {
     return marker.processes();
   }
 
-  /** Lets it live on when this is closed or this JVM ends. {@link #end} ends it then. */
+  /** Lets it live on when this is closed and when this JVM ends. {@link #end} ends it then. */
   public void detach() throws IOException {
     tell("detach");
+    detached = true;
     Runtime.getRuntime().removeShutdownHook(atExit);
     shell.getInputStream().close();
   }
@@ -239,6 +242,9 @@ public final class EmbeddedHadoop implements AutoCloseable {
    */
   @Override
   public void close() throws IOException {
+    if (detached) {
+      return;
+    }
     try {
       Runtime.getRuntime().removeShutdownHook(atExit);
     } catch (IllegalStateException e) {
