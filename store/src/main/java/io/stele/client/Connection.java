@@ -11,8 +11,10 @@ import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
 import io.stele.wire.DataClient;
 import io.stele.wire.DataPlane;
 import java.io.IOException;
@@ -20,6 +22,9 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -147,7 +152,7 @@ final class Connection implements AutoCloseable {
                     "table " + ref.name() + " is gone: it was dropped after it was opened"));
   }
 
-  /** The tablets of a table as METADATA has them. */
+  /** The tablets of a table as METADATA has them, their sizes as their servers say. */
   List<TabletInfo> tablets(TableRef ref) throws IOException {
     List<TabletRecord> all = records.readAll(ref.id());
     for (int i = 0; i < 10 && !TabletRecords.tile(all); i++) { // Read while a tablet was split.
@@ -157,6 +162,9 @@ final class Connection implements AutoCloseable {
       throw SteleException.retryLater(
           "the tablets of table " + ref.name() + " change faster than they can be read: try later");
     }
+    Set<ServerId> servers = new TreeSet<>();
+    all.forEach(record -> record.location().ifPresent(at -> servers.add(at.server())));
+    Map<TabletId, Long> sizes = new TabletSizes(conf, locks).of(servers);
     return all.stream()
         .map(
             record ->
@@ -164,7 +172,7 @@ final class Connection implements AutoCloseable {
                     record.id(),
                     record.extent(),
                     record.location().map(TabletLocation::server),
-                    record.fileBytes(),
+                    sizes.getOrDefault(record.id(), record.fileBytes()),
                     record.files().size()))
         .toList();
   }

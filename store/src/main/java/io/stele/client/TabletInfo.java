@@ -11,8 +11,8 @@ import java.util.Optional;
  * @param id the tablet
  * @param rows the rows it holds
  * @param server who serves it; empty while it is being moved or recovered
- * @param bytes the size of its SSTables on disk. An SSTable that two tablets share since a split
- *     counts for both, until a compaction has written it anew; what is in memory does not count
+ * @param bytes what its rows take: in SSTables on disk, and in memory. Where its server could not
+ *     be asked it is the length of its SSTables, of which some may be shared with a neighbour
  * @param sstables how many SSTables it has
  */
 public record TabletInfo(

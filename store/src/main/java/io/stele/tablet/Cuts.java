@@ -41,7 +41,10 @@ final class Cuts {
     return best;
   }
 
-  /** Up to {@code count} rows that cut {@code rows} into pieces of like size, in order. */
+  /**
+   * Up to {@code count} rows that cut {@code rows} into pieces of like size, in order, and then the
+   * end of {@code rows} with the bytes of all.
+   */
   List<RowSample> samples(RowRange rows, int count) throws IOException {
     PriorityQueue<Piece> largest =
         new PriorityQueue<>(Comparator.comparingLong(Piece::bytes).reversed());
@@ -69,6 +72,7 @@ final class Cuts {
       }
       offset += piece.bytes();
     }
+    samples.add(new RowSample(rows.end(), offset));
     return samples;
   }
 

@@ -288,7 +288,10 @@ public final class Tablet implements Closeable {
     }
   }
 
-  /** About {@code count} rows that cut the tablet's SSTables into pieces of like size, in order. */
+  /**
+   * About {@code count} rows that cut the tablet's SSTables into pieces of like size, in order, and
+   * then the tablet's end.
+   */
   public List<RowSample> sampleRows(int count) throws IOException {
     Snapshot snapshot = snapshots.acquire();
     try {

@@ -215,6 +215,10 @@ final class FakeTablets implements Tablets {
                 .setOffsetBytes(offset));
       }
     }
+    header.addSamples(
+        SampleProto.newBuilder()
+            .setRow(ByteString.copyFrom(tablet.extent().end().toByteArray()))
+            .setOffsetBytes(offset + 5));
     return new Response(header.build(), ByteBuffer.allocate(0));
   }
 

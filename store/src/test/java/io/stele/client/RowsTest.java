@@ -133,8 +133,8 @@ class RowsTest {
         .containsExactly(
             new RowKeySample(Bytes.of("a"), 10),
             new RowKeySample(Bytes.of("b"), 20),
-            new RowKeySample(Bytes.of("m"), 20),
-            new RowKeySample(Bytes.of("m"), 30),
-            new RowKeySample(Bytes.EMPTY, 30));
+            new RowKeySample(Bytes.of("m"), 25),
+            new RowKeySample(Bytes.of("m"), 35),
+            new RowKeySample(Bytes.EMPTY, 40));
   }
 }

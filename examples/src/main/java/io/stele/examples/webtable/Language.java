@@ -11,7 +11,7 @@ import java.util.TreeMap;
  * few of them.
  */
 final class Language {
-  private static final int HITS_MIN = 5;
+  private static final int HITS_MIN = 3;
 
   private static final Map<String, Set<String>> WORDS =
       new TreeMap<>(

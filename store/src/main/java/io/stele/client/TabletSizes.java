@@ -1,0 +1,76 @@
+package io.stele.client;
+
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.lock.VersionedData;
+import io.stele.metadata.ServerInfo;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.wire.ControlClient;
+import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.HostedTabletProto;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How large tablets are, by those who serve them: only they know what of an SSTable shared since a
+ * split is theirs, and what is in memory.
+ */
+final class TabletSizes {
+  private static final Logger LOG = LoggerFactory.getLogger(TabletSizes.class);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+  private final Configuration conf;
+  private final LockService locks;
+
+  TabletSizes(Configuration conf, LockService locks) {
+    this.conf = conf;
+    this.locks = locks;
+  }
+
+  /** The bytes of the tablets on {@code servers}; those of a server that does not answer lack. */
+  Map<TabletId, Long> of(Set<ServerId> servers) throws IOException {
+    Map<TabletId, Long> sizes = new HashMap<>();
+    for (ServerId server : servers) {
+      try {
+        ask(server, sizes);
+      } catch (IOException | SteleException e) {
+        if (e instanceof InterruptedIOException && !(e instanceof SocketTimeoutException)) {
+          throw e;
+        }
+        LOG.debug("Tablet server {} does not say how large its tablets are", server, e);
+      }
+    }
+    return sizes;
+  }
+
+  private void ask(ServerId server, Map<TabletId, Long> sizes) throws IOException {
+    Optional<VersionedData> lock = locks.read(LockPaths.server(server));
+    if (lock.isEmpty()) {
+      return; // It is gone.
+    }
+    ServerInfo info = ServerInfo.decode(lock.get().data(), server);
+    try (ControlClient<TabletServerProtocol> client =
+        ControlClient.connect(conf, info.control(), TabletServerProtocol.class, TIMEOUT)) {
+      for (HostedTabletProto tablet :
+          client.call(s -> s.report(null, EmptyProto.getDefaultInstance())).getTabletsList()) {
+        TableId table = new TableId(tablet.getTablet().getTableId());
+        sizes.put(
+            new TabletId(table, tablet.getTablet().getTablet()),
+            tablet.getSstableBytes() + tablet.getMemtableBytes());
+      }
+    }
+  }
+}

@@ -1,0 +1,220 @@
+package io.stele.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.stele.config.Keys;
+import io.stele.model.Bytes;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Column;
+import io.stele.model.ColumnFamily;
+import io.stele.model.Filter;
+import io.stele.model.GcPolicy;
+import io.stele.model.Mutation;
+import io.stele.model.ReadModifyWrite;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
+import io.stele.model.TableSchema;
+import io.stele.sim.MiniStele;
+import io.stele.sim.Site;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.Test;
+
+/** The public API over whole clusters in memory. */
+class ClientOverClusterTest {
+  private static Configuration conf() {
+    Configuration conf = MiniStele.quick(new Configuration(false));
+    conf.set(Keys.VALUE_BYTES_MAX.name(), "64k");
+    return conf;
+  }
+
+  private static MiniStele cluster(int servers) throws IOException {
+    return MiniStele.start(conf(), Site.inMemory(), servers, 1);
+  }
+
+  @Test
+  void everyCallDoesWhatItSays() throws Exception {
+    try (MiniStele cluster = cluster(2)) {
+      Stele stele = cluster.client();
+      TableSchema schema =
+          TableSchema.of("t", "f").with(new ColumnFamily("v", GcPolicy.maxVersions(2)));
+      stele.admin().createTable(schema, List.of(Bytes.of("m")));
+      Table table = stele.table("t");
+      assertThat(table.schema()).isEqualTo(schema);
+      assertThat(stele.admin().listTables()).containsExactly(schema);
+      assertThat(table.tablets())
+          .extracting(TabletInfo::rows)
+          .containsExactly(RowRange.of("", "m"), RowRange.of("m", ""));
+
+      table.mutate(Mutation.of("a").put("f", "q", "1").put("v", "", "1"));
+      table.mutateAsync(Mutation.of("a").put("v", "", "2")).get();
+      table.mutate(Mutation.of("a").put("v", "", "3"));
+      Row row = table.readRow("a").orElseThrow();
+      assertThat(row.value("f", "q")).contains(Bytes.of("1"));
+      assertThat(row.family("v"))
+          .extracting(cell -> cell.value().toUtf8())
+          .containsExactly("3", "2");
+      assertThat(table.readRow(Bytes.of("a"), RowQuery.ALL.family("v").versions(1)))
+          .hasValueSatisfying(one -> assertThat(one.cells()).hasSize(1));
+      assertThat(table.readRow("b")).isEmpty();
+
+      List<Outcome> outcomes =
+          table.mutateAll(
+              List.of(
+                  Mutation.of("x").put("f", "", "1"),
+                  Mutation.of("y").put("nosuch", "", "1"),
+                  Mutation.of("x").put("f", "", "2"),
+                  Mutation.of("b").put("f", "", "3")));
+      assertThat(outcomes).extracting(Outcome::isApplied).containsExactly(true, false, true, true);
+      assertThat(outcomes.get(1).failure().orElseThrow().code()).isEqualTo(Code.NOT_FOUND);
+      assertThat(table.readRow("x").orElseThrow().value("f", "")).contains(Bytes.of("2"));
+
+      Filter isOne = Filter.newestIs(Column.of("f", "q"), Bytes.of("1"));
+      Mutation toTwo = Mutation.of("a").put("f", "q", "2");
+      assertThat(table.checkAndMutate(CheckAndMutate.ifAny(isOne, toTwo))).isTrue();
+      assertThat(table.checkAndMutate(CheckAndMutate.ifAny(isOne, toTwo))).isFalse();
+
+      Bytes key = Bytes.of("n");
+      ReadModifyWrite add = ReadModifyWrite.increment(key, "f", Bytes.of("c"), 5);
+      assertThat(table.readModifyWrite(add).value("f", "c").orElseThrow().toLong()).isEqualTo(5);
+      assertThat(table.readModifyWriteAsync(add).get().value("f", "c").orElseThrow().toLong())
+          .isEqualTo(10);
+
+      try (Rows rows = table.readRows(RowQuery.ALL)) {
+        assertThat(rows).extracting(r -> r.key().toUtf8()).containsExactly("a", "b", "n", "x");
+      }
+      List<RowKeySample> samples = table.sampleRowKeys();
+      assertThat(samples.get(samples.size() - 1).row()).isEqualTo(Bytes.EMPTY);
+      assertThat(stele.admin().clusterStatus().servers()).hasSize(2);
+
+      stele.admin().dropTable("t");
+      SteleException gone = catchThrowableOfType(SteleException.class, () -> stele.table("t"));
+      assertThat(gone.code()).isEqualTo(Code.NOT_FOUND);
+    }
+  }
+
+  @Test
+  void wrongInputIsRefusedInWordsAndAFamilyAddedLaterIsFound() throws Exception {
+    try (MiniStele cluster = cluster(1)) {
+      Stele stele = cluster.client();
+      assertThatThrownBy(() -> stele.table("nosuch"))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("no table nosuch");
+      stele.admin().createTable(TableSchema.of("t", "f"));
+      assertThatThrownBy(() -> stele.admin().createTable(TableSchema.of("t", "f")))
+          .isInstanceOf(SteleException.class);
+      Table table = stele.table("t");
+      assertThatThrownBy(() -> table.mutate(Mutation.of("r").put("g", "", "v")))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("table t has no family \"g\": it has f");
+      assertThatThrownBy(() -> table.readRows(RowQuery.ALL.family("g")))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("no family \"g\"");
+      assertThatThrownBy(() -> table.mutate(Mutation.of("r").put("f", "", new byte[70_000])))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("has 70000 bytes: the limit is 65536");
+      assertThat(table.readRow("r")).isEmpty();
+
+      stele.admin().alterTable(TableSchema.of("t", "f", "g"));
+      table.mutate(Mutation.of("r").put("g", "", "v"));
+      assertThat(table.readRow("r").orElseThrow().value("g", "")).contains(Bytes.of("v"));
+    }
+  }
+
+  @Test
+  void incrementsCountOnceWhileServersDie() throws Exception {
+    int threads = 4;
+    int rounds = 60;
+    try (MiniStele cluster = cluster(2)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f"), List.of(Bytes.of("row2")));
+      Table table = stele.table("t");
+      List<CompletableFuture<Void>> workers = new ArrayList<>();
+      for (int t = 0; t < threads; t++) {
+        workers.add(
+            CompletableFuture.runAsync(
+                () -> {
+                  for (int i = 0; i < rounds; i++) {
+                    Bytes row = Bytes.of("row" + i % 4);
+                    try {
+                      table.readModifyWrite(ReadModifyWrite.increment(row, "f", Bytes.EMPTY, 1));
+                    } catch (IOException e) {
+                      throw new UncheckedIOException(e);
+                    }
+                  }
+                },
+                task -> new Thread(task).start()));
+      }
+      for (int i = 0; i < 2; i++) {
+        MiniStele.await("some were counted", () -> table.readRow("row3").isPresent());
+        cluster.startServer();
+        cluster.killServer(cluster.servers().get(0));
+      }
+      CompletableFuture.allOf(workers.toArray(CompletableFuture<?>[]::new)).get();
+      for (int i = 0; i < 4; i++) {
+        assertThat(table.readRow("row" + i).orElseThrow().value("f", "").orElseThrow().toLong())
+            .isEqualTo(threads * rounds / 4);
+      }
+    }
+  }
+
+  @Test
+  void aScanReturnsEveryRowOnceWhileTabletsSplitAndServersDie() throws Exception {
+    int count = 1500;
+    try (MiniStele cluster = cluster(2)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f").withSplitBytes(256 << 10));
+      Table table = stele.table("t");
+      byte[] value = new byte[1000];
+      new Random(1).nextBytes(value);
+      try (BatchWriter writer = table.batchWriter()) {
+        for (int i = 0; i < count; i++) {
+          writer.add(Mutation.of(String.format("row%05d", i)).put("f", "", value));
+        }
+      }
+      AtomicBoolean done = new AtomicBoolean();
+      CompletableFuture<Void> disturbance =
+          CompletableFuture.runAsync(
+              () -> {
+                try (BatchWriter writer = table.batchWriter()) {
+                  for (int i = 0; !done.get() && i < 20_000; i++) {
+                    // Between the rows that are counted.
+                    writer.add(
+                        Mutation.of(String.format("row%05d+", i % count)).put("f", "", value));
+                  }
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              });
+      for (int round = 0; round < 2; round++) {
+        int next = 0;
+        try (Rows rows = table.readRows(RowQuery.ALL.versions(1))) {
+          for (Row row : rows) {
+            String key = row.key().toUtf8();
+            if (!key.endsWith("+")) {
+              assertThat(key).isEqualTo(String.format("row%05d", next++));
+              if (next == count / 3) {
+                cluster.startServer();
+                cluster.killServer(cluster.servers().get(0));
+              }
+            }
+          }
+        }
+        assertThat(next).isEqualTo(count);
+      }
+      done.set(true);
+      disturbance.get();
+    }
+  }
+}
