@@ -35,6 +35,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -108,6 +110,7 @@ class SteleOnYarnIT {
     Table table = create("writes");
     int writers = 4;
     int counters = 8;
+    ExecutorService threads = Executors.newFixedThreadPool(writers);
     AtomicBoolean enough = new AtomicBoolean();
     AtomicInteger written = new AtomicInteger();
     List<CompletableFuture<Map<String, String>>> acknowledged = new ArrayList<>();
@@ -139,13 +142,16 @@ class SteleOnYarnIT {
                 } catch (IOException e) {
                   throw new IllegalStateException(e);
                 }
-              }));
+              },
+              threads));
     }
     await("some writes", () -> written.get() > 200);
     killServerOf(table, "row3");
     int atTheKill = written.get();
     await("writes after the kill", () -> written.get() > atTheKill + 400);
     enough.set(true);
+    CompletableFuture.allOf(acknowledged.toArray(CompletableFuture[]::new)).join();
+    threads.shutdown();
 
     Map<String, Row> stored = read(table);
     int rows = 0;
