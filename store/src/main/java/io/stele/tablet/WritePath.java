@@ -4,6 +4,7 @@ import io.stele.log.LogRecord;
 import io.stele.log.LoggedOperation;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -253,8 +254,18 @@ final class WritePath {
   }
 
   private LogRecord record(long sequence, Mutation mutation, Optional<LoggedOperation> logged) {
-    Bytes cells = LoggedCells.encode(mutation, sequence, clock.assign());
+    long timestamp = leavesTimestampOpen(mutation) ? clock.assign() : Edit.SERVER_TIMESTAMP;
+    Bytes cells = LoggedCells.encode(mutation, sequence, timestamp);
     return new LogRecord(id, sequence, clock.highest(), logged, cells);
+  }
+
+  private static boolean leavesTimestampOpen(Mutation mutation) {
+    for (Edit edit : mutation.edits()) {
+      if (edit instanceof Edit.Put put && put.timestampMicros() == Edit.SERVER_TIMESTAMP) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void publish(

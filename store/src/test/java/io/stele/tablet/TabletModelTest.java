@@ -14,7 +14,7 @@ class TabletModelTest {
   private static final int STEPS = 600;
 
   static LongStream seeds() {
-    return Seeds.of(60);
+    return Seeds.of(80);
   }
 
   @ParameterizedTest(name = "seed {0}")

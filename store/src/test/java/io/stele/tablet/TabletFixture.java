@@ -1,0 +1,90 @@
+package io.stele.tablet;
+
+import io.stele.log.LogRecord;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowOperation;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
+import io.stele.sim.CrashableFileSystem;
+import io.stele.sstable.NoBlockCache;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.hadoop.fs.Path;
+
+/** One tablet with its surroundings in memory. */
+final class TabletFixture {
+  static final Path ROOT = new Path("/stele");
+  static final TabletId ID = new TabletId(new TableId("t1"), "00000000000000aa");
+
+  final CrashableFileSystem fs = CrashableFileSystem.create();
+  final ManualLog log = new ManualLog();
+  final TestManifest manifest;
+  TabletOptions options = TabletOptions.DEFAULT;
+  long nowMicros = 1_000_000;
+  Tablet tablet;
+
+  TabletFixture(TableSchema schema) throws IOException {
+    this(schema, RowRange.ALL);
+  }
+
+  TabletFixture(TableSchema schema, RowRange extent) throws IOException {
+    manifest = new TestManifest(TabletSpec.empty(ID, 1, extent, schema));
+    reopen(List.of());
+  }
+
+  /** Opens the tablet as its record has it, under the next epoch. */
+  void reopen(List<LogRecord> replay) throws IOException {
+    tablet =
+        Tablet.open(
+            manifest.reassigned(),
+            new TabletEnvironment(
+                fs,
+                ROOT,
+                NoBlockCache.INSTANCE,
+                log,
+                manifest,
+                () -> Instant.ofEpochSecond(0, nowMicros * 1000),
+                options),
+            replay);
+  }
+
+  CompletableFuture<OperationResult> apply(RowOperation operation) {
+    return tablet.apply(OperationRequest.of(operation));
+  }
+
+  /** Puts a value at a timestamp, and waits. */
+  void put(String row, String family, String qualifier, long timestamp, String value) {
+    apply(Mutation.of(row).put(family, Bytes.of(qualifier), timestamp, Bytes.of(value))).join();
+  }
+
+  /** The rows as text: {@code row family:qualifier@timestamp=value ...}. */
+  List<String> rows() throws IOException {
+    return tablet.read(ReadRequest.of(RowQuery.ALL)).rows().stream()
+        .map(TabletFixture::text)
+        .toList();
+  }
+
+  private static String text(Row row) {
+    StringBuilder text = new StringBuilder(row.key().toString());
+    for (Cell cell : row.cells()) {
+      text.append(
+          " "
+              + cell.family()
+              + ":"
+              + cell.qualifier()
+              + "@"
+              + cell.timestampMicros()
+              + "="
+              + cell.value());
+    }
+    return text.toString();
+  }
+}
