@@ -8,6 +8,7 @@ import io.stele.model.SteleException;
 import io.stele.tablet.Manifest;
 import io.stele.tablet.ManifestEdit;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.Optional;
 
 /**
@@ -21,7 +22,8 @@ import java.util.Optional;
 final class RecordManifest implements Manifest {
   private final TabletRecords records;
   private final ServerLife life;
-  private TabletRecord record; // Guarded by this.
+  // Written under this; read without it, as a change waits for METADATA for as long as that is away.
+  private volatile TabletRecord record;
 
   RecordManifest(TabletRecords records, TabletRecord record, ServerLife life) {
     this.records = records;
@@ -29,8 +31,8 @@ final class RecordManifest implements Manifest {
     this.life = life;
   }
 
-  /** The record as it was last read or written. */
-  synchronized TabletRecord record() {
+  /** The record as it was last read or written; never waits for a change under way. */
+  TabletRecord record() {
     return record;
   }
 
@@ -84,6 +86,9 @@ final class RecordManifest implements Manifest {
           throw e;
         }
         life.pause(what, e);
+      } catch (InterruptedIOException e) {
+        life.abort("cannot tell whether it could " + what + ": " + e.getMessage());
+        throw SteleException.outcomeUnknown("could not " + what, e);
       } catch (IOException e) {
         life.pause(what, e); // Nothing was changed.
       }

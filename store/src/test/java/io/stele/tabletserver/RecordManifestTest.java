@@ -1,0 +1,89 @@
+package io.stele.tabletserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.Redo;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class RecordManifestTest {
+  private final List<String> aborts = new ArrayList<>();
+  private final ServerLife life = new ServerLife(aborts::add);
+
+  @Test
+  void theRecordCanBeReadWhileAChangeOfItWaitsForMetadata() throws Exception {
+    TabletRecord root =
+        new TabletRecord(
+            TabletId.ROOT,
+            RowRange.ALL,
+            Bytes.EMPTY,
+            Assignment.NEVER,
+            Bytes.EMPTY,
+            List.of(),
+            Set.of(),
+            Redo.START,
+            Map.of(),
+            Optional.empty());
+    RecordManifest manifest = new RecordManifest(null, root, life);
+    CountDownLatch changing = new CountDownLatch(1);
+    CountDownLatch metadataIsBack = new CountDownLatch(1);
+    CompletableFuture<Void> change =
+        CompletableFuture.runAsync(
+            () -> {
+              try {
+                manifest.change(
+                    before -> {
+                      changing.countDown();
+                      try {
+                        metadataIsBack.await();
+                      } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                      }
+                      return before;
+                    });
+              } catch (IOException e) {
+                throw new IllegalStateException(e);
+              }
+            });
+    changing.await();
+    CompletableFuture<TabletRecord> read = CompletableFuture.supplyAsync(manifest::record);
+    try {
+      assertThat(read.get(10, TimeUnit.SECONDS)).isEqualTo(root);
+    } finally {
+      metadataIsBack.countDown();
+    }
+    change.get(10, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aChangeThatWasInterruptedHasAnUnknownOutcomeAndEndsTheServer() {
+    assertThatThrownBy(
+            () ->
+                RecordManifest.settle(
+                    life,
+                    "write",
+                    () -> {
+                      throw new InterruptedIOException("interrupted while waiting");
+                    }))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
+    assertThat(life.isOver()).isTrue();
+    assertThat(aborts).hasSize(1);
+  }
