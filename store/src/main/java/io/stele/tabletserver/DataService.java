@@ -7,6 +7,7 @@ import io.stele.model.OperationId;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
+import io.stele.model.TabletId;
 import io.stele.tablet.OperationRequest;
 import io.stele.tablet.OperationResult;
 import io.stele.tablet.ReadRequest;
@@ -264,7 +265,10 @@ final class DataService implements RequestHandler {
       boolean sync) {
     try {
       HostedTablet hosted = tablets.require(tablet);
-      budgets.get(hosted.kind()).requireRoom(hosted.kind());
+      // Not of the root tablet: METADATA's memtables become smaller only by writes to it.
+      if (!hosted.id().equals(TabletId.ROOT)) {
+        budgets.get(hosted.kind()).requireRoom(hosted.kind());
+      }
       return hosted
           .tablet()
           .apply(

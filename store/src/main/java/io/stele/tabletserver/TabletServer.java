@@ -105,6 +105,7 @@ public final class TabletServer {
   private TabletLoader loader;
   private Maintenance maintenance;
   private Map<LogKind, ExecutorService> loaders;
+  private ExecutorService rootLoader;
   private ScheduledExecutorService rounds;
 
   /**
@@ -203,6 +204,7 @@ public final class TabletServer {
             config.logSegmentsMax());
     // Loading a user tablet waits for METADATA, which may be waiting to be loaded here.
     loaders = each(kind -> pool("loader-" + kind, LOADERS));
+    rootLoader = pool("loader-root", 1); // METADATA's tablets wait for the root tablet, likewise.
     controlServer =
         ControlServer.start(
             environment.conf(),
@@ -338,9 +340,9 @@ public final class TabletServer {
     if (!moving.add(tablet)) {
       return;
     }
-    loaders
-        .get(HostedTablet.kindOf(tablet))
-        .execute(
+    ExecutorService threads =
+        tablet.equals(TabletId.ROOT) ? rootLoader : loaders.get(HostedTablet.kindOf(tablet));
+    threads.execute(
             () -> {
               try {
                 work.run();
