@@ -164,7 +164,7 @@ final class Maintenance {
       threads.execute(
           () -> {
             try {
-              if (tablets.find(hosted.id()).isPresent()) {
+              if (tablets.has(hosted)) {
                 work.run();
               }
             } catch (CorruptionException e) {

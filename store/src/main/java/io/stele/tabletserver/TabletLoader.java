@@ -195,7 +195,8 @@ final class TabletLoader {
         // tablets whole, or ends.
       }
       Path directory = layout.recovery(other);
-      if (!fs.exists(directory) && !fs.exists(layout.logs(other))) {
+      // In this order: the one is renamed to the other.
+      if (!fs.exists(layout.logs(other)) && !fs.exists(directory)) {
         throw new CorruptionException(
             directory.toString(),
             0,

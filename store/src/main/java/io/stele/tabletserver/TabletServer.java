@@ -373,9 +373,10 @@ public final class TabletServer {
       }
       hosted.minor().acquire();
       try {
-        tablet.pauseWrites().join();
+        pauseAndCompact(tablet, discard);
         if (!discard) {
-          tablet.minorCompact();
+          // Before the tablet is free: it may come back here at once and need the log again.
+          logs.get(hosted.kind()).forget(hosted.id());
         }
         tablets.remove(hosted);
         hosted
@@ -387,9 +388,26 @@ public final class TabletServer {
     } finally {
       hosted.larger().release();
     }
-    logs.get(hosted.kind()).forget(hosted.id());
+    if (discard) {
+      logs.get(hosted.kind()).forget(hosted.id());
+    }
     tablet.close();
     LOG.info("Unloaded tablet {}", hosted.id());
+  }
+
+  private static void pauseAndCompact(Tablet tablet, boolean discard) throws IOException {
+    boolean done = false;
+    try {
+      tablet.pauseWrites().join();
+      if (!discard) {
+        tablet.minorCompact();
+      }
+      done = true;
+    } finally {
+      if (!done) {
+        tablet.resumeWrites(); // It stays, and is served as before.
+      }
+    }
   }
 
   /** Puts the table's schema of now in force for its tablets here. */
@@ -435,7 +453,12 @@ public final class TabletServer {
   public void drain() throws IOException {
     LOG.info("Draining {} tablets", tablets.count());
     draining = true;
-    lock.update(info(true).encode());
+    try {
+      lock.update(info(true).encode());
+    } catch (IOException | RuntimeException e) {
+      draining = false; // The master goes on giving it tablets.
+      throw e;
+    }
     try {
       unloadAll(hosted -> hosted.kind() == LogKind.USER);
       unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT));
