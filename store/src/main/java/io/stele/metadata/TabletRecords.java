@@ -162,8 +162,14 @@ public final class TabletRecords {
    * master after the server was fenced.
    */
   public TabletRecord release(TabletRecord record, String why) throws IOException {
-    TabletRecord next = record.withAssignment(record.assignment().released(), record.logs());
+    Set<ServerId> logs = new TreeSet<>(record.logs());
     Mutation.Builder row = change(record, why, record.assignment());
+    if (record.assignment().state() == Assignment.State.ASSIGNED) {
+      // Who never loaded it has logged nothing of it. Its log may even be deleted already, where it
+      // was assigned late to a server that nobody needed any more.
+      record.assignment().server().filter(logs::remove).ifPresent(server -> deleteLog(row, server));
+    }
+    TabletRecord next = record.withAssignment(record.assignment().released(), logs);
     RecordCodec.putState(row, next);
     apply("release", record, row);
     return next;
@@ -194,7 +200,7 @@ public final class TabletRecords {
       logs.removeIf(server -> !record.assignment().isTo(server));
       record.logs().stream()
           .filter(server -> !logs.contains(server))
-          .forEach(server -> delete(row, RecordCodec.LOGS, server.toString()));
+          .forEach(server -> deleteLog(row, server));
     }
     apply(edit.what(), record, row);
     return new TabletRecord(
@@ -250,7 +256,7 @@ public final class TabletRecords {
     delete(unmark, RecordCodec.SPLIT, "");
     try {
       rowsOf(low).update(marked(mark), unmark.build());
-    } catch (SteleException e) {
+    } catch (SteleException | IOException e) {
       // The mark of a split that is done changes nothing any more; the next change removes it.
       return new SplitResult(marked(low, mark), high);
     }
@@ -426,6 +432,10 @@ public final class TabletRecords {
 
   private static void delete(Mutation.Builder row, String family, String qualifier) {
     row.add(new io.stele.model.Edit.DeleteColumn(family, Bytes.of(qualifier), TimeRange.ALL));
+  }
+
+  private static void deleteLog(Mutation.Builder row, ServerId server) {
+    delete(row, RecordCodec.LOGS, server.toString());
   }
 
   private static RecordRows.Condition state(TabletRecord record) {

@@ -68,6 +68,16 @@ class TabletRecordsTest {
   }
 
   @Test
+  void aServerThatNeverLoadedTheTabletLeavesNoLogToReplay() throws IOException {
+    TabletRecord first = records.loaded(records.assign(only(), ONE));
+    TabletRecord second = records.assign(records.release(first, "fenced"), TWO);
+    assertThat(second.logs()).containsExactly(ONE, TWO);
+    TabletRecord released = records.release(second, "fenced");
+    assertThat(released.logs()).containsExactly(ONE);
+    assertThat(only()).isEqualTo(released);
+  }
+
+  @Test
   void onlyWhoHasTheTabletCanChangeItsRecord() throws IOException {
     TabletRecord first = records.loaded(records.assign(only(), ONE));
     records.assign(records.release(first, "fenced"), TWO);
