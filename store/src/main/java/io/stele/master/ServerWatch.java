@@ -135,8 +135,12 @@ final class ServerWatch implements AutoCloseable {
             return;
           }
           fence.fence(layout.logs(server), layout.recovery(server));
+          if (takeLock(server)) {
+            // It came up while it was fenced, and may have answered since under a lease of its own.
+            Thread.sleep(leaseWait.toMillis());
+          }
           break;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
           LOG.warn("Cannot fence tablet server {} yet", server, e);
           Thread.sleep(RETRY.toMillis());
         }
@@ -162,11 +166,18 @@ final class ServerWatch implements AutoCloseable {
 
   /** A server's process is known to have ended: its lock need not be waited for. */
   void exited(ServerId server) throws IOException {
+    takeLock(server);
+    wake.look();
+  }
+
+  /** Deletes the server's lock; gives whether it had one. */
+  private boolean takeLock(ServerId server) throws IOException {
     Optional<VersionedData> lock = locks.read(LockPaths.server(server));
+    boolean had = lock.isPresent();
     while (lock.isPresent() && !locks.delete(LockPaths.server(server), lock.get().version())) {
       lock = locks.read(LockPaths.server(server)); // Its last renewal came in between.
     }
-    wake.look();
+    return had;
   }
 
   /** The locks changed: looks at once who lives, so that no time is lost while the loop is busy. */
