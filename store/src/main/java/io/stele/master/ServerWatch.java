@@ -52,6 +52,7 @@ final class ServerWatch implements AutoCloseable {
   // Guarded by this.
   private Map<ServerId, ServerInfo> live = Map.of();
   private final Set<ServerId> fencing = new HashSet<>();
+  private final Set<ServerId> withoutLog = new HashSet<>(); // Fenced, or all but.
   private final Set<ServerId> fenced = new HashSet<>();
 
   /**
@@ -108,7 +109,7 @@ final class ServerWatch implements AutoCloseable {
           LOG.info("Tablet server {} is there", server);
         }
       }
-      now.keySet().removeAll(fenced); // It took its lock too late and has lost its log.
+      now.keySet().removeAll(withoutLog); // It took its lock too late and has lost its log.
       live = now;
       suspects.forEach(this::beginFence);
     }
@@ -128,15 +129,25 @@ final class ServerWatch implements AutoCloseable {
   private void fence(ServerId server) {
     try {
       Thread.sleep(leaseWait.toMillis());
+      boolean cameUp = false;
       while (true) {
         try {
-          if (locks.read(LockPaths.server(server)).isPresent()) {
-            spare(server);
-            return;
+          boolean locked = locks.read(LockPaths.server(server)).isPresent();
+          if (!hasNoLog(server)) {
+            if (locked) {
+              spare(server);
+              return;
+            }
+            fence.fence(layout.logs(server), layout.recovery(server));
+            tookLog(server);
+            locked = locks.read(LockPaths.server(server)).isPresent();
           }
-          fence.fence(layout.logs(server), layout.recovery(server));
-          if (takeLock(server)) {
-            // It came up while it was fenced, and may have answered since under a lease of its own.
+          if (locked) {
+            cameUp = true;
+            takeLock(server);
+          }
+          if (cameUp) {
+            // While it was fenced: it may have answered since, under a lease of its own.
             Thread.sleep(leaseWait.toMillis());
           }
           break;
@@ -157,6 +168,16 @@ final class ServerWatch implements AutoCloseable {
     wake.lookAtAll(); // It may have split tablets that are known whole.
   }
 
+  private synchronized boolean hasNoLog(ServerId server) {
+    return withoutLog.contains(server);
+  }
+
+  private synchronized void tookLog(ServerId server) {
+    withoutLog.add(server);
+    live = new TreeMap<>(live);
+    live.remove(server);
+  }
+
   /** A server that had its log directory already but not yet its lock: it was only starting. */
   private synchronized void spare(ServerId server) {
     LOG.info("Tablet server {} has its lock: it was just starting", server);
@@ -170,14 +191,11 @@ final class ServerWatch implements AutoCloseable {
     wake.look();
   }
 
-  /** Deletes the server's lock; gives whether it had one. */
-  private boolean takeLock(ServerId server) throws IOException {
+  private void takeLock(ServerId server) throws IOException {
     Optional<VersionedData> lock = locks.read(LockPaths.server(server));
-    boolean had = lock.isPresent();
     while (lock.isPresent() && !locks.delete(LockPaths.server(server), lock.get().version())) {
       lock = locks.read(LockPaths.server(server)); // Its last renewal came in between.
     }
-    return had;
   }
 
   /** The locks changed: looks at once who lives, so that no time is lost while the loop is busy. */
