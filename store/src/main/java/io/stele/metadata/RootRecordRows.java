@@ -96,7 +96,15 @@ final class RootRecordRows implements RecordRows {
     String update = UUID.randomUUID().toString();
     boolean inDoubt = false;
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      Optional<Node> node = read();
+      Optional<Node> node;
+      try {
+        node = read();
+      } catch (IOException e) {
+        if (inDoubt) {
+          throw doubt(e);
+        }
+        throw e;
+      }
       if (node.isPresent() && node.get().updates().contains(update)) {
         return true;
       }
@@ -120,7 +128,7 @@ final class RootRecordRows implements RecordRows {
         inDoubt = true; // The next read tells.
       } catch (IOException e) {
         if (inDoubt) {
-          throw SteleException.outcomeUnknown("a change of the root tablet's record", e);
+          throw doubt(e);
         }
         throw e;
       }
@@ -128,6 +136,10 @@ final class RootRecordRows implements RecordRows {
     throw SteleException.outcomeUnknown(
         "the root tablet's record was changed by others " + ATTEMPTS_MAX + " times meanwhile",
         null);
+  }
+
+  private static SteleException doubt(IOException cause) {
+    return SteleException.outcomeUnknown("a change of the root tablet's record", cause);
   }
 
   private static boolean holds(Condition condition, Row row) {
