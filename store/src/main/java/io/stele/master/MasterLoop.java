@@ -8,7 +8,6 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
-import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import java.io.IOException;
@@ -106,7 +105,7 @@ final class MasterLoop implements Runnable {
         pause = step() ? BUSY : IDLE;
       } catch (InterruptedIOException e) {
         return; // The master is closed.
-      } catch (IOException | SteleException e) {
+      } catch (IOException | RuntimeException e) {
         LOG.warn("The master could not do all it had to; it goes on: {}", e.toString());
         LOG.debug("Why", e);
         wake.lookAtAll();
@@ -161,7 +160,7 @@ final class MasterLoop implements Runnable {
     for (Action action : actions) {
       act(action, known.get(action.tablet()), live);
     }
-    boolean cleaned = tables.clean(known.values());
+    boolean cleaned = tables.clean();
     return !actions.isEmpty() || cleaned || servers.isFencing();
   }
 

@@ -13,7 +13,6 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.io.IOException;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -116,27 +115,27 @@ final class TableAdmin {
    * Removes the records of tablets of dropped tables that nobody has any more, and what else there
    * is of a table once none is left.
    *
-   * @param known all tablets
    * @return whether something was removed
    */
-  synchronized boolean clean(Collection<TabletRecord> known) throws IOException {
+  synchronized boolean clean() throws IOException {
     if (dropping.isEmpty()) {
       return false;
     }
     boolean removed = false;
-    for (TabletRecord record : known) {
-      if (dropping.containsKey(record.id().table())
-          && record.assignment().state() == Assignment.State.NONE) {
-        try {
-          records.delete(record);
-        } catch (RecordChangedException e) {
-          LOG.debug("{} was changed meanwhile", record, e); // The next look shows how it is.
-        }
-        removed = true;
-      }
-    }
     for (StoredTable table : List.copyOf(dropping.values())) {
-      if (records.readAll(table.id()).isEmpty()) {
+      List<TabletRecord> left = records.readAll(table.id());
+      // In order, and none before all are given up: a record may count only because of the next.
+      if (left.stream().allMatch(record -> record.assignment().state() == Assignment.State.NONE)) {
+        for (TabletRecord record : left) {
+          try {
+            records.delete(record);
+          } catch (RecordChangedException e) {
+            LOG.debug("{} was changed meanwhile", record, e); // The next look shows how it is.
+          }
+          removed = true;
+        }
+      }
+      if (left.isEmpty()) {
         records.deleteTentatives(table.id());
         fs.delete(layout.table(table.id()), true);
         schemas.delete(table);

@@ -9,7 +9,6 @@ import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecords;
-import io.stele.model.SteleException;
 import io.stele.wire.Address;
 import io.stele.wire.ControlServer;
 import io.stele.wire.DataPlane;
@@ -124,7 +123,7 @@ final class Term implements AutoCloseable {
       } catch (InterruptedIOException e) {
         LOG.debug("Sweeping ends with the term", e);
         return;
-      } catch (IOException | SteleException e) {
+      } catch (IOException | RuntimeException e) {
         LOG.warn("Could not sweep: {}; next time, then", e.toString());
       }
     }
