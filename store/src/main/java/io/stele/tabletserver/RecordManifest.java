@@ -22,7 +22,8 @@ import java.util.Optional;
 final class RecordManifest implements Manifest {
   private final TabletRecords records;
   private final ServerLife life;
-  // Written under this; read without it, as a change waits for METADATA for as long as that is away.
+  // Written under this; read without it, as a change waits for METADATA for as long as that is
+  // away.
   private volatile TabletRecord record;
 
   RecordManifest(TabletRecords records, TabletRecord record, ServerLife life) {

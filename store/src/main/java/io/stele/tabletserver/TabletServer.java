@@ -343,18 +343,18 @@ public final class TabletServer {
     ExecutorService threads =
         tablet.equals(TabletId.ROOT) ? rootLoader : loaders.get(HostedTablet.kindOf(tablet));
     threads.execute(
-            () -> {
-              try {
-                work.run();
-              } catch (InterruptedException e) {
-                Thread.currentThread().interrupt(); // The server stops.
-              } catch (IOException | RuntimeException e) {
-                // The master sees that the record did not change, and asks again.
-                LOG.warn("Could not {} tablet {}", what, tablet, e);
-              } finally {
-                moving.remove(tablet);
-              }
-            });
+        () -> {
+          try {
+            work.run();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // The server stops.
+          } catch (IOException | RuntimeException e) {
+            // The master sees that the record did not change, and asks again.
+            LOG.warn("Could not {} tablet {}", what, tablet, e);
+          } finally {
+            moving.remove(tablet);
+          }
+        });
   }
 
   /**

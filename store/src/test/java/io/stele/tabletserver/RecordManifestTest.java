@@ -87,3 +87,4 @@ class RecordManifestTest {
     assertThat(life.isOver()).isTrue();
     assertThat(aborts).hasSize(1);
   }
+}
