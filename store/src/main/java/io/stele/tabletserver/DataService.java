@@ -303,8 +303,20 @@ final class DataService implements RequestHandler {
     }
   }
 
-  private static void fail(Responder responder, Throwable failure) {
-    responder.fail(meaning(failure));
+  private void fail(Responder responder, Throwable failure) {
+    Throwable why = meaning(failure);
+    boolean saysNothing =
+        why instanceof SteleException known && known.code() == SteleException.Code.RETRY_LATER;
+    if (saysNothing || mayAnswer.getAsBoolean()) {
+      responder.fail(why);
+    } else {
+      // A refusal or damage tells what the tablet holds, too.
+      responder.fail(
+          new SteleException(
+              SteleException.Code.OUTCOME_UNKNOWN,
+              "this server's lease has run out: it may not say why it failed",
+              why));
+    }
   }
 
   private static Optional<Throwable> failure(CompletableFuture<OperationResult> result) {
