@@ -24,6 +24,9 @@ import io.stele.yarn.ComponentStatus;
 import io.stele.yarn.StartOptions;
 import io.stele.yarn.YarnSubmitter;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,6 +42,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
@@ -248,6 +252,71 @@ class SteleOnYarnIT {
     awaitAllComponents();
     assertThat(components()).isEqualTo(before);
     assertThat(table.readRow("row")).isPresent();
+  }
+
+  @Test
+  void theCommandLineDoesWhatItSaysAndRefusesWhatIsWrong() throws Exception {
+    assertThat(run("table", "create", "notes", "text:versions=2")).isEqualTo(new Ran(0, "Created table notes.\n", ""));
+    assertThat(run("put", "notes", "row1", "text:title", "hello").exit()).isZero();
+    assertThat(run("get", "notes", "row1").out()).contains("text:title").contains("hello");
+    assertThat(run("scan", "notes").out()).contains("row1");
+    assertThat(run("table", "describe", "notes").out()).contains("family text:versions=2").contains("SSTABLES");
+
+    assertThat(run("get", "nothere", "row1")).satisfies(refused(3, "nothere"));
+    assertThat(run("put", "notes", "row1", "nofamily:x", "v")).satisfies(refused(3, "nofamily"));
+    assertThat(run("put", "notes", "r".repeat((64 << 10) + 1), "text:x", "v")).satisfies(refused(4, "65537", "65536"));
+    assertThat(run("table", "create", "bad", "a\u0001b")).satisfies(refused(4, "\\x01", "printable"));
+    assertThat(run("table", "create", "notes", "text")).satisfies(refused(4, "notes"));
+    assertThat(run("table", "list", "-D", "stele.rot.dir=/x")).satisfies(refused(4, "stele.rot.dir", "stele.root.dir"));
+    assertThat(run("table", "list", "-D", "stele.client.timeout=soon"))
+        .satisfies(refused(4, "stele.client.timeout", "soon", "10s"));
+    assertThat(run("tabel", "list")).satisfies(refused(2, "tabel"));
+    assertThat(run("scan", "notes").out().lines().filter(line -> line.contains("hello"))).hasSize(1);
+    assertThat(run("table", "list").out()).contains("notes").doesNotContain("bad");
+
+    assertThat(run("file", "verify", "/stele/logs").exit()).isZero();
+    java.nio.file.Path damaged = java.nio.file.Path.of("target", "damaged.log").toAbsolutePath();
+    Path log = FileSystem.get(conf).globStatus(new Path("/stele/logs/*/meta-1.log"))[0].getPath();
+    byte[] bytes;
+    try (FSDataInputStream in = FileSystem.get(conf).open(log)) {
+      bytes = in.readAllBytes();
+    }
+    bytes[bytes.length / 2] ^= 1;
+    java.nio.file.Files.write(damaged, bytes);
+    assertThat(run("file", "verify", "file://" + damaged))
+        .satisfies(ran -> assertThat(ran.exit()).isEqualTo(7))
+        .satisfies(ran -> assertThat(ran.out()).contains("offset"));
+    assertThat(run("table", "drop", "notes")).satisfies(refused(2, "--yes"));
+    assertThat(run("table", "drop", "notes", "--yes").exit()).isZero();
+  }
+
+  private record Ran(int exit, String out, String err) {}
+
+  private static Consumer<Ran> refused(int exit, String... words) {
+    return ran -> {
+      assertThat(ran.exit()).as(ran.err()).isEqualTo(exit);
+      assertThat(ran.err()).contains(words).doesNotContain("\tat ");
+      assertThat(ran.err().lines().count()).as(ran.err()).isLessThanOrEqualTo(4);
+    };
+  }
+
+  private Ran run(String... command) throws IOException {
+    java.nio.file.Path directory = java.nio.file.Files.createDirectories(java.nio.file.Path.of("target", "command-line-conf"));
+    try (OutputStream site = java.nio.file.Files.newOutputStream(directory.resolve("core-site.xml"))) {
+      conf.writeXml(site);
+    }
+    List<String> arguments = new ArrayList<>(List.of(command));
+    if (!command[0].equals("tabel")) {
+      arguments.addAll(List.of("--conf", directory.toString()));
+    }
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int exit =
+        Main.commandLine()
+            .setOut(new PrintWriter(out, true))
+            .setErr(new PrintWriter(err, true))
+            .execute(arguments.toArray(String[]::new));
+    return new Ran(exit, out.toString(), err.toString());
   }
 
   private Table create(String name) throws IOException {
