@@ -10,6 +10,7 @@ import io.stele.log.Durability;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogKind;
 import io.stele.log.LogOptions;
+import io.stele.metadata.Bootstrap;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
@@ -157,7 +158,7 @@ public final class TabletServer {
 
   private void start() throws IOException {
     FileSystem fs = environment.fs();
-    Layout layout = Layout.open(fs, config.cluster().root());
+    Layout layout = Bootstrap.join(fs, config.cluster().root(), environment.locks());
     schemas = new Schemas(environment.locks());
     dataClient = new DataClient(DataClient.Options.DEFAULT);
     access = new TabletAccess(environment.locks(), dataClient, environment.random());
