@@ -18,6 +18,7 @@ import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
 import io.stele.wire.control.ControlProtos.UnloadTabletRequestProto;
 import java.io.IOException;
+import java.util.concurrent.Semaphore;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.slf4j.Logger;
@@ -32,6 +33,8 @@ final class AdminService implements TabletServerService.BlockingInterface {
   private static final EmptyProto DONE = EmptyProto.getDefaultInstance();
 
   private final TabletServer server;
+  // A compaction may wait for METADATA; a thread must be left for the request to load that.
+  private final Semaphore compacting = new Semaphore(1);
 
   AdminService(TabletServer server) {
     this.server = server;
@@ -64,11 +67,16 @@ final class AdminService implements TabletServerService.BlockingInterface {
   @Override
   public EmptyProto compactTable(RpcController controller, CompactTableRequestProto request)
       throws ServiceException {
+    if (!compacting.tryAcquire()) {
+      throw SteleException.retryLater("this server compacts other tables at the moment: try again");
+    }
     try {
       server.compact(new TableId(request.getTableId()), request.getKind());
       return DONE;
     } catch (IOException e) {
       throw new ServiceException(e);
+    } finally {
+      compacting.release();
     }
   }
 
