@@ -87,6 +87,9 @@ final class RecordManifest implements Manifest {
           throw e;
         }
         life.pause(what, e);
+      } catch (RuntimeException e) {
+        life.abort("cannot tell whether it could " + what + ": " + e);
+        throw e;
       } catch (InterruptedIOException e) {
         life.abort("cannot tell whether it could " + what + ": " + e.getMessage());
         throw SteleException.outcomeUnknown("could not " + what, e);

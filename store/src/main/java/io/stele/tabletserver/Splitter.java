@@ -103,7 +103,7 @@ final class Splitter {
       tablets.remove(parent);
       tablets.add(lower);
       tablets.add(upper);
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       life.abort("the halves of tablet " + parent.id() + " cannot be opened: " + e);
       throw e;
     }

@@ -352,6 +352,10 @@ public final class TabletServer {
           } catch (IOException | RuntimeException e) {
             // The master sees that the record did not change, and asks again.
             LOG.warn("Could not {} tablet {}", what, tablet, e);
+          } catch (Error e) {
+            // Its record may say that it is loaded here.
+            life.abort("could not " + what + " tablet " + tablet + ": " + e);
+            throw e;
           } finally {
             moving.remove(tablet);
           }
