@@ -18,7 +18,12 @@ import picocli.CommandLine.Option;
 public final class ClusterOptions {
   private static final List<String> SITE_FILES =
       List.of(
-          "core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml", "stele-site.xml");
+          "core-site.xml",
+          "hdfs-site.xml",
+          "yarn-site.xml",
+          "mapred-site.xml",
+          "hadoop-client.xml",
+          "stele-site.xml");
 
   @Option(
       names = "--conf",

@@ -180,14 +180,17 @@ record Summary(
   }
 
   private void printKept(PrintStream out, Path directory) {
-    out.println("The cluster is up. Try, here or in another terminal:");
+    boolean found = directory.toString().equals(System.getProperty("stele.work.dir", ""));
+    String which = found ? "" : " --conf " + directory;
     String top = report.topPages().isEmpty() ? "ROW" : report.topPages().get(0).row();
-    out.println("  bin/stele table describe webtable");
-    out.println("  bin/stele get webtable '" + top + "' -c anchor");
-    out.println("  bin/stele scan webtable --prefix org.apache.hadoop -c language: --limit 10");
-    out.println("  bin/stele status");
-    out.println("  bin/stele yarn status");
-    out.println("  bin/stele file verify " + Keys.ROOT_DIR.in(conf) + "/tables");
+    out.println("The cluster is up. Try, here or in another terminal:");
+    out.println("  bin/stele table describe webtable" + which);
+    out.println("  bin/stele get webtable '" + top + "' -c anchor" + which);
+    out.println(
+        "  bin/stele scan webtable --prefix org.apache.hadoop -c language: --limit 10" + which);
+    out.println("  bin/stele status" + which);
+    out.println("  bin/stele yarn status" + which);
+    out.println("  bin/stele file verify " + Keys.ROOT_DIR.in(conf) + "/tables" + which);
     out.println(
         "YARN's page: http://" + conf.get("yarn.resourcemanager.webapp.address", "?") + "/");
     out.println(
@@ -196,6 +199,6 @@ record Summary(
             + " and "
             + directory.resolve("stele-site.xml")
             + " to the configuration.");
-    out.println("End it with:  bin/stele demo --stop");
+    out.println("End it with:  bin/stele demo --stop" + (found ? "" : " --dir " + directory));
   }
 }

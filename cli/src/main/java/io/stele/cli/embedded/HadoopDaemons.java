@@ -85,6 +85,21 @@ final class HadoopDaemons {
       parent.println("failed " + e.toString().replace('\n', ' '));
       Runtime.getRuntime().halt(1);
     }
+    // Not until the process ends: a lock that is collected is given up.
+    while (true) {
+      waitOn(lock);
+    }
+  }
+
+  private static void waitOn(FileLock lock) {
+    synchronized (lock) {
+      try {
+        lock.wait();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        Runtime.getRuntime().halt(1); // Nobody interrupts this thread.
+      }
+    }
   }
 
   private static void listenToParent() {

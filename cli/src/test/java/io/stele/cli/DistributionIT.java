@@ -1,0 +1,137 @@
+package io.stele.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is in the distribution, and that its command runs. */
+@Timeout(120)
+class DistributionIT {
+  private static List<String> jars(String directory) throws IOException {
+    try (Stream<Path> files = Files.list(Launcher.home().resolve(directory))) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> name.endsWith(".jar"))
+          .sorted()
+          .toList();
+    }
+  }
+
+  private static String withoutVersion(String jar) {
+    return jar.replaceFirst(
+        "-v?\\d[^-]*(-jre|-GA|-SNAPSHOT|\\.Final|-empty-to-avoid-conflict-with-guava)?(?=(-[a-z]|\\.jar))",
+        "");
+  }
+
+  @Test
+  void noJarIsThereInTwoVersions() throws IOException {
+    Map<String, List<String>> byName = new TreeMap<>();
+    for (String directory : List.of("lib", "lib/hadoop", "lib/embedded")) {
+      for (String jar : jars(directory)) {
+        byName
+            .computeIfAbsent(withoutVersion(jar), name -> new ArrayList<>())
+            .add(directory + "/" + jar);
+      }
+    }
+    assertThat(byName).hasSizeGreaterThan(100);
+    assertThat(byName.values().stream().filter(jars -> jars.size() > 1)).isEmpty();
+  }
+
+  @Test
+  void besideHadoopThereAreOnlyOurJarsAndTwoLibraries() throws IOException {
+    assertThat(jars("lib").stream().map(DistributionIT::withoutVersion))
+        .containsExactlyInAnyOrder(
+            "caffeine.jar",
+            "picocli.jar",
+            "stele-cli.jar",
+            "stele-examples.jar",
+            "stele-inputformat.jar",
+            "stele-mapreduce.jar",
+            "stele-outputformat.jar",
+            "stele-store.jar",
+            "stele-yarn-app.jar");
+  }
+
+  @Test
+  void whatAJobBringsIsSmall() throws IOException {
+    long bytes = 0;
+    for (String jar : jars("lib")) {
+      if (jar.matches("stele-(store|inputformat|outputformat|mapreduce)-.*")) {
+        bytes += Files.size(Launcher.home().resolve("lib").resolve(jar));
+      }
+    }
+    assertThat(bytes).isBetween(1L, 5_000_000L);
+  }
+
+  @Test
+  void hadoopsOwnJarsHoldNoServersOfHdfsAndNoTests() throws IOException {
+    assertThat(jars("lib/hadoop"))
+        .noneMatch(
+            jar ->
+                jar.matches("hadoop-hdfs-\\d.*")
+                    || jar.contains("-tests")
+                    || jar.startsWith("junit"))
+        .anyMatch(jar -> jar.startsWith("hadoop-common-"))
+        .anyMatch(jar -> jar.startsWith("hadoop-mapreduce-client-app-"));
+  }
+
+  @Test
+  void theCommandTeaches() throws Exception {
+    Launcher.Ended help = Launcher.run("--help");
+    assertThat(help.code()).isZero();
+    assertThat(help.output()).contains("stele demo --keep", "Exit codes");
+    assertThat(Launcher.run("table", "create", "--help").output())
+        .contains("versions=3", "Examples:");
+    assertThat(Launcher.run("--version").output()).contains("stele 0.", "Hadoop 3.5.0");
+  }
+
+  @Test
+  void theCommandRunsThroughSymbolicLinks() throws Exception {
+    Path link =
+        Files.createTempDirectory(Files.createDirectories(Path.of("target", "launcher")), "links")
+            .resolve("st");
+    Files.createSymbolicLink(
+        link, Launcher.home().resolve("bin").resolve("stele").toAbsolutePath());
+    Process process =
+        new ProcessBuilder(link.toAbsolutePath().toString(), "--version")
+            .redirectErrorStream(true)
+            .start();
+    assertThat(
+            new String(
+                process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8))
+        .contains("stele 0.");
+    assertThat(process.waitFor()).isZero();
+  }
+
+  @Test
+  void wrongUseIsToldInALineOrTwo() throws Exception {
+    Launcher.Ended unknown = Launcher.run("tabel", "list");
+    assertThat(unknown.code()).isEqualTo(ExitCode.USAGE.number());
+    assertThat(unknown.output()).contains("table").doesNotContain("Exception", "\tat ");
+    Launcher.Ended key = Launcher.run("table", "list", "-D", "stele.zookeper.quorum=x");
+    assertThat(key.code()).isEqualTo(ExitCode.REFUSED.number());
+    assertThat(key.output()).contains("stele.zookeeper.quorum").doesNotContain("\tat ");
+    Launcher.Ended value = Launcher.run("table", "list", "-D", "stele.client.timeout=soon");
+    assertThat(value.code()).isEqualTo(ExitCode.REFUSED.number());
+    assertThat(value.output()).contains("stele.client.timeout", "soon", "10ms");
+    Launcher.Ended drop = Launcher.run("table", "drop", "t");
+    assertThat(drop.code()).isEqualTo(ExitCode.USAGE.number());
+    assertThat(drop.output()).contains("--yes");
+  }
+
+  @Test
+  void aFileThatIsNotThereIsNotFound() throws Exception {
+    Launcher.Ended ended = Launcher.run("file", "verify", "file:///no/such/file.sst");
+    assertThat(ended.code()).isEqualTo(ExitCode.NOT_FOUND.number());
+    assertThat(ended.output()).contains("/no/such/file.sst").doesNotContain("\tat ");
+  }
+}

@@ -1,0 +1,70 @@
+package io.stele.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Runs {@code bin/stele} of the distribution, as its users do. */
+public final class Launcher {
+  private static final long MINUTES_MAX = 10;
+
+  private Launcher() {}
+
+  /**
+   * What a command said and how it ended.
+   *
+   * @param output both of its streams
+   */
+  public record Ended(int code, String output) {}
+
+  /** The distribution, built by the package phase before. */
+  public static Path home() {
+    Path home = Path.of(System.getProperty("stele.home", "target/stele-not-built"));
+    assertThat(home.resolve("lib")).as("the distribution; run through mvn verify").isDirectory();
+    return home;
+  }
+
+  /** Starts a command; its output goes to {@code output}. */
+  public static Process start(Path output, String... arguments) throws IOException {
+    List<String> command =
+        new ArrayList<>(List.of(home().resolve("bin").resolve("stele").toString()));
+    command.addAll(List.of(arguments));
+    Files.createDirectories(output.toAbsolutePath().getParent());
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+    builder
+        .environment()
+        .keySet()
+        .removeIf(name -> name.startsWith("STELE_") || name.startsWith("HADOOP_"));
+    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    builder
+        .environment()
+        .put(
+            "HOME", Files.createDirectories(Path.of("target", "home")).toAbsolutePath().toString());
+    Process process = builder.start();
+    process.getOutputStream().close();
+    return process;
+  }
+
+  /** Runs a command to its end. */
+  public static Ended run(String... arguments) throws IOException, InterruptedException {
+    Path output =
+        Files.createTempFile(
+            Files.createDirectories(Path.of("target", "launcher")), "stele", ".out");
+    Process process = start(output, arguments);
+    try {
+      assertThat(process.waitFor(MINUTES_MAX, TimeUnit.MINUTES))
+          .as("stele %s ended", String.join(" ", arguments))
+          .isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
+    return new Ended(process.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
+  }
+}

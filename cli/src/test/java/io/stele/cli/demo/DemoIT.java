@@ -1,0 +1,184 @@
+package io.stele.cli.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.cli.Launcher;
+import io.stele.cli.embedded.EmbeddedHadoop;
+import io.stele.cli.embedded.MarkedProcess;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The demo, as it is run from the distribution. */
+@Timeout(900)
+class DemoIT {
+  private static Path directory(String name) {
+    return Path.of("target", "embedded", name).toAbsolutePath();
+  }
+
+  /** The smallest of the javadoc jars. */
+  private static String fewPages() throws IOException {
+    try (Stream<Path> jars = Files.list(Launcher.home().resolve("share").resolve("pages"))) {
+      return jars.filter(jar -> jar.toString().contains("hadoop-yarn-client-"))
+          .findFirst()
+          .orElseThrow()
+          .toString();
+    }
+  }
+
+  @Test
+  void isKeptUpUsedAndStopped() throws Exception {
+    Path directory = directory("demo");
+    String at = directory.toString();
+    try {
+      Launcher.Ended demo = Launcher.run("demo", "--keep", "--dir", at, "--pages", fewPages());
+      assertThat(demo.output()).contains("Done in", "The pages most referred to", "demo --stop");
+      assertThat(demo.code()).isZero();
+
+      // Another demo does not touch it.
+      Launcher.Ended again = Launcher.run("demo", "--dir", at);
+      assertThat(again.code()).isEqualTo(4);
+      assertThat(again.output()).contains("--stop");
+
+      String row = "org.apache.hadoop/docs/hadoop-yarn-client/index.html";
+      Launcher.Ended page =
+          Launcher.run("get", "webtable", row, "-c", "contents:", "--raw", "--conf", at);
+      assertThat(page.output()).startsWith("<!DOCTYPE");
+      assertThat(page.code()).isZero();
+      assertThat(Launcher.run("table", "create", "t", "f:versions=3", "--conf", at).code())
+          .isZero();
+      assertThat(Launcher.run("put", "t", "row", "f:a", "1", "f:b", "\\x00", "--conf", at).code())
+          .isZero();
+      assertThat(Launcher.run("get", "t", "row", "--conf", at).output())
+          .contains("row\tf:a\t", "\t1\n", "\t\\x00\n");
+      Launcher.Ended nothing = Launcher.run("get", "t", "no", "--conf", at);
+      assertThat(nothing.code()).isEqualTo(3);
+      assertThat(Launcher.run("put", "t", "row", "g:a", "1", "--conf", at).code()).isEqualTo(3);
+      assertThat(Launcher.run("table", "drop", "t", "--yes", "--conf", at).code()).isZero();
+      Launcher.Ended files =
+          Launcher.run("file", "verify", "/stele/logs", "/stele/tables", "--conf", at);
+      assertThat(files.output()).contains(" sound, 0 damaged");
+      assertThat(files.code()).isZero();
+      assertThat(Launcher.run("yarn", "status", "--conf", at).output())
+          .contains("tabletserver-2", "RUNNING");
+
+      theTasksHadOurJarsBesideHadoopsAndNothingElse(directory);
+
+      Launcher.Ended stopped = Launcher.run("demo", "--stop", "--dir", at);
+      assertThat(stopped.code()).isZero();
+      assertThat(EmbeddedHadoop.processes(directory)).isEmpty();
+    } finally {
+      EmbeddedHadoop.end(directory);
+    }
+  }
+
+  private static void theTasksHadOurJarsBesideHadoopsAndNothingElse(Path directory)
+      throws IOException {
+    Set<String> localized = new TreeSet<>();
+    Set<String> elsewhere = new TreeSet<>();
+    for (int node = 0; node < 2; node++) {
+      Path logs = EmbeddedHadoop.logDirectory(directory).resolve("containers-" + node).toRealPath();
+      try (Stream<Path> files = Files.walk(logs)) {
+        for (Path script : files.filter(file -> file.endsWith("launch_container.sh")).toList()) {
+          String text = Files.readString(script, StandardCharsets.UTF_8);
+          if (text.contains("YarnChild")) {
+            text.lines()
+                .filter(line -> line.startsWith("ln -sf") && line.contains(".jar\""))
+                .map(
+                    line -> line.substring(line.lastIndexOf('/') + 1).replaceAll("-\\d.*|\".*", ""))
+                .forEach(localized::add);
+            text.lines()
+                .filter(line -> line.startsWith("export CLASSPATH="))
+                .flatMap(
+                    line ->
+                        Arrays.stream(
+                            line.substring("export CLASSPATH=".length())
+                                .replace("\"", "")
+                                .split(":")))
+                .filter(entry -> !entry.startsWith("$PWD") && !entry.startsWith("job.jar/"))
+                .forEach(elsewhere::add);
+          }
+        }
+      }
+    }
+    assertThat(elsewhere)
+        .containsExactly(Launcher.home().toAbsolutePath().resolve("lib/hadoop") + "/*");
+    assertThat(localized)
+        .contains("stele-store")
+        .isSubsetOf(
+            "stele-store",
+            "stele-inputformat",
+            "stele-outputformat",
+            "stele-mapreduce",
+            "stele-examples",
+            "job.jar");
+  }
+
+  @Test
+  void ctrlCWhileHadoopStartsLeavesNoProcess() throws Exception {
+    endedBy("INT", "ctrl-c-early", MarkedProcess::isJava);
+  }
+
+  @Test
+  void ctrlCWhileSteleStartsLeavesNoProcess() throws Exception {
+    endedBy("INT", "ctrl-c", process -> process.isJava() && process.component().isPresent());
+  }
+
+  @Test
+  void aKilledDemoLeavesNoProcess() throws Exception {
+    endedBy("KILL", "killed-demo", process -> process.isJava() && process.component().isPresent());
+  }
+
+  /** Runs the demo until one of its processes is as {@code moment} says, and sends it a signal. */
+  private static void endedBy(
+      String signal, String name, java.util.function.Predicate<MarkedProcess> moment)
+      throws Exception {
+    Path directory = directory(name);
+    Path output = directory.resolveSibling(name + ".out");
+    Process demo =
+        Launcher.start(output, "demo", "--dir", directory.toString(), "--pages", fewPages());
+    try {
+      await(() -> EmbeddedHadoop.processes(directory).stream().anyMatch(moment) || !demo.isAlive());
+      assertThat(demo.isAlive()).as(Files.readString(output)).isTrue();
+      signal(signal, List.of(demo));
+      assertThat(demo.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(demo.exitValue()).isEqualTo(signal.equals("INT") ? 130 : 137);
+      // Of a killed one the daemons learn by the end of a stream: that takes a moment.
+      await(() -> EmbeddedHadoop.processes(directory).isEmpty());
+      assertThat(EmbeddedHadoop.isRunning(directory)).isFalse();
+      assertThat(Files.readString(output)).doesNotContain("\tat ");
+    } finally {
+      demo.destroyForcibly();
+      EmbeddedHadoop.end(directory);
+    }
+  }
+
+  private static void signal(String signal, List<Process> processes) throws Exception {
+    for (Process process : processes) {
+      assertThat(
+              new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
+                  .start()
+                  .waitFor())
+          .isZero();
+    }
+  }
+
+  private static void await(Callable<Boolean> condition) throws Exception {
+    long deadline = System.nanoTime() + Duration.ofMinutes(3).toNanos();
+    while (!condition.call()) {
+      assertThat(System.nanoTime()).as("waited three minutes").isLessThan(deadline);
+      Thread.sleep(50);
+    }
+  }
+}
