@@ -32,15 +32,18 @@ class ModulesTest {
           "master",
           "sim");
 
-  /** What jobs may use of the store: its public API, and configuration keys. */
+  /** What programs use of the store: its public API, and configuration keys. */
   private static final List<String> API = List.of("model", "client", "config");
+
+  /** What splits and shuffled records are written with, besides. */
+  private static final List<String> BYTES = with(API, "format", "wire");
 
   /** Each module's package and what of ours it may use. */
   private static final Map<String, List<String>> ARROWS =
       Map.of(
-          "inputformat", API,
-          "outputformat", API,
-          "mapreduce", with(API, "inputformat", "outputformat"),
+          "inputformat", BYTES,
+          "outputformat", BYTES,
+          "mapreduce", with(BYTES, "inputformat", "outputformat"),
           "examples", with(API, "inputformat", "outputformat", "mapreduce"),
           "yarn", STORE);
 

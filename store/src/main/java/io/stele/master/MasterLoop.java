@@ -237,6 +237,12 @@ final class MasterLoop implements Runnable {
     } catch (RecordChangedException e) {
       LOG.debug("{} was changed meanwhile", record, e);
       wake.lookAtAll(); // Somebody was faster; the next look shows how it is.
+    } catch (SteleException e) {
+      if (e.code() == SteleException.Code.RETRY_LATER) {
+        throw e; // METADATA is away: what else there is to do would only wait for it too.
+      }
+      LOG.warn("{} could not be carried out; other tablets go on: {}", action, e.toString());
+      wake.lookAtAll();
     }
   }
 

@@ -4,6 +4,7 @@ import io.stele.log.LogKind;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.TabletId;
 import io.stele.tablet.Tablet;
+import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -15,9 +16,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * larger first. Safe for use by any number of threads.
  */
 final class HostedTablet {
+  private static final Duration REST_AFTER_FAILURE = Duration.ofSeconds(5);
+
   private final Tablet tablet;
   private final RecordManifest manifest;
   private final long majorDueNanos;
+  private volatile long restUntilNanos = System.nanoTime();
   private final AtomicBoolean majorTaken = new AtomicBoolean();
   private final Semaphore minor = new Semaphore(1);
   private final Semaphore larger = new Semaphore(1);
@@ -57,6 +61,16 @@ final class HostedTablet {
   /** Which of a server's logs, budgets and threads a tablet belongs to. */
   static LogKind kindOf(TabletId tablet) {
     return tablet.table().isSystem() ? LogKind.META : LogKind.USER;
+  }
+
+  /** Has maintenance wait a while: some of it just failed. */
+  void rest() {
+    restUntilNanos = System.nanoTime() + REST_AFTER_FAILURE.toNanos();
+  }
+
+  /** Whether maintenance failed a moment ago. */
+  boolean isResting() {
+    return System.nanoTime() - restUntilNanos < 0;
   }
 
   /** Held by a minor compaction. */

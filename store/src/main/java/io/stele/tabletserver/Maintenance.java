@@ -157,7 +157,7 @@ final class Maintenance {
 
   private void start(
       HostedTablet hosted, Semaphore permit, Executor threads, String what, Work work) {
-    if (!permit.tryAcquire()) {
+    if (hosted.isResting() || !permit.tryAcquire()) {
       return; // The next round will see.
     }
     try {
@@ -168,8 +168,10 @@ final class Maintenance {
                 work.run();
               }
             } catch (CorruptionException e) {
+              hosted.rest();
               LOG.error("Tablet {} could not {}: {}", hosted.id(), what, e.getMessage());
             } catch (IOException | SteleException e) {
+              hosted.rest();
               LOG.warn("Tablet {} could not {}; it will be tried again", hosted.id(), what, e);
             } catch (RuntimeException | Error e) {
               LOG.error("Tablet {}: {}", hosted.id(), what, e);
