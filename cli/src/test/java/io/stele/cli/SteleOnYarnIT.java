@@ -256,22 +256,29 @@ class SteleOnYarnIT {
 
   @Test
   void theCommandLineDoesWhatItSaysAndRefusesWhatIsWrong() throws Exception {
-    assertThat(run("table", "create", "notes", "text:versions=2")).isEqualTo(new Ran(0, "Created table notes.\n", ""));
+    assertThat(run("table", "create", "notes", "text:versions=2"))
+        .isEqualTo(new Ran(0, "Created table notes.\n", ""));
     assertThat(run("put", "notes", "row1", "text:title", "hello").exit()).isZero();
     assertThat(run("get", "notes", "row1").out()).contains("text:title").contains("hello");
     assertThat(run("scan", "notes").out()).contains("row1");
-    assertThat(run("table", "describe", "notes").out()).contains("family text:versions=2").contains("SSTABLES");
+    assertThat(run("table", "describe", "notes").out())
+        .contains("family text:versions=2")
+        .contains("SSTABLES");
 
     assertThat(run("get", "nothere", "row1")).satisfies(refused(3, "nothere"));
     assertThat(run("put", "notes", "row1", "nofamily:x", "v")).satisfies(refused(3, "nofamily"));
-    assertThat(run("put", "notes", "r".repeat((64 << 10) + 1), "text:x", "v")).satisfies(refused(4, "65537", "65536"));
-    assertThat(run("table", "create", "bad", "a\u0001b")).satisfies(refused(4, "\\x01", "printable"));
+    assertThat(run("put", "notes", "r".repeat((64 << 10) + 1), "text:x", "v"))
+        .satisfies(refused(4, "65537", "65536"));
+    assertThat(run("table", "create", "bad", "a\u0001b"))
+        .satisfies(refused(4, "\\x01", "printable"));
     assertThat(run("table", "create", "notes", "text")).satisfies(refused(4, "notes"));
-    assertThat(run("table", "list", "-D", "stele.rot.dir=/x")).satisfies(refused(4, "stele.rot.dir", "stele.root.dir"));
+    assertThat(run("table", "list", "-D", "stele.rot.dir=/x"))
+        .satisfies(refused(4, "stele.rot.dir", "stele.root.dir"));
     assertThat(run("table", "list", "-D", "stele.client.timeout=soon"))
         .satisfies(refused(4, "stele.client.timeout", "soon", "10s"));
     assertThat(run("tabel", "list")).satisfies(refused(2, "tabel"));
-    assertThat(run("scan", "notes").out().lines().filter(line -> line.contains("hello"))).hasSize(1);
+    assertThat(run("scan", "notes").out().lines().filter(line -> line.contains("hello")))
+        .hasSize(1);
     assertThat(run("table", "list").out()).contains("notes").doesNotContain("bad");
 
     assertThat(run("file", "verify", "/stele/logs").exit()).isZero();
@@ -301,8 +308,10 @@ class SteleOnYarnIT {
   }
 
   private Ran run(String... command) throws IOException {
-    java.nio.file.Path directory = java.nio.file.Files.createDirectories(java.nio.file.Path.of("target", "command-line-conf"));
-    try (OutputStream site = java.nio.file.Files.newOutputStream(directory.resolve("core-site.xml"))) {
+    java.nio.file.Path directory =
+        java.nio.file.Files.createDirectories(java.nio.file.Path.of("target", "command-line-conf"));
+    try (OutputStream site =
+        java.nio.file.Files.newOutputStream(directory.resolve("core-site.xml"))) {
       conf.writeXml(site);
     }
     List<String> arguments = new ArrayList<>(List.of(command));
