@@ -54,9 +54,11 @@ final class ColumnHistory {
   private long[] rangeSequence = new long[4];
   private int[] rangeOrdinal = new int[4];
 
-  // Tombstones of single versions met so far; needed only with an unseen past.
+  // Sequence numbers of tombstones of single versions with greater timestamps, ascending, and
+  // behind
+  // them those of the timestamp being looked at. Needed only with an unseen past.
+  private int singlesAbove;
   private int singles;
-  private long[] singleTimestamp = new long[4];
   private long[] singleSequence = new long[4];
 
   // What last happened at the timestamp being looked at.
@@ -81,6 +83,7 @@ final class ColumnHistory {
     tombstones = false;
     pushedOutThrough = NEVER;
     ranges = 0;
+    singlesAbove = 0;
     singles = 0;
     timestamp = Long.MAX_VALUE;
     endedAt = Long.MAX_VALUE;
@@ -111,13 +114,11 @@ final class ColumnHistory {
   void deleteVersion(long at, long sequence) {
     beginTombstones();
     if (unseenPast) {
-      if (singles == singleTimestamp.length) {
-        singleTimestamp = Arrays.copyOf(singleTimestamp, singles * 2);
+      settleSingles(at);
+      if (singles == singleSequence.length) {
         singleSequence = Arrays.copyOf(singleSequence, singles * 2);
       }
-      singleTimestamp[singles] = at;
-      singleSequence[singles] = sequence;
-      singles++;
+      singleSequence[singles++] = sequence;
     }
     timestamp = at;
     endedAt = sequence;
@@ -132,6 +133,9 @@ final class ColumnHistory {
     if (deleted < end || (deleted == end && overwritten)) {
       end = deleted;
       overwritten = false;
+    }
+    if (unseenPast) {
+      settleSingles(at);
     }
     // What an operation did last to a timestamp comes by first, and stands for all it did to it.
     boolean sameOperation = timestamp == at && endedAt == sequence;
@@ -214,11 +218,22 @@ final class ColumnHistory {
         break;
       }
     }
-    for (int i = 0; i < singles; i++) {
-      if (singleSequence[i] > sequence && singleTimestamp[i] > at) {
-        first = Math.min(first, singleSequence[i]);
-      }
+    int next = Arrays.binarySearch(singleSequence, 0, singlesAbove, sequence + 1);
+    next = next < 0 ? ~next : next;
+    return next < singlesAbove ? Math.min(first, singleSequence[next]) : first;
+  }
+
+  /** Sorts in the tombstones of the timestamps above {@code at}. */
+  private void settleSingles(long at) {
+    if (timestamp == at) {
+      return;
     }
-    return first;
+    for (; singlesAbove < singles; singlesAbove++) {
+      long sequence = singleSequence[singlesAbove];
+      int place = Arrays.binarySearch(singleSequence, 0, singlesAbove, sequence);
+      place = place < 0 ? ~place : place;
+      System.arraycopy(singleSequence, place, singleSequence, place + 1, singlesAbove - place);
+      singleSequence[place] = sequence;
+    }
   }
 }

@@ -20,9 +20,10 @@ import java.util.function.Supplier;
  * How an operation is applied, in stages:
  *
  * <ol>
- *   <li><em>admit</em>: refuse what the schema, a limit or the tablet's state does not allow;
+ *   <li><em>admit</em>: refuse what is not for this tablet, or not now;
  *   <li><em>recognise</em>: under the row's lock, join or repeat the outcome of a retry;
- *   <li><em>evaluate</em>: work out the changes over what is queued before them;
+ *   <li><em>evaluate</em>: refuse what the schema or a limit does not allow, and work out the
+ *       changes over what is queued before them;
  *   <li><em>queue</em>: under the sequence lock, take the next sequence number, put the cells into
  *       the memtable, where no reader sees them yet, and the record into the log's queue;
  *   <li><em>publish</em>: when the log has it, and all before it, the read point moves over it, and
@@ -88,6 +89,7 @@ final class WritePath {
     CompletableFuture<OperationResult> future = new CompletableFuture<>();
     try {
       admit(request);
+      Runnable afterwards;
       ReentrantLock row = rows.of(request.operation().row());
       row.lock();
       try {
@@ -95,10 +97,11 @@ final class WritePath {
         if (begun.isPresent() && begun.get().known().isPresent()) {
           return begun.get().known().get();
         }
-        evaluateAndQueue(request, begun.map(OperationWindow.Begun::operation), future);
+        afterwards = evaluateAndQueue(request, begun.map(OperationWindow.Begun::operation), future);
       } finally {
         row.unlock();
       }
+      afterwards.run();
     } catch (CorruptionException e) {
       refuse(future, new SteleException(SteleException.Code.CORRUPTION, e.getMessage(), e));
     } catch (IOException e) {
@@ -166,7 +169,6 @@ final class WritePath {
     if (!extent.contains(row)) {
       throw new RowOutOfRangeException(id, extent, row);
     }
-    OperationCheck.check(request.operation(), rules.get(), valueBytesMax);
     if (!log.hasRoom()) {
       throw SteleException.retryLater("too much waits for the commit log: try again");
     }
@@ -186,26 +188,29 @@ final class WritePath {
                     future));
   }
 
-  private void evaluateAndQueue(
+  /**
+   * Evaluates and queues.
+   *
+   * @return what is left to do without locks, as it may call back whoever waits for any operation
+   */
+  private Runnable evaluateAndQueue(
       OperationRequest request,
       Optional<OperationWindow.Operation> operation,
       CompletableFuture<OperationResult> future)
       throws IOException {
     boolean queued = false;
     try {
-      Evaluation.Evaluated evaluated;
-      try {
-        evaluated = evaluation.evaluate(request.operation());
-      } catch (SteleException e) {
-        refuseWhenDurable(e, future);
-        return;
-      }
+      // After a retry was recognised: what was applied is not refused for a newer schema.
+      OperationCheck.check(request.operation(), rules.get(), valueBytesMax);
+      Evaluation.Evaluated evaluated = evaluation.evaluate(request.operation());
       if (evaluated.mutation().edits().isEmpty() && operation.isEmpty()) {
-        tellWhenDurable(evaluated.result(), future);
-        return;
+        return () -> tellWhenDurable(evaluated.result(), future);
       }
-      queue(request, operation, evaluated, future);
+      Runnable afterwards = queue(request, operation, evaluated, future);
       queued = true;
+      return afterwards;
+    } catch (SteleException e) {
+      return () -> refuseWhenDurable(e, future);
     } finally {
       if (!queued) {
         operation.ifPresent(window::abandon);
@@ -213,7 +218,7 @@ final class WritePath {
     }
   }
 
-  private void queue(
+  private Runnable queue(
       OperationRequest request,
       Optional<OperationWindow.Operation> operation,
       Evaluation.Evaluated evaluated,
@@ -222,8 +227,6 @@ final class WritePath {
     Bytes result =
         operation.isPresent() ? OperationResults.encode(evaluated.result()) : Bytes.EMPTY;
     Optional<LoggedOperation> logged = operation.map(one -> one.logged(result));
-    DurableOrder.Entry entry;
-    CompletableFuture<Void> durable;
     sequencing.lock();
     try {
       health.check();
@@ -232,25 +235,19 @@ final class WritePath {
       LogRecord record = record(sequence, evaluated.mutation(), logged);
       try {
         operation.ifPresent(one -> window.queued(one, sequence, result));
-        entry = order.add(sequence, () -> publish(operation, evaluated.result(), future), future);
+        DurableOrder.Entry entry =
+            order.add(sequence, () -> publish(operation, evaluated.result(), future), future);
         LoggedCells.addTo(snapshots.peek().active(), record.cells());
         lastSequence = sequence;
-        durable = log.append(record, request.durability());
+        CompletableFuture<Void> durable = log.append(record, request.durability());
+        return () -> durable.whenComplete((done, failure) -> logged(entry, failure, future));
       } catch (IOException | RuntimeException | Error e) {
-        stop(e);
-        throw e;
+        health.stop(e); // At once: nobody may queue anything behind this.
+        return () -> stop(e);
       }
     } finally {
       sequencing.unlock();
     }
-    durable.whenComplete(
-        (done, failure) -> {
-          if (failure == null) {
-            order.durable(entry);
-          } else {
-            logFailed(failure, future);
-          }
-        });
   }
 
   private LogRecord record(long sequence, Mutation mutation, Optional<LoggedOperation> logged) {
@@ -301,7 +298,12 @@ final class WritePath {
     future.completeExceptionally(why);
   }
 
-  private void logFailed(Throwable failure, CompletableFuture<OperationResult> future) {
+  private void logged(
+      DurableOrder.Entry entry, Throwable failure, CompletableFuture<OperationResult> future) {
+    if (failure == null) {
+      order.durable(entry);
+      return;
+    }
     Throwable cause =
         failure instanceof CompletionException && failure.getCause() != null
             ? failure.getCause()

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
  */
 class GarbageCollectionTest {
   private static final Bytes ROW = Bytes.of("row");
-  private static final int HISTORIES = 8000;
+  private static final int HISTORIES = 16_000;
 
   @Test
   void noAnswerDependsOnWhichFilesWereCompactedWhen() throws IOException {

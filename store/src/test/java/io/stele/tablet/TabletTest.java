@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.Path;
@@ -344,6 +345,10 @@ class TabletTest {
     TabletSpec upper = whole.child(TabletFixture.ID, 2, new RowRange(row, Bytes.EMPTY));
     assertThat(lower.files().get(0).path()).isEqualTo(upper.files().get(0).path());
     assertThat(lower.redoPoint()).isEqualTo(500);
-    assertThat(small.tablet.sampleRows(8)).hasSizeBetween(4, 8);
+    List<RowSample> samples = small.tablet.sampleRows(8);
+    assertThat(samples)
+        .hasSizeBetween(5, 9)
+        .isSortedAccordingTo(Comparator.comparing(RowSample::offsetBytes));
+    assertThat(samples.get(samples.size() - 1).row()).isEqualTo(Bytes.EMPTY); // The tablet's end.
   }
 }
