@@ -23,7 +23,8 @@ import java.util.function.UnaryOperator;
  *
  * <p>Until the commit nothing has changed, and a file that was begun is deleted (after a crash the
  * sweep finds it: it has the tablet's epoch in its name and no record names it). After the commit
- * nothing can fail. Of the commit itself the outcome must be known, or the tablet stops.
+ * only the swap is left, which cannot fail unless the tablet was closed meanwhile. Of the commit
+ * itself the outcome must be known, or the tablet stops.
  *
  * <p>One minor compaction runs at a time, and beside it one of the others; commits are one by one.
  * Safe for use by any number of threads.

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import io.stele.log.Durability;
 import io.stele.log.LogRecord;
 import io.stele.log.LoggedOperation;
 import io.stele.model.Bytes;
@@ -239,7 +240,7 @@ final class WritePath {
             order.add(sequence, () -> publish(operation, evaluated.result(), future), future);
         LoggedCells.addTo(snapshots.peek().active(), record.cells());
         lastSequence = sequence;
-        CompletableFuture<Void> durable = log.append(record, request.durability());
+        CompletableFuture<Void> durable = log.append(record, durability(request));
         return () -> durable.whenComplete((done, failure) -> logged(entry, failure, future));
       } catch (IOException | RuntimeException | Error e) {
         health.stop(e); // At once: nobody may queue anything behind this.
@@ -248,6 +249,10 @@ final class WritePath {
     } finally {
       sequencing.unlock();
     }
+  }
+
+  private Durability durability(OperationRequest request) {
+    return rules.get().schema().hsync() ? Durability.HSYNC : request.durability();
   }
 
   private LogRecord record(long sequence, Mutation mutation, Optional<LoggedOperation> logged) {
