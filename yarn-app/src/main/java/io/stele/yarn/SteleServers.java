@@ -11,12 +11,17 @@ import io.stele.wire.ControlClient;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
+import io.stele.wire.control.ControlProtos.TabletRefProto;
+import io.stele.wire.control.ControlProtos.UnloadTabletRequestProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -127,36 +132,80 @@ final class SteleServers implements Servers {
   @Override
   public Map<String, Integer> stopRanks(Set<String> containers) throws IOException {
     Map<String, Integer> ranks = new HashMap<>();
+    List<Address> withSystemTablets = new ArrayList<>();
     for (Map.Entry<ServerId, ServerInfo> server : ServerInfo.all(locks()).entrySet()) {
       Optional<String> container = server.getValue().container().filter(containers::contains);
       if (container.isPresent()) {
         try {
-          ranks.put(container.get(), stopRank(server.getValue().control()));
+          int rank = stopRank(tabletsOf(server.getValue().control()));
+          ranks.put(container.get(), rank);
+          if (rank > 0) {
+            withSystemTablets.add(server.getValue().control());
+          }
         } catch (IOException | SteleException e) {
           LOG.warn("{} does not say which tablets it has", server.getKey(), e);
         }
+      }
+    }
+    if (withSystemTablets.size() > 1) {
+      // Each of them needs what another serves to give its user tablets up: all do so before any
+      // ends.
+      for (Address server : withSystemTablets) {
+        unloadUserTablets(server);
       }
     }
     return ranks;
   }
 
   /** Tablet servers with user tablets only write METADATA, METADATA's write the root tablet. */
-  private int stopRank(Address server) throws IOException {
+  private static int stopRank(List<TabletRefProto> tablets) {
+    return tablets.stream()
+        .map(TabletRefProto::getTableId)
+        .mapToInt(
+            table ->
+                table.equals(TableId.ROOT.toString())
+                    ? 2
+                    : table.equals(TableId.METADATA.toString()) ? 1 : 0)
+        .max()
+        .orElse(0);
+  }
+
+  private List<TabletRefProto> tabletsOf(Address server) throws IOException {
     try (ControlClient<TabletServerProtocol> client =
         ControlClient.connect(conf, server, TabletServerProtocol.class, REPORT_TIMEOUT)) {
       return client
           .call(protocol -> protocol.report(null, EmptyProto.getDefaultInstance()))
           .getTabletsList()
           .stream()
-          .map(tablet -> tablet.getTablet().getTableId())
-          .mapToInt(
-              table ->
-                  table.equals(TableId.ROOT.toString())
-                      ? 2
-                      : table.equals(TableId.METADATA.toString()) ? 1 : 0)
-          .max()
-          .orElse(0);
+          .map(HostedTabletProto::getTablet)
+          .toList();
     }
+  }
+
+  /**
+   * Waits until the server has no user tablets, or the time to drain is up: it then drains without.
+   */
+  private void unloadUserTablets(Address server) throws IOException {
+    long deadline = System.nanoTime() + drainTimeout.toNanos();
+    try (ControlClient<TabletServerProtocol> client =
+        ControlClient.connect(conf, server, TabletServerProtocol.class, REPORT_TIMEOUT)) {
+      List<TabletRefProto> left = userTabletsOf(server);
+      // Again until there is none left: a split may put two in the place of one.
+      for (; !left.isEmpty() && System.nanoTime() < deadline; left = userTabletsOf(server)) {
+        for (TabletRefProto tablet : left) {
+          UnloadTabletRequestProto request =
+              UnloadTabletRequestProto.newBuilder().setTablet(tablet).build();
+          client.call(protocol -> protocol.unloadTablet(null, request));
+        }
+        pause();
+      }
+    } catch (SteleException e) {
+      LOG.warn("{} does not give its user tablets up", server, e);
+    }
+  }
+
+  private List<TabletRefProto> userTabletsOf(Address server) throws IOException {
+    return tabletsOf(server).stream().filter(tablet -> stopRank(List.of(tablet)) == 0).toList();
   }
 
   private Optional<Registered> find(String containerId) throws IOException {
