@@ -99,16 +99,13 @@ final class Demo {
             : "Nothing stays running at the end. Ctrl-C ends everything.");
     out.println();
     Thread atCtrlC = new Thread(this::interrupted, "demo-interrupted");
-    try (EmbeddedHadoop hadoop = startHadoop()) {
-      Runtime.getRuntime().addShutdownHook(atCtrlC);
-      try (MemoryWatch memory = new MemoryWatch(hadoop)) {
-        run(hadoop, memory, started);
-      } finally {
-        progress.close();
-        removeHook(atCtrlC);
-      }
+    Runtime.getRuntime().addShutdownHook(atCtrlC);
+    try (EmbeddedHadoop hadoop = startHadoop();
+        MemoryWatch memory = new MemoryWatch(hadoop)) {
+      run(hadoop, memory, started);
     } finally {
       progress.close();
+      removeHook(atCtrlC);
     }
   }
 
@@ -146,20 +143,21 @@ final class Demo {
                 report.tablets().size()));
       }
       Path local = copyReport(conf, report);
-      Summary summary =
-          new Summary(
-              conf,
-              report,
-              Summary.Disk.of(conf, report),
-              progress.done(),
-              memory.peakBytes(),
-              memory.peakProcesses(),
-              local);
       if (!keep) {
         progress.begin("Stop Stele");
         yarn.stop(Duration.ofSeconds(60), progress::say);
         progress.end("tablets given away, servers ended");
       }
+      Summary summary =
+          new Summary(
+              conf,
+              report,
+              FIRST_SPLITS.size() + 1,
+              Summary.Disk.of(conf, report),
+              progress.done(),
+              memory.peakBytes(),
+              memory.peakProcesses(),
+              local);
       progress.close();
       summary.print(out, Duration.ofNanos(System.nanoTime() - started), keep, directory);
     }

@@ -24,6 +24,7 @@ import org.apache.hadoop.fs.FileSystem;
  *
  * @param conf the cluster's configuration
  * @param report what the last job found
+ * @param firstTablets how many tablets the table was created with
  * @param disk what lies on HDFS
  * @param steps how long each step took
  * @param peakBytes the most memory all processes took together
@@ -33,6 +34,7 @@ import org.apache.hadoop.fs.FileSystem;
 record Summary(
     Configuration conf,
     WebtableReport.Result report,
+    int firstTablets,
     Disk disk,
     List<Progress.Step> steps,
     OptionalLong peakBytes,
@@ -109,15 +111,16 @@ record Summary(
             .collect(
                 Collectors.groupingBy(
                     Summary::server, java.util.TreeMap::new, Collectors.counting()));
-    out.println(
-        report.tablets().size()
-            + (report.tablets().size() == 1
-                ? " tablet"
-                : " tablets, the table having split as it grew,")
-            + " on "
-            + perServer.size()
-            + (perServer.size() == 1 ? " tablet server:" : " tablet servers:"));
-    TextTable table = new TextTable("TABLET", "SERVER", "ON DISK", "SSTABLES", "FIRST ROW");
+    out.printf(
+        Locale.ROOT,
+        "%d tablets (%s) on %d tablet %s:%n",
+        report.tablets().size(),
+        report.tablets().size() > firstTablets
+            ? "the " + firstTablets + " it began with split as they grew"
+            : "none has grown enough to split",
+        perServer.size(),
+        perServer.size() == 1 ? "server" : "servers");
+    TextTable table = new TextTable("TABLET", "SERVER", "SIZE", "SSTABLES", "FIRST ROW");
     for (TabletInfo tablet : report.tablets()) {
       String first = tablet.rows().start().toString();
       table.line(
