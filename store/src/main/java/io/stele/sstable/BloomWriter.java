@@ -12,7 +12,7 @@ final class BloomWriter {
 
   private final BlockWriter blocks;
   private final IndexWriter index;
-  private final int bitsPerRow;
+  private final int bitsPerKey;
   private final int rowsMax;
   private long[] hashes = new long[64];
   private int count;
@@ -21,8 +21,8 @@ final class BloomWriter {
   BloomWriter(BlockWriter blocks, SSTableOptions options) {
     this.blocks = blocks;
     this.index = new IndexWriter(blocks, BlockKind.BLOOM_INDEX, options.indexBlockBytes());
-    this.bitsPerRow = options.bloomBitsPerRow();
-    this.rowsMax = (int) Math.max(1, options.bloomBlockBytes() * 8L / bitsPerRow);
+    this.bitsPerKey = options.bloomBitsPerKey();
+    this.rowsMax = (int) Math.max(1, options.bloomBlockBytes() * 8L / bitsPerKey);
   }
 
   /**
@@ -55,7 +55,7 @@ final class BloomWriter {
   }
 
   private void flush() throws IOException {
-    byte[] contents = BloomBlock.encode(hashes, count, bitsPerRow);
+    byte[] contents = BloomBlock.encode(hashes, count, bitsPerKey);
     index.add(blockKey, false, blocks.write(BlockKind.BLOOM, contents, contents.length));
     count = 0;
   }

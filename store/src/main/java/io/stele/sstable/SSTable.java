@@ -40,13 +40,20 @@ public final class SSTable implements Closeable {
     this.properties = properties;
   }
 
+  /** Opens a file whose blocks are cached as they are asked for. */
+  public static SSTable open(FileSystem fs, Path path, long length, BlockCache cache)
+      throws IOException {
+    return open(fs, path, length, cache, FileCaching.NORMAL);
+  }
+
   /**
    * Opens a file: reads its tail, at once where that is not unusually large.
    *
    * @param length the file's length in bytes, as {@link SSTableSummary#length()} gave it
    * @throws io.stele.model.SteleException REFUSED, where a newer version of Stele wrote the file
    */
-  public static SSTable open(FileSystem fs, Path path, long length, BlockCache cache)
+  public static SSTable open(
+      FileSystem fs, Path path, long length, BlockCache cache, FileCaching caching)
       throws IOException {
     StoredFile file = StoredFile.open(fs, path, length);
     try {
@@ -129,6 +136,18 @@ public final class SSTable implements Closeable {
     IndexCursor index = bloomIndex(options);
     return index.seek(rowPart, rowPart.length)
         && blocks.bloom(index.handle(), options).mayContain(RowHash.of(rowPart, rowPart.length));
+  }
+
+  /**
+   * Whether the file may have anything that a read of just these columns of a row goes by: cells or
+   * tombstones of one of the columns, of its family in the row, or of the row. False is certain.
+   *
+   * @param rowPart the row's {@link io.stele.format.ColumnKey#ofRow row part}
+   * @param columnKeys whole {@link io.stele.format.ColumnKey#of column keys} of that row
+   */
+  public boolean mayContainColumns(byte[] rowPart, List<byte[]> columnKeys, ReadOptions options)
+      throws IOException {
+    return mayContainRow(rowPart, options);
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.stele.sstable;
 
+import io.stele.model.Bloom;
 import io.stele.model.Codec;
 import io.stele.model.TableSchema;
 
@@ -10,7 +11,9 @@ import io.stele.model.TableSchema;
  *     makes a larger one
  * @param restartInterval cells from one restart point to the next, 1 to 65536
  * @param codec compression of the blocks; one that does not shrink by an eighth is stored as it is
- * @param bloomBitsPerRow size of the Bloom filter, 0 to 64: 10 give 1 % false positives; 0: none
+ * @param bloom what the Bloom filter can be asked about
+ * @param bloomBitsPerKey size of the Bloom filter for each row, or row and column, in it, 1 to 64:
+ *     10 give 1 % false positives
  * @param indexBlockBytes size of index blocks before compression, 64 bytes to 16 MiB
  * @param bloomBlockBytes size of Bloom filter blocks, 64 bytes to 16 MiB
  */
@@ -18,20 +21,22 @@ public record SSTableOptions(
     int blockBytes,
     int restartInterval,
     Codec codec,
-    int bloomBitsPerRow,
+    Bloom bloom,
+    int bloomBitsPerKey,
     int indexBlockBytes,
     int bloomBlockBytes) {
   private static final int BYTES_MIN = 64;
   private static final int BYTES_MAX = 16 << 20;
 
-  /** Blocks of 64 KiB, Snappy, 10 Bloom filter bits for each row. */
+  /** Blocks of 64 KiB, Snappy, a Bloom filter of rows, 10 bits for each. */
   public static final SSTableOptions DEFAULT =
-      new SSTableOptions(TableSchema.BLOCK_BYTES, 16, Codec.SNAPPY, 10, 32 << 10, 64 << 10);
+      new SSTableOptions(
+          TableSchema.BLOCK_BYTES, 16, Codec.SNAPPY, Bloom.ROW, 10, 32 << 10, 64 << 10);
 
   public SSTableOptions {
     range("block size", blockBytes, BYTES_MIN, BYTES_MAX);
     range("restart interval", restartInterval, 1, 1 << 16);
-    range("Bloom filter bits per row", bloomBitsPerRow, 0, 64);
+    range("number of Bloom filter bits per key", bloomBitsPerKey, 1, 64);
     range("index block size", indexBlockBytes, BYTES_MIN, BYTES_MAX);
     range("Bloom filter block size", bloomBlockBytes, BYTES_MIN, BYTES_MAX);
   }
@@ -44,31 +49,49 @@ public record SSTableOptions(
   /** With data blocks of another size. */
   public SSTableOptions withBlockBytes(int bytes) {
     return new SSTableOptions(
-        bytes, restartInterval, codec, bloomBitsPerRow, indexBlockBytes, bloomBlockBytes);
+        bytes, restartInterval, codec, bloom, bloomBitsPerKey, indexBlockBytes, bloomBlockBytes);
   }
 
   /** With another distance of restart points. */
   public SSTableOptions withRestartInterval(int cells) {
     return new SSTableOptions(
-        blockBytes, cells, codec, bloomBitsPerRow, indexBlockBytes, bloomBlockBytes);
+        blockBytes, cells, codec, bloom, bloomBitsPerKey, indexBlockBytes, bloomBlockBytes);
   }
 
   /** With another compression. */
   public SSTableOptions withCodec(Codec other) {
     return new SSTableOptions(
-        blockBytes, restartInterval, other, bloomBitsPerRow, indexBlockBytes, bloomBlockBytes);
+        blockBytes,
+        restartInterval,
+        other,
+        bloom,
+        bloomBitsPerKey,
+        indexBlockBytes,
+        bloomBlockBytes);
   }
 
-  /** With a larger, smaller or no (0) Bloom filter. */
-  public SSTableOptions withBloomBitsPerRow(int bits) {
+  /** With another Bloom filter, or none. */
+  public SSTableOptions withBloom(Bloom other) {
     return new SSTableOptions(
-        blockBytes, restartInterval, codec, bits, indexBlockBytes, bloomBlockBytes);
+        blockBytes,
+        restartInterval,
+        codec,
+        other,
+        bloomBitsPerKey,
+        indexBlockBytes,
+        bloomBlockBytes);
+  }
+
+  /** With a larger or smaller Bloom filter. */
+  public SSTableOptions withBloomBitsPerKey(int bits) {
+    return new SSTableOptions(
+        blockBytes, restartInterval, codec, bloom, bits, indexBlockBytes, bloomBlockBytes);
   }
 
   /** With index and Bloom filter blocks of other sizes. */
   SSTableOptions withIndexBytes(int indexBytes, int bloomBytes) {
     return new SSTableOptions(
-        blockBytes, restartInterval, codec, bloomBitsPerRow, indexBytes, bloomBytes);
+        blockBytes, restartInterval, codec, bloom, bloomBitsPerKey, indexBytes, bloomBytes);
   }
 
   private static void range(String what, int value, int min, int max) {

@@ -6,6 +6,7 @@ import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
 import io.stele.format.MalformedException;
+import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import java.io.Closeable;
 import java.io.IOException;
@@ -64,7 +65,7 @@ public final class SSTableWriter implements Closeable {
     this.blocks = new BlockWriter(out, fileId, options.codec());
     this.index = new IndexWriter(blocks, BlockKind.INDEX, options.indexBlockBytes());
     this.bloom =
-        options.bloomBitsPerRow() == 0
+        options.bloom() == Bloom.NONE
             ? Optional.empty()
             : Optional.of(new BloomWriter(blocks, options));
     this.block = CellBlockWriter.searchable(options.restartInterval(), options.blockBytes());

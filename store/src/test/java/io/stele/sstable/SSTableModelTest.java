@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
+import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.RowRange;
@@ -164,7 +165,8 @@ class SSTableModelTest {
         64 << random.nextInt(8),
         1 + random.nextInt(20),
         codec,
-        random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(20),
+        Bloom.values()[random.nextInt(Bloom.values().length)],
+        1 + random.nextInt(20),
         64 << random.nextInt(4),
         64 << random.nextInt(4));
   }

@@ -1,0 +1,20 @@
+package io.stele.sstable;
+
+import io.stele.model.CachePriority;
+import java.util.Objects;
+
+/**
+ * What the cache does for a file: what its locality group asks for.
+ *
+ * @param inMemory whether the whole file is loaded at its first read and then held while it is
+ *     open, as far as the cache has room for such files
+ * @param priority what its blocks are worth where it is not
+ */
+public record FileCaching(boolean inMemory, CachePriority priority) {
+  /** As blocks are asked for. */
+  public static final FileCaching NORMAL = new FileCaching(false, CachePriority.NORMAL);
+
+  public FileCaching {
+    Objects.requireNonNull(priority, "priority");
+  }
+}
