@@ -3,6 +3,7 @@ package io.stele.memtable;
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -23,6 +24,18 @@ public final class Memtable {
   private final LongAdder cellCount = new LongAdder();
   private volatile boolean tombstones;
   private volatile boolean frozen;
+  private final MemoryAccount account;
+  private final AtomicInteger holders = new AtomicInteger(1);
+
+  /** An empty memtable whose maker is the first holder and that nobody counts. */
+  public Memtable() {
+    this(MemoryAccount.NONE);
+  }
+
+  /** An empty memtable whose maker is the first holder and whose memory {@code account} counts. */
+  public Memtable(MemoryAccount account) {
+    this.account = account;
+  }
 
   /**
    * Adds a cell; the arrays are taken over and must not change again. A cell that is there already
@@ -39,6 +52,7 @@ public final class Memtable {
     }
     if (cells.add(cell)) {
       bytes.addAndGet(cell.bytes());
+      account.take(cell.bytes());
       cellCount.increment();
     }
   }
@@ -71,5 +85,20 @@ public final class Memtable {
   /** Refuses cells from now on. Who calls this sees to it that nobody is adding. */
   public void freeze() {
     frozen = true;
+  }
+
+  /** Holds the memtable; who calls this holds it already by another hold. */
+  public void retain() {
+    holders.incrementAndGet();
+  }
+
+  /**
+   * Lets the memtable go; with its last holder goes its memory, and no cursor of it may be used any
+   * more.
+   */
+  public void release() {
+    if (holders.decrementAndGet() == 0) {
+      account.letGo(bytes.get());
+    }
   }
 }

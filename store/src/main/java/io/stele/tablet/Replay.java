@@ -18,12 +18,18 @@ import java.util.Map;
 final class Replay {
   private final TabletId id;
   private final long above;
-  private final Memtable memtable = new Memtable();
+  private final Memtable memtable;
   private final Map<Long, LogRecord> seen = new HashMap<>();
   private long lastSequence;
   private long highestTimestamp;
 
-  Replay(TabletId id, long above) {
+  /**
+   * A replay of what is above a sequence number.
+   *
+   * @param memtable takes the cells; stays the caller's to release
+   */
+  Replay(TabletId id, long above, Memtable memtable) {
+    this.memtable = memtable;
     this.id = id;
     this.above = above;
     this.lastSequence = above;

@@ -11,7 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * minor compaction, and the SSTables; of each kind the newest first. Everything in one has higher
  * sequence numbers than everything in the next. Immutable; replaced as a whole.
  *
- * <p>It holds its files open. Who reads holds it: {@link #retain} before, {@link #release} after.
+ * <p>It holds its memtables, and its files open. Who reads holds it: {@link #retain} before, {@link
+ * #release} after.
  */
 final class Snapshot {
   /**
@@ -47,6 +48,8 @@ final class Snapshot {
     this.files = List.copyOf(files);
     this.redoPoint = redoPoint;
     this.oldestReadable = oldestReadable;
+    active.retain();
+    frozen.forEach(one -> one.memtable().retain());
     files.forEach(TabletFile::retain);
   }
 
@@ -70,12 +73,14 @@ final class Snapshot {
     return oldestReadable;
   }
 
-  /** The same with an empty memtable, and the one there was waiting for its minor compaction. */
-  Snapshot freeze(long boundary, CompletableFuture<Void> durable) {
+  /**
+   * The same with {@code empty} to write to, and what there was waiting for its minor compaction.
+   */
+  Snapshot freeze(Memtable empty, long boundary, CompletableFuture<Void> durable) {
     List<Frozen> more = new ArrayList<>();
     more.add(new Frozen(active, boundary, durable));
     more.addAll(frozen);
-    return new Snapshot(new Memtable(), more, files, redoPoint, oldestReadable);
+    return new Snapshot(empty, more, files, redoPoint, oldestReadable);
   }
 
   /** The same with the memtables of {@code written} replaced by the file made of them, if any. */
@@ -113,9 +118,14 @@ final class Snapshot {
     return false;
   }
 
-  /** Lets the snapshot go; with its last holder go its files, unless another snapshot has them. */
+  /**
+   * Lets the snapshot go; with its last holder go its memtables and files, unless another snapshot
+   * has them.
+   */
   void release() {
     if (holders.decrementAndGet() == 0) {
+      active.release();
+      frozen.forEach(one -> one.memtable().release());
       files.forEach(TabletFile::release);
     }
   }

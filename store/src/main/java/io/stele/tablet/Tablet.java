@@ -2,6 +2,7 @@ package io.stele.tablet;
 
 import io.stele.format.MalformedException;
 import io.stele.log.LogRecord;
+import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
@@ -75,6 +76,7 @@ public final class Tablet implements Closeable {
             spec.id(),
             spec.extent(),
             environment.log(),
+            environment.memtables(),
             snapshots,
             order,
             window,
@@ -112,6 +114,7 @@ public final class Tablet implements Closeable {
       TabletSpec spec, TabletEnvironment environment, Iterable<LogRecord> replay)
       throws IOException {
     List<TabletFile> files = new ArrayList<>();
+    Memtable memtable = new Memtable(environment.memtables());
     try {
       OperationWindow window =
           new OperationWindow(
@@ -125,7 +128,7 @@ public final class Tablet implements Closeable {
         highestTimestamp =
             Math.max(highestTimestamp, file.table().properties().highestServerTimestamp());
       }
-      Replay replayed = new Replay(spec.id(), covered(spec));
+      Replay replayed = new Replay(spec.id(), covered(spec), memtable);
       long now = new TabletClock(environment.clock(), highestTimestamp).now();
       replayed.take(replay, window, now);
       TabletClock clock =
@@ -133,7 +136,9 @@ public final class Tablet implements Closeable {
               environment.clock(), Math.max(highestTimestamp, replayed.highestTimestamp()));
       return new Tablet(spec, environment, files, replayed, window, clock);
     } finally {
-      files.forEach(TabletFile::release); // The tablet's snapshot holds them, if there is one.
+      // The tablet's snapshot holds them, if there is one.
+      files.forEach(TabletFile::release);
+      memtable.release();
     }
   }
 
@@ -355,8 +360,8 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * Stops serving and closes the files once the reads that use them have ended. Writes nothing:
-   * what is only in memtables is in the log.
+   * Stops serving; closes the files and lets the memtables go once the reads that use them have
+   * ended. Writes nothing: what is only in memtables is in the log.
    */
   @Override
   public void close() {

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import io.stele.memtable.MemoryAccount;
 import io.stele.sstable.BlockCache;
 import java.time.InstantSource;
 import org.apache.hadoop.fs.FileSystem;
@@ -11,6 +12,7 @@ import org.apache.hadoop.fs.Path;
  * @param fs where its files are
  * @param root the directory that the paths of files are relative to
  * @param cache for blocks of SSTables, shared by all tablets of a server
+ * @param memtables what counts the memory of its memtables
  * @param log where its operations are made durable
  * @param manifest where its files are recorded
  * @param clock for timestamps and ages; may jump, the tablet's own time never goes back
@@ -20,6 +22,7 @@ public record TabletEnvironment(
     FileSystem fs,
     Path root,
     BlockCache cache,
+    MemoryAccount memtables,
     TabletLog log,
     Manifest manifest,
     InstantSource clock,

@@ -3,6 +3,8 @@ package io.stele.tablet;
 import io.stele.log.Durability;
 import io.stele.log.LogRecord;
 import io.stele.log.LoggedOperation;
+import io.stele.memtable.MemoryAccount;
+import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.Edit;
@@ -40,6 +42,7 @@ final class WritePath {
   private final TabletId id;
   private final RowRange extent;
   private final TabletLog log;
+  private final MemoryAccount account;
   private final Snapshots snapshots;
   private final DurableOrder order;
   private final OperationWindow window;
@@ -60,6 +63,7 @@ final class WritePath {
       TabletId id,
       RowRange extent,
       TabletLog log,
+      MemoryAccount account,
       Snapshots snapshots,
       DurableOrder order,
       OperationWindow window,
@@ -73,6 +77,7 @@ final class WritePath {
     this.id = id;
     this.extent = extent;
     this.log = log;
+    this.account = account;
     this.snapshots = snapshots;
     this.order = order;
     this.window = window;
@@ -156,7 +161,12 @@ final class WritePath {
       }
       now.active().freeze();
       CompletableFuture<Void> durable = order.barrier();
-      snapshots.swap(snapshot -> snapshot.freeze(lastSequence, durable));
+      Memtable empty = new Memtable(account);
+      try {
+        snapshots.swap(snapshot -> snapshot.freeze(empty, lastSequence, durable));
+      } finally {
+        empty.release(); // Now the snapshot holds it.
+      }
       return true;
     } finally {
       sequencing.unlock();

@@ -91,13 +91,7 @@ final class Maintenance {
   }
 
   private void relieveMemory(LogKind kind, Collection<HostedTablet> all) {
-    MemtableBudget budget = budgets.get(kind);
-    budget.set(
-        all.stream()
-            .filter(hosted -> hosted.kind() == kind)
-            .mapToLong(hosted -> hosted.tablet().statistics().memtableBytes())
-            .sum());
-    if (budget.isTight()) {
+    if (budgets.get(kind).isTight()) {
       all.stream()
           .filter(hosted -> hosted.kind() == kind && hosted.minor().availablePermits() > 0)
           .max(Comparator.comparingLong(hosted -> hosted.tablet().statistics().memtableBytes()))

@@ -58,6 +58,7 @@ final class TabletLoader {
   private final Layout layout;
   private final Map<LogKind, CommitLog> logs;
   private final BlockCache cache;
+  private final Map<LogKind, MemtableBudget> budgets;
   private final TabletRecords records;
   private final Schemas schemas;
   private final InstantSource clock;
@@ -70,6 +71,7 @@ final class TabletLoader {
       Layout layout,
       Map<LogKind, CommitLog> logs,
       BlockCache cache,
+      Map<LogKind, MemtableBudget> budgets,
       TabletRecords records,
       Schemas schemas,
       InstantSource clock,
@@ -80,6 +82,7 @@ final class TabletLoader {
     this.layout = layout;
     this.logs = logs;
     this.cache = cache;
+    this.budgets = budgets;
     this.records = records;
     this.schemas = schemas;
     this.clock = clock;
@@ -221,6 +224,7 @@ final class TabletLoader {
             fs,
             layout.root(),
             cache,
+            budgets.get(HostedTablet.kindOf(spec.id())),
             new LogOfTablet(spec.id(), logs.get(HostedTablet.kindOf(spec.id()))),
             manifest,
             clock,

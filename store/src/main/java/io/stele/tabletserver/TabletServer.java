@@ -189,7 +189,17 @@ public final class TabletServer {
     logs = openLogs(layout);
     loader =
         new TabletLoader(
-            id, fs, layout, logs, cache, records, schemas, environment.clock(), config, life);
+            id,
+            fs,
+            layout,
+            logs,
+            cache,
+            budgets,
+            records,
+            schemas,
+            environment.clock(),
+            config,
+            life);
     Splitter splitter = new Splitter(tablets, records, loader, logs, life, environment.random());
     maintenance =
         new Maintenance(

@@ -10,6 +10,7 @@ import io.stele.log.LogKind;
 import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
 import io.stele.log.RecordSource;
+import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.CheckAndMutate;
@@ -131,6 +132,7 @@ final class CrashRun {
                   fs,
                   ROOT,
                   NoBlockCache.INSTANCE,
+                  MemoryAccount.NONE,
                   of(log),
                   edit -> commit(edit, directory),
                   () -> Instant.ofEpochSecond(0, nowMicros.get() * 1000),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.log.Durability;
 import io.stele.log.LogRecord;
+import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.CheckAndMutate;
@@ -69,7 +70,14 @@ final class ModelRun {
       return Tablet.open(
           manifest.record(),
           new TabletEnvironment(
-              fs, ROOT, NoBlockCache.INSTANCE, log, manifest, ModelRun.this::time, options),
+              fs,
+              ROOT,
+              NoBlockCache.INSTANCE,
+              MemoryAccount.NONE,
+              log,
+              manifest,
+              ModelRun.this::time,
+              options),
           replay);
     }
   }

@@ -8,6 +8,7 @@ import io.stele.log.LogDirectory;
 import io.stele.log.LogKind;
 import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
+import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Mutation;
@@ -125,6 +126,7 @@ class TabletConcurrencyTest {
             fs,
             ROOT,
             NoBlockCache.INSTANCE,
+            MemoryAccount.NONE,
             seam,
             new TestManifest(spec),
             InstantSource.system(),

@@ -1,6 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.log.LogRecord;
+import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Mutation;
@@ -49,6 +50,7 @@ final class TabletFixture {
                 fs,
                 ROOT,
                 NoBlockCache.INSTANCE,
+                MemoryAccount.NONE,
                 log,
                 manifest,
                 () -> Instant.ofEpochSecond(0, nowMicros * 1000),

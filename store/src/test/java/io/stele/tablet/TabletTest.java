@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.log.Durability;
 import io.stele.log.LogRecord;
+import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.ColumnFamily;
@@ -234,6 +235,7 @@ class TabletTest {
               fixture.fs,
               TabletFixture.ROOT,
               NoBlockCache.INSTANCE,
+              MemoryAccount.NONE,
               log,
               fixture.manifest,
               InstantSource.system(),
