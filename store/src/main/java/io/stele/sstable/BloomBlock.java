@@ -3,12 +3,12 @@ package io.stele.sstable;
 import io.stele.format.MalformedException;
 
 /**
- * A Bloom filter over the row parts of the column keys of a range of rows.
+ * A Bloom filter over a range of keys: row parts, and in some files whole column keys.
  *
  * <pre>
  * contents := probes:u8 bits            bit n is bit n % 8 of byte n / 8
- * a row's bits: for i in 0 .. probes - 1: (((low32(h) + i * (high32(h) | 1)) mod 2^32) * bit-count) / 2^32
- *               where h = MurmurHash64A(row part, seed 0)
+ * a key's bits: for i in 0 .. probes - 1: (((low32(h) + i * (high32(h) | 1)) mod 2^32) * bit-count) / 2^32
+ *               where h = MurmurHash64A(key, seed 0)
  * </pre>
  *
  * <p>Immutable.
@@ -31,10 +31,10 @@ final class BloomBlock implements CachedBlock {
     }
   }
 
-  /** The contents of a filter of {@code count} rows. */
-  static byte[] encode(long[] hashes, int count, int bitsPerRow) {
-    int bytes = (int) Math.max(8, ((long) count * bitsPerRow + 7) / 8);
-    int probes = Math.max(1, Math.min(PROBES_MAX, (int) Math.round(bitsPerRow * Math.log(2))));
+  /** The contents of a filter of {@code count} keys. */
+  static byte[] encode(long[] hashes, int count, int bitsPerKey) {
+    int bytes = (int) Math.max(8, ((long) count * bitsPerKey + 7) / 8);
+    int probes = Math.max(1, Math.min(PROBES_MAX, (int) Math.round(bitsPerKey * Math.log(2))));
     byte[] contents = new byte[1 + bytes];
     contents[0] = (byte) probes;
     for (int n = 0; n < count; n++) {
@@ -48,7 +48,7 @@ final class BloomBlock implements CachedBlock {
     return contents;
   }
 
-  /** Whether a row of this hash may be in the filter. */
+  /** Whether a key of this hash may be in the filter. */
   boolean mayContain(long hash) {
     byte[] array = contents.array();
     int bits = contents.offset() + 1;

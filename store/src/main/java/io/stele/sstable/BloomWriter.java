@@ -1,10 +1,11 @@
 package io.stele.sstable;
 
+import io.stele.model.Bloom;
 import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * Collects the rows of a file and writes their Bloom filter in blocks of bounded size. Not safe for
+ * Collects the keys of a file and writes their Bloom filter in blocks of bounded size. Not safe for
  * use by several threads.
  */
 final class BloomWriter {
@@ -12,8 +13,9 @@ final class BloomWriter {
 
   private final BlockWriter blocks;
   private final IndexWriter index;
+  private final boolean columns;
   private final int bitsPerKey;
-  private final int rowsMax;
+  private final int keysMax;
   private long[] hashes = new long[64];
   private int count;
   private byte[] blockKey = NOTHING;
@@ -21,24 +23,37 @@ final class BloomWriter {
   BloomWriter(BlockWriter blocks, SSTableOptions options) {
     this.blocks = blocks;
     this.index = new IndexWriter(blocks, BlockKind.BLOOM_INDEX, options.indexBlockBytes());
+    this.columns = options.bloom() == Bloom.ROW_COLUMN;
     this.bitsPerKey = options.bloomBitsPerKey();
-    this.rowsMax = (int) Math.max(1, options.bloomBlockBytes() * 8L / bitsPerKey);
+    this.keysMax = (int) Math.max(1, options.bloomBlockBytes() * 8L / bitsPerKey);
   }
 
   /**
-   * Adds a row, which is above all before.
+   * Adds a key, which is above all before.
    *
-   * @param lastRowPart the row part of the row before; its first {@code lastLength} bytes
+   * @param newRow whether it is the first of its row
+   * @param last the key before; its first {@code lastLength} bytes
    */
-  void add(byte[] key, int rowPartLength, byte[] lastRowPart, int lastLength) throws IOException {
-    if (count == rowsMax) {
+  void add(
+      byte[] key, int keyLength, int rowPartLength, boolean newRow, byte[] last, int lastLength)
+      throws IOException {
+    if (!newRow && !columns) {
+      return;
+    }
+    if (count >= keysMax) {
       flush();
-      blockKey = Separator.of(lastRowPart, lastLength, key, rowPartLength);
+      // Not above the row part of a new row: that is where the two keys begin to differ.
+      blockKey = Separator.of(last, lastLength, key, keyLength);
     }
-    if (count == hashes.length) {
-      hashes = Arrays.copyOf(hashes, Math.min(rowsMax, count * 2));
+    if (newRow) {
+      add(KeyHash.of(key, rowPartLength));
     }
-    hashes[count++] = RowHash.of(key, rowPartLength);
+    if (columns) {
+      add(
+          keyLength == rowPartLength
+              ? KeyHash.ofRowTombstone(Arrays.copyOf(key, keyLength))
+              : KeyHash.of(key, keyLength));
+    }
   }
 
   /** Writes all but the root of the filter's index. Nothing may be added any more. */
@@ -52,6 +67,13 @@ final class BloomWriter {
   /** Writes the root of the filter's index. */
   Handle finish() throws IOException {
     return index.finish();
+  }
+
+  private void add(long hash) {
+    if (count == hashes.length) {
+      hashes = Arrays.copyOf(hashes, count * 2);
+    }
+    hashes[count++] = hash;
   }
 
   private void flush() throws IOException {

@@ -4,6 +4,7 @@ import io.stele.format.CellBlockCursor;
 import io.stele.format.CellCursor;
 import io.stele.format.ColumnKey;
 import io.stele.format.MalformedException;
+import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import java.io.IOException;
@@ -61,9 +62,7 @@ final class Inspector {
       table = Optional.of(opened);
       report.opened(opened);
       nameBlocks(opened);
-      if (opened.hasBloom()) {
-        bloom = Optional.of(new BloomCheck(opened));
-      }
+      bloom = opened.bloom().map(filter -> new BloomCheck(opened.blocks(), filter));
     } catch (CorruptionException e) {
       problem(e);
     }
@@ -97,9 +96,9 @@ final class Inspector {
     name(footer.index());
     name(footer.properties());
     opened.propertiesBlock().metaBlocks().values().forEach(this::name);
-    if (opened.hasBloom()) {
+    if (opened.bloom().isPresent()) {
       name(footer.bloom());
-      nameBlocks(opened.bloomIndex(ReadOptions.POINT), false);
+      nameBlocks(opened.bloom().get().index(ReadOptions.POINT), false);
     }
     nameBlocks(opened.index(ReadOptions.POINT), true);
   }
@@ -235,9 +234,9 @@ final class Inspector {
     }
     if (!sameRow) {
       counter.addRow();
-      if (bloom.isPresent() && !bloom.get().mayContain(cells.key(), rowPart)) {
-        problem(offset, "the Bloom filter does not know the row of " + cell());
-      }
+    }
+    if (bloom.isPresent() && !bloom.get().knows(cells, rowPart, !sameRow)) {
+      problem(offset, "the Bloom filter does not know the row or the column of " + cell());
     }
     counter.addCell(
         cells.key(),
@@ -277,7 +276,7 @@ final class Inspector {
     SSTableProperties told = table.get().properties();
     counter.highestServerTimestamp(told.highestServerTimestamp());
     SSTableProperties found =
-        counter.properties(Bytes.wrap(lastKey), told.codec(), told.createdBy());
+        counter.properties(Bytes.wrap(lastKey), told.codec(), told.bloom(), told.createdBy());
     if (!found.equals(told)) {
       problem(
           table.get().footer().properties().offset(),
@@ -305,32 +304,48 @@ final class Inspector {
     report.problem(offset, detail);
   }
 
-  /** Looks rows up in the Bloom filter, in ascending order, holding one of its blocks. */
+  /** Looks keys up in the Bloom filter, in ascending order, holding one of its blocks. */
   private static final class BloomCheck {
-    private final SSTable table;
+    private final Blocks blocks;
+    private final boolean columns;
     private final IndexCursor index;
     private long held = -1;
     private Optional<BloomBlock> block = Optional.empty();
 
-    BloomCheck(SSTable table) {
-      this.table = table;
-      this.index = table.bloomIndex(ReadOptions.POINT);
+    BloomCheck(Blocks blocks, BloomFilter filter) {
+      this.blocks = blocks;
+      this.columns = filter.kind() == Bloom.ROW_COLUMN;
+      this.index = filter.index(ReadOptions.POINT);
     }
 
-    boolean mayContain(byte[] key, int rowPart) throws IOException {
-      if (!index.seek(key, rowPart)) {
+    /** Whether the filter knows all that it should of the cell's key. */
+    boolean knows(CellCursor cell, int rowPart, boolean newRow) throws IOException {
+      byte[] key = cell.key();
+      int length = cell.keyLength();
+      if (newRow && !mayContain(key, rowPart, KeyHash.of(key, rowPart))) {
+        return false;
+      }
+      long hash =
+          length == rowPart
+              ? KeyHash.ofRowTombstone(Arrays.copyOf(key, length))
+              : KeyHash.of(key, length);
+      return !columns || mayContain(key, length, hash);
+    }
+
+    private boolean mayContain(byte[] key, int length, long hash) throws IOException {
+      if (!index.seek(key, length)) {
         return false;
       }
       if (index.offset() != held) {
         held = index.offset();
         block = Optional.empty();
         try {
-          block = Optional.of(table.blocks().bloom(index.handle(), ReadOptions.POINT));
+          block = Optional.of(blocks.bloom(index.handle(), ReadOptions.POINT));
         } catch (CorruptionException e) {
-          return true; // The walk comes to that block and tells; of rows it can say nothing.
+          return true; // The walk comes to that block and tells; of keys it can say nothing.
         }
       }
-      return block.isEmpty() || block.get().mayContain(RowHash.of(key, rowPart));
+      return block.isEmpty() || block.get().mayContain(hash);
     }
   }
 }

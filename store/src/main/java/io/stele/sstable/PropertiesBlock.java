@@ -3,6 +3,7 @@ package io.stele.sstable;
 import io.stele.format.ByteReader;
 import io.stele.format.ByteWriter;
 import io.stele.format.MalformedException;
+import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.sstable.avro.MetaBlockRecord;
@@ -40,6 +41,8 @@ record PropertiesBlock(SSTableProperties properties, Map<String, Handle> metaBlo
         PropertiesRecord.newBuilder()
             .setCells(properties.cells())
             .setTombstones(properties.tombstones())
+            .setRowTombstones(properties.rowTombstones())
+            .setFamilyTombstones(properties.familyTombstones())
             .setRows(properties.rows())
             .setFirstKey(properties.firstKey().asByteBuffer())
             .setLastKey(properties.lastKey().asByteBuffer())
@@ -52,6 +55,7 @@ record PropertiesBlock(SSTableProperties properties, Map<String, Handle> metaBlo
             .setDataBytes(properties.dataBytes())
             .setDataBlocks(properties.dataBlocks())
             .setCodec(properties.codec().name())
+            .setBloom(properties.bloom().name())
             .setCreatedBy(properties.createdBy())
             .setMetaBlocks(blocks)
             .build();
@@ -88,6 +92,8 @@ record PropertiesBlock(SSTableProperties properties, Map<String, Handle> metaBlo
         new SSTableProperties(
             avro.getCells(),
             avro.getTombstones(),
+            avro.getRowTombstones(),
+            avro.getFamilyTombstones(),
             avro.getRows(),
             bytes(avro.getFirstKey()),
             bytes(avro.getLastKey()),
@@ -100,6 +106,7 @@ record PropertiesBlock(SSTableProperties properties, Map<String, Handle> metaBlo
             avro.getDataBytes(),
             avro.getDataBlocks(),
             codec(avro.getCodec(), in),
+            bloom(avro.getBloom(), in),
             avro.getCreatedBy()),
         blocks);
   }
@@ -117,6 +124,15 @@ record PropertiesBlock(SSTableProperties properties, Map<String, Handle> metaBlo
       }
     }
     throw in.malformed("there is no codec " + name);
+  }
+
+  private static Bloom bloom(String name, ByteReader in) throws MalformedException {
+    for (Bloom bloom : Bloom.values()) {
+      if (bloom.name().equals(name)) {
+        return bloom;
+      }
+    }
+    throw in.malformed("there is no kind of Bloom filter " + name);
   }
 
   private static Bytes bytes(ByteBuffer buffer) {

@@ -1,6 +1,7 @@
 package io.stele.sstable;
 
 import io.stele.format.CellType;
+import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 
@@ -8,6 +9,8 @@ import io.stele.model.Codec;
 final class PropertiesCounter {
   private long cells;
   private long tombstones;
+  private long rowTombstones;
+  private long familyTombstones;
   private long rows;
   private Bytes firstKey = Bytes.EMPTY;
   private long minSequence;
@@ -40,6 +43,11 @@ final class PropertiesCounter {
     }
     if (type.isTombstone()) {
       tombstones++;
+      if (type == CellType.DELETE_ROW) {
+        rowTombstones++;
+      } else if (type == CellType.DELETE_FAMILY) {
+        familyTombstones++;
+      }
     } else if (maxTimestamp < 0) {
       minTimestamp = timestamp;
       maxTimestamp = timestamp;
@@ -60,10 +68,12 @@ final class PropertiesCounter {
     highestServerTimestamp = Math.max(highestServerTimestamp, micros);
   }
 
-  SSTableProperties properties(Bytes lastKey, Codec codec, String createdBy) {
+  SSTableProperties properties(Bytes lastKey, Codec codec, Bloom bloom, String createdBy) {
     return new SSTableProperties(
         cells,
         tombstones,
+        rowTombstones,
+        familyTombstones,
         rows,
         firstKey,
         lastKey,
@@ -76,6 +86,7 @@ final class PropertiesCounter {
         dataBytes,
         dataBlocks,
         codec,
+        bloom,
         createdBy);
   }
 }

@@ -24,19 +24,19 @@ public final class SSTable implements Closeable {
   private final Blocks blocks;
   private final Footer footer;
   private final IndexBlock indexRoot;
-  private final Optional<IndexBlock> bloomRoot;
+  private final Optional<BloomFilter> bloom;
   private final PropertiesBlock properties;
 
   private SSTable(
       Blocks blocks,
       Footer footer,
       IndexBlock indexRoot,
-      Optional<IndexBlock> bloomRoot,
+      Optional<BloomFilter> bloom,
       PropertiesBlock properties) {
     this.blocks = blocks;
     this.footer = footer;
     this.indexRoot = indexRoot;
-    this.bloomRoot = bloomRoot;
+    this.bloom = bloom;
     this.properties = properties;
   }
 
@@ -83,18 +83,17 @@ public final class SSTable implements Closeable {
     IndexBlock indexRoot =
         blocks.decodeIndex(
             tail.block(blocks, BlockKind.INDEX, footer.index()), footer.index().offset());
-    Optional<IndexBlock> bloomRoot = Optional.empty();
+    Optional<BloomFilter> bloom = Optional.empty();
     if (!footer.bloom().isNone()) {
-      bloomRoot =
-          Optional.of(
-              blocks.decodeIndex(
-                  tail.block(blocks, BlockKind.BLOOM_INDEX, footer.bloom()),
-                  footer.bloom().offset()));
+      IndexBlock bloomRoot =
+          blocks.decodeIndex(
+              tail.block(blocks, BlockKind.BLOOM_INDEX, footer.bloom()), footer.bloom().offset());
+      bloom = Optional.of(new BloomFilter(blocks, bloomRoot, decoded.properties()));
     }
     for (Handle handle : decoded.metaBlocks().values()) {
       tail.checkInside(handle);
     }
-    return new SSTable(blocks, footer, indexRoot, bloomRoot, decoded);
+    return new SSTable(blocks, footer, indexRoot, bloom, decoded);
   }
 
   /** Where the file is. */
@@ -130,12 +129,7 @@ public final class SSTable implements Closeable {
    * be in the file; false is certain.
    */
   public boolean mayContainRow(byte[] rowPart, ReadOptions options) throws IOException {
-    if (bloomRoot.isEmpty()) {
-      return true;
-    }
-    IndexCursor index = bloomIndex(options);
-    return index.seek(rowPart, rowPart.length)
-        && blocks.bloom(index.handle(), options).mayContain(RowHash.of(rowPart, rowPart.length));
+    return bloom.isEmpty() || bloom.get().mayContainRow(rowPart, options);
   }
 
   /**
@@ -147,7 +141,7 @@ public final class SSTable implements Closeable {
    */
   public boolean mayContainColumns(byte[] rowPart, List<byte[]> columnKeys, ReadOptions options)
       throws IOException {
-    return mayContainRow(rowPart, options);
+    return bloom.isEmpty() || bloom.get().mayContainColumns(rowPart, columnKeys, options);
   }
 
   /**
@@ -210,17 +204,12 @@ public final class SSTable implements Closeable {
     return properties;
   }
 
-  boolean hasBloom() {
-    return bloomRoot.isPresent();
+  Optional<BloomFilter> bloom() {
+    return bloom;
   }
 
   IndexCursor index(ReadOptions options) {
     return new IndexCursor(blocks, BlockKind.INDEX, indexRoot, options);
-  }
-
-  /** The index of the Bloom filter, which there is. */
-  IndexCursor bloomIndex(ReadOptions options) {
-    return new IndexCursor(blocks, BlockKind.BLOOM_INDEX, bloomRoot.orElseThrow(), options);
   }
 
   /** Where the block begins in which {@code row} is or would be; for an empty row what is given. */

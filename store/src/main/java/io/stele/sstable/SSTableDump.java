@@ -131,7 +131,16 @@ public final class SSTableDump {
       out.append("format version " + SSTableFormat.VERSION);
       out.append(String.format(", file id %016x", table.footer().fileId()));
       out.append(", created by " + told.createdBy() + "\n");
-      line("cells", told.cells() + " (" + told.tombstones() + " tombstones)");
+      line(
+          "cells",
+          told.cells()
+              + " ("
+              + told.tombstones()
+              + " tombstones, of rows "
+              + told.rowTombstones()
+              + ", of families "
+              + told.familyTombstones()
+              + ")");
       line("rows", told.rows());
       line("first key", "\"" + told.firstKey() + "\"");
       line("last key", "\"" + told.lastKey() + "\"");
@@ -141,6 +150,7 @@ public final class SSTableDump {
       line("keys and values", told.rawBytes() + " bytes");
       line("data blocks", told.dataBlocks() + ", " + told.dataBytes() + " bytes");
       line("codec", told.codec());
+      line("Bloom filter", told.bloom());
       line("meta blocks", table.propertiesBlock().metaBlocks());
     }
 

@@ -1,5 +1,6 @@
 package io.stele.sstable;
 
+import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 
@@ -8,6 +9,8 @@ import io.stele.model.Codec;
  *
  * @param cells number of cells, tombstones included
  * @param tombstones number of tombstones
+ * @param rowTombstones number of tombstones of whole rows
+ * @param familyTombstones number of tombstones of families in a row
  * @param rows number of different rows
  * @param firstKey column key of the first cell; empty where there is none
  * @param lastKey column key of the last cell; empty where there is none
@@ -21,11 +24,14 @@ import io.stele.model.Codec;
  * @param dataBytes length of all data blocks in the file
  * @param dataBlocks number of data blocks
  * @param codec how the writer was asked to compress
+ * @param bloom what the file's Bloom filter can be asked about
  * @param createdBy version of the program that wrote the file
  */
 public record SSTableProperties(
     long cells,
     long tombstones,
+    long rowTombstones,
+    long familyTombstones,
     long rows,
     Bytes firstKey,
     Bytes lastKey,
@@ -38,4 +44,5 @@ public record SSTableProperties(
     long dataBytes,
     long dataBlocks,
     Codec codec,
+    Bloom bloom,
     String createdBy) {}

@@ -81,7 +81,7 @@ public final class SSTableWriter implements Closeable {
       throws IOException {
     // Only tells files apart, and nothing goes by it: so it need not come from an injected source.
     byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
-    long fileId = ThreadLocalRandom.current().nextLong() ^ RowHash.of(name, name.length);
+    long fileId = ThreadLocalRandom.current().nextLong() ^ KeyHash.of(name, name.length);
     return create(fs, path, options, fileId);
   }
 
@@ -153,10 +153,10 @@ public final class SSTableWriter implements Closeable {
       blockKey = Separator.of(lastKey, lastKeyLength, key, keyLength);
       blockContinues = mismatch < 0;
     }
+    if (bloom.isPresent() && (first || mismatch >= 0)) {
+      bloom.get().add(key, keyLength, rowPart, newRow, lastKey, lastKeyLength);
+    }
     if (newRow) {
-      if (bloom.isPresent()) {
-        bloom.get().add(key, rowPart, lastKey, lastRowPart);
-      }
       counter.addRow();
     }
     block.add(key, keyLength, timestamp, sequence, ordinal, type, value, valueOffset, valueLength);
@@ -212,7 +212,10 @@ public final class SSTableWriter implements Closeable {
     Handle indexRoot = index.finish();
     SSTableProperties properties =
         counter.properties(
-            Bytes.of(lastKey, 0, lastKeyLength), options.codec(), SSTableFormat.CREATED_BY);
+            Bytes.of(lastKey, 0, lastKeyLength),
+            options.codec(),
+            options.bloom(),
+            SSTableFormat.CREATED_BY);
     byte[] contents = new PropertiesBlock(properties, metaBlocks).encode();
     Handle propertiesBlock = blocks.write(BlockKind.PROPERTIES, contents, contents.length);
     blocks.raw(new Footer(propertiesBlock, indexRoot, bloomRoot, fileId).encode());

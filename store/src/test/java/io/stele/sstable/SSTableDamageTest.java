@@ -3,7 +3,9 @@ package io.stele.sstable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.format.ColumnKey;
 import io.stele.format.Crc32c;
+import io.stele.model.Bloom;
 import io.stele.model.Codec;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
@@ -37,9 +39,19 @@ class SSTableDamageTest {
   }
 
   @ParameterizedTest
+  @EnumSource(Bloom.class)
+  void everyFlippedBitIsDetectedWhateverTheBloomFilter(Bloom bloom) throws IOException {
+    everyFlippedBitIsDetected(SMALL.withCodec(Codec.NONE).withBloom(bloom));
+  }
+
+  @ParameterizedTest
   @EnumSource(Codec.class)
   void everyFlippedBitIsDetectedByVerifyAndNoReadGivesAWrongCell(Codec codec) throws IOException {
-    byte[] good = SSTableFiles.bytes(directory, SMALL.withCodec(codec), 7, cells);
+    everyFlippedBitIsDetected(SMALL.withCodec(codec));
+  }
+
+  private void everyFlippedBitIsDetected(SSTableOptions options) throws IOException {
+    byte[] good = SSTableFiles.bytes(directory, options, 7, cells);
     ArrayFileSystem fs = new ArrayFileSystem(good.clone());
     for (int bit = 0; bit < good.length * 8; bit++) {
       fs.contents[bit >> 3] ^= (byte) (1 << (bit & 7));
@@ -175,6 +187,15 @@ class SSTableDamageTest {
       assertThat(SSTableFiles.scan(table, RowRange.ALL, ReadOptions.COMPACTION))
           .as(what)
           .isEqualTo(cells);
+      for (TestCell cell : cells) {
+        assertThat(
+                table.mayContainColumns(
+                    ColumnKey.ofRow(cell.row()),
+                    List.of(cell.key().toByteArray()),
+                    ReadOptions.POINT))
+            .as(what)
+            .isTrue();
+      }
       assertThat(table.properties().cells()).isEqualTo(cells.size());
     } catch (CorruptionException e) {
       assertThat(e.file()).isEqualTo(SSTableFiles.ANYWHERE.toString());

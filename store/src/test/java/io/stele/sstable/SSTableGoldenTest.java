@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
+import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.RowRange;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,18 +29,24 @@ class SSTableGoldenTest {
   private static final Path GOLDEN = Path.of("src/test/resources/io/stele/sstable");
   private static final long FILE_ID = 0x0123456789abcdefL;
 
+  private static final SSTableOptions OPTIONS =
+      SSTableOptions.DEFAULT.withBlockBytes(512).withRestartInterval(4).withIndexBytes(64, 64);
+
   @TempDir Path directory;
 
   @ParameterizedTest
   @EnumSource(Codec.class)
   void aFileOfVersion1IsReadAsItWasWritten(Codec codec) throws IOException {
-    Path golden = GOLDEN.resolve("golden-1-" + codec.name().toLowerCase(Locale.ROOT) + ".sst");
-    SSTableOptions options =
-        SSTableOptions.DEFAULT
-            .withBlockBytes(512)
-            .withRestartInterval(4)
-            .withIndexBytes(64, 64)
-            .withCodec(codec);
+    check(codec.name().toLowerCase(Locale.ROOT), OPTIONS.withCodec(codec));
+  }
+
+  @Test
+  void aFileWithABloomFilterOfRowsAndColumnsIsReadAsItWasWritten() throws IOException {
+    check("bloom-row-column", OPTIONS.withCodec(Codec.NONE).withBloom(Bloom.ROW_COLUMN));
+  }
+
+  private void check(String name, SSTableOptions options) throws IOException {
+    Path golden = GOLDEN.resolve("golden-1-" + name + ".sst");
     byte[] written = SSTableFiles.bytes(directory, options, FILE_ID, cells());
     if (Boolean.getBoolean("stele.golden.rewrite")) {
       Files.createDirectories(GOLDEN);
@@ -49,16 +57,26 @@ class SSTableGoldenTest {
       assertThat(SSTableFiles.scan(table, RowRange.ALL, ReadOptions.SCAN)).isEqualTo(cells());
       for (TestCell cell : cells()) {
         assertThat(table.mayContainRow(cell.row(), ReadOptions.POINT)).isTrue();
+        assertThat(mayContainColumn(table, cell.row(), cell.key())).isTrue();
       }
       assertThat(table.mayContainRow(Bytes.of("absent"), ReadOptions.POINT)).isFalse();
+      Bytes row = Bytes.of("com.example/1").concat(Bytes.wrap(new byte[1]));
+      Bytes absent = Bytes.wrap(ColumnKey.of(row, "contents", Bytes.of("absent")));
+      assertThat(mayContainColumn(table, row, absent)).isEqualTo(options.bloom() == Bloom.ROW);
       assertThat(table.metaBlock("operations")).contains(Bytes.of("the operations"));
       assertThat(table.properties().highestServerTimestamp()).isEqualTo(42);
-      assertThat(table.properties().codec()).isEqualTo(codec);
+      assertThat(table.properties().codec()).isEqualTo(options.codec());
+      assertThat(table.properties().bloom()).isEqualTo(options.bloom());
       table.verify();
     }
-    if (codec == Codec.NONE) { // What compressors write is theirs, and may change with them.
+    if (options.codec() == Codec.NONE) { // What compressors write is theirs, and may change.
       assertThat(written).isEqualTo(bytes);
     }
+  }
+
+  private static boolean mayContainColumn(SSTable table, Bytes row, Bytes key) throws IOException {
+    return table.mayContainColumns(
+        ColumnKey.ofRow(row), List.of(key.toByteArray()), ReadOptions.POINT);
   }
 
   private static List<TestCell> cells() {

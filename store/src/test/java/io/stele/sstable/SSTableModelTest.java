@@ -65,9 +65,24 @@ class SSTableModelTest {
         checkScan(table, cells, bounds, randomReadOptions(random), random);
         checkSizes(table, cells, bounds, random);
       }
-      for (TestCell cell : cells) {
-        assertThat(table.mayContainRow(cell.row(), ReadOptions.POINT)).isTrue();
-      }
+      checkBloom(table, cells);
+    }
+  }
+
+  /** Whatever a read of a column goes by is told: its cells, and tombstones above it. */
+  private static void checkBloom(SSTable table, List<TestCell> cells) throws IOException {
+    for (TestCell cell : cells) {
+      Bytes row = cell.row();
+      assertThat(table.mayContainRow(row, ReadOptions.POINT)).isTrue();
+      List<byte[]> columns =
+          switch (cell.type()) {
+            case DELETE_ROW -> List.of(ColumnKey.of(row, "f7", Bytes.EMPTY));
+            case DELETE_FAMILY ->
+                List.of(cell.key().concat(Bytes.wrap(new byte[] {7, 0, 0})).toByteArray());
+            default -> List.of(cell.key().toByteArray());
+          };
+      assertThat(table.mayContainColumns(ColumnKey.ofRow(row), columns, ReadOptions.POINT))
+          .isTrue();
     }
   }
 

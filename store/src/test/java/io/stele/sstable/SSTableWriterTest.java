@@ -179,18 +179,11 @@ class SSTableWriterTest {
   void noFinishedFileIsLeftWhereverAWriteFails() throws IOException {
     List<TestCell> cells = SSTableModelTest.randomCells(new Random(2));
     SSTableOptions options = SSTableOptions.DEFAULT.withBlockBytes(512).withIndexBytes(64, 64);
-    int whole = SSTableFiles.bytes(directory, options, 3, cells).length;
-    for (int room = 0; room < whole; room += 1 + whole / 200) {
+    long whole = write(SSTableFiles.local(), options, cells);
+    Files.delete(file);
+    for (int room = 0; room < whole; room += (int) (1 + whole / 200)) {
       FileSystem fs = new FullFileSystem(room);
-      assertThatThrownBy(
-              () -> {
-                try (SSTableWriter writer = SSTableWriter.create(fs, path, options)) {
-                  for (TestCell cell : cells) {
-                    cell.addTo(writer);
-                  }
-                  writer.finish();
-                }
-              })
+      assertThatThrownBy(() -> write(fs, options, cells))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("no space");
       assertThat(file).doesNotExist();
@@ -206,6 +199,16 @@ class SSTableWriterTest {
       assertThatThrownBy(writer::finish).isInstanceOf(IllegalStateException.class);
     }
     assertThat(file).doesNotExist();
+  }
+
+  private long write(FileSystem fs, SSTableOptions options, List<TestCell> cells)
+      throws IOException {
+    try (SSTableWriter writer = SSTableWriter.create(fs, path, options)) {
+      for (TestCell cell : cells) {
+        cell.addTo(writer);
+      }
+      return writer.finish().length();
+    }
   }
 
   private SSTableWriter create() throws IOException {

@@ -3,14 +3,23 @@ package io.stele.sstable;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /** MurmurHash64A with seed 0: the hash that Bloom filters on disk are made with. */
-final class RowHash {
+final class KeyHash {
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final long M = 0xc6a4a7935bd1e995L;
 
-  private RowHash() {}
+  private KeyHash() {}
+
+  /**
+   * What stands for the tombstone of a row, whose key is that of the row itself: the hash that the
+   * tombstone of a family without a name would have, which there is none of.
+   */
+  static long ofRowTombstone(byte[] rowPart) {
+    return of(Arrays.copyOf(rowPart, rowPart.length + 1), rowPart.length + 1);
+  }
 
   /** The hash of the first {@code length} bytes. */
   static long of(byte[] bytes, int length) {

@@ -1,0 +1,84 @@
+package io.stele.sstable;
+
+import io.stele.format.ColumnKey;
+import io.stele.model.Bloom;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The Bloom filter of an open file: an index of filter blocks, each of a range of keys. What it
+ * says is not there is not there. Safe for use by any number of threads.
+ */
+final class BloomFilter {
+  private final Blocks blocks;
+  private final IndexBlock root;
+  private final Bloom kind;
+
+  /** Whether the file has any: where it has none, nobody need ask for them. */
+  private final boolean rowTombstones;
+
+  private final boolean familyTombstones;
+
+  BloomFilter(Blocks blocks, IndexBlock root, SSTableProperties properties) {
+    this.blocks = blocks;
+    this.root = root;
+    this.kind = properties.bloom();
+    this.rowTombstones = properties.rowTombstones() > 0;
+    this.familyTombstones = properties.familyTombstones() > 0;
+  }
+
+  /** Whether the row may be in the file. */
+  boolean mayContainRow(byte[] rowPart, ReadOptions options) throws IOException {
+    IndexCursor index = index(options);
+    return contains(index, rowPart, rowPart.length, KeyHash.of(rowPart, rowPart.length), options);
+  }
+
+  /**
+   * Whether a cell of one of these columns of a row, or a tombstone above it, may be in the file.
+   */
+  boolean mayContainColumns(byte[] rowPart, List<byte[]> columnKeys, ReadOptions options)
+      throws IOException {
+    if (kind != Bloom.ROW_COLUMN) {
+      return mayContainRow(rowPart, options);
+    }
+    IndexCursor index = index(options);
+    if (rowTombstones
+        && contains(index, rowPart, rowPart.length, KeyHash.ofRowTombstone(rowPart), options)) {
+      return true;
+    }
+    byte[] lastFamily = rowPart;
+    int lastFamilyEnd = 0;
+    for (byte[] key : columnKeys) {
+      if (contains(index, key, key.length, KeyHash.of(key, key.length), options)) {
+        return true;
+      }
+      if (familyTombstones) {
+        int familyEnd = ColumnKey.familyPartEnd(key, key.length, rowPart.length);
+        if (!Arrays.equals(key, 0, familyEnd, lastFamily, 0, lastFamilyEnd)
+            && contains(index, key, familyEnd, KeyHash.of(key, familyEnd), options)) {
+          return true;
+        }
+        lastFamily = key;
+        lastFamilyEnd = familyEnd;
+      }
+    }
+    return false;
+  }
+
+  /** What the filter can be asked about. */
+  Bloom kind() {
+    return kind;
+  }
+
+  /** A way to the filter's blocks. */
+  IndexCursor index(ReadOptions options) {
+    return new IndexCursor(blocks, BlockKind.BLOOM_INDEX, root, options);
+  }
+
+  private boolean contains(
+      IndexCursor index, byte[] key, int length, long hash, ReadOptions options)
+      throws IOException {
+    return index.seek(key, length) && blocks.bloom(index.handle(), options).mayContain(hash);
+  }
+}
