@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.SteleException;
@@ -38,6 +39,7 @@ public final class BatchWriter implements Closeable {
   private final SchemaCheck check;
   private final Batcher batcher;
   private final long bufferBytes;
+  private final Durability durability;
   private final List<Outcome> failed = new ArrayList<>();
   private final TreeSet<Long> incomplete = new TreeSet<>();
   private long failures;
@@ -73,16 +75,28 @@ public final class BatchWriter implements Closeable {
     }
   }
 
-  BatchWriter(String table, SchemaCheck check, Batcher batcher, long bufferBytes) {
+  BatchWriter(
+      String table, SchemaCheck check, Batcher batcher, long bufferBytes, Durability durability) {
     this.table = table;
     this.check = check;
     this.batcher = batcher;
     this.bufferBytes = bufferBytes;
+    this.durability = durability;
+  }
+
+  /**
+   * Adds a mutation with the durability of the {@link Table} this writer comes from: see {@link
+   * #add(Mutation, Durability)}.
+   */
+  public CompletableFuture<Void> add(Mutation mutation) throws IOException {
+    return add(mutation, durability);
   }
 
   /**
    * Adds a mutation, waiting while the buffer is full.
    *
+   * @param least what it must have survived when it counts as applied; never less than the table's
+   *     schema asks for. Those it travels with keep what was asked for them
    * @return completes when the mutation has been applied, or fails with the reason why not. Whoever
    *     does not look at it learns of the failure from {@link #flush} or {@link #close}
    * @throws SteleException REFUSED or NOT_FOUND where it is wrong from the outset: it is then not
@@ -90,7 +104,7 @@ public final class BatchWriter implements Closeable {
    * @throws IOException where the thread was interrupted while it waited: the mutation is not added
    * @throws IllegalStateException where the writer is closed
    */
-  public CompletableFuture<Void> add(Mutation mutation) throws IOException {
+  public CompletableFuture<Void> add(Mutation mutation, Durability least) throws IOException {
     Waiting.on(check.operation(mutation));
     long bytes = Batcher.bytes(mutation);
     CompletableFuture<Void> applied;
@@ -105,7 +119,7 @@ public final class BatchWriter implements Closeable {
       place = added++;
       incomplete.add(place);
       bytesUnderWay += bytes;
-      applied = batcher.submit(mutation); // Under the lock: in the order of adding.
+      applied = batcher.submit(mutation, least); // Under the lock: in the order of adding.
     }
     applied.whenComplete((nothing, failure) -> complete(place, mutation, bytes, failure));
     return applied; // Itself, so that it is complete before a flush returns.

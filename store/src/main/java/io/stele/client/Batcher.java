@@ -4,6 +4,7 @@ import io.stele.metadata.Operations;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
+import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
@@ -59,14 +60,16 @@ final class Batcher {
   private static final class Pending {
     final Mutation mutation;
     final OperationId id;
+    final Durability durability;
     final long bytes;
     final Tries tries;
     final CompletableFuture<Void> done = new CompletableFuture<>();
     TabletLocation tablet;
 
-    Pending(Mutation mutation, OperationId id, Tries tries) {
+    Pending(Mutation mutation, OperationId id, Durability durability, Tries tries) {
       this.mutation = mutation;
       this.id = id;
+      this.durability = durability;
       this.bytes = bytes(mutation);
       this.tries = tries;
     }
@@ -126,13 +129,14 @@ final class Batcher {
   /**
    * Sends a mutation: after those of its row that were submitted before.
    *
+   * @param durability what it must have survived, at least, when it counts as applied
    * @return completes when it was applied, fails with a {@link SteleException} where not
    */
-  CompletableFuture<Void> submit(Mutation mutation) {
+  CompletableFuture<Void> submit(Mutation mutation, Durability durability) {
     Pending pending;
     boolean first;
     synchronized (this) { // Numbers ascend in the order of submission.
-      pending = new Pending(mutation, operations.begin(), new Tries(table.timeout()));
+      pending = new Pending(mutation, operations.begin(), durability, new Tries(table.timeout()));
       ArrayDeque<Pending> behind = rows.get(mutation.row());
       first = behind == null;
       if (first) {
@@ -204,6 +208,7 @@ final class Batcher {
         request.add(
             QueryCodec.encode(tablet.tablet(), tablet.epoch()),
             Optional.of(pending.id),
+            pending.durability,
             pending.mutation);
       }
       TabletAccess.Message message =

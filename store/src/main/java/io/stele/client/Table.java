@@ -5,6 +5,7 @@ import io.stele.metadata.Operations;
 import io.stele.metadata.TabletAccess;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
+import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.ReadModifyWrite;
@@ -29,6 +30,9 @@ import java.util.concurrent.CompletableFuture;
  * <p>Every read and write of one row is atomic and linearizable. Nothing is promised across rows,
  * neither by {@link #mutateAll} nor by {@link #readRows}.
  *
+ * <p>What was acknowledged is in the memory of every live replica; {@link #withDurability} asks for
+ * more.
+ *
  * <p>Each call has a form that waits and one that gives a {@link CompletableFuture}, which fails
  * with what the first would throw. Futures complete on threads of the connection: what hangs on
  * them must not block.
@@ -39,11 +43,32 @@ public final class Table {
   private final Connection connection;
   private final TableRef ref;
   private final SchemaCheck check;
+  private final Durability durability;
 
   Table(Connection connection, TableRef ref, SchemaCheck check) {
+    this(connection, ref, check, Durability.HFLUSH);
+  }
+
+  private Table(Connection connection, TableRef ref, SchemaCheck check, Durability durability) {
     this.connection = connection;
     this.ref = ref;
     this.check = check;
+    this.durability = durability;
+  }
+
+  /**
+   * The same table, whose writes, and those of its batch writers, ask for {@code least}.
+   *
+   * <pre>{@code
+   * table.withDurability(Durability.HSYNC).mutate(payment); // On disk when this returns.
+   * }</pre>
+   *
+   * @param least what a write must have survived when it is acknowledged; never less than the
+   *     table's schema asks for. A retry of an operation that was applied before is answered with
+   *     what was asked for then
+   */
+  public Table withDurability(Durability least) {
+    return new Table(connection, ref, check, least);
   }
 
   /** The table's name. */
@@ -70,7 +95,7 @@ public final class Table {
 
   /** Like {@link #mutate}, without waiting. */
   public CompletableFuture<Void> mutateAsync(Mutation mutation) {
-    return check.operation(mutation).thenCompose(good -> ownBatcher().submit(mutation));
+    return check.operation(mutation).thenCompose(good -> ownBatcher().submit(mutation, durability));
   }
 
   /**
@@ -94,8 +119,8 @@ public final class Table {
       // At once where it is good at once: those of one row are to stay in order.
       CompletableFuture<Void> applied =
           good.isDone() && !good.isCompletedExceptionally()
-              ? batcher.submit(mutation)
-              : good.thenCompose(nothing -> batcher.submit(mutation));
+              ? batcher.submit(mutation, durability)
+              : good.thenCompose(nothing -> batcher.submit(mutation, durability));
       outcomes.add(
           applied.handle(
               (nothing, failure) ->
@@ -129,7 +154,8 @@ public final class Table {
                     (tablet, id, firstIncomplete) ->
                         RequestProto.newBuilder()
                             .setCheckAndMutate(
-                                OperationCodec.encode(tablet, id, firstIncomplete, operation))))
+                                OperationCodec.encode(
+                                    tablet, id, firstIncomplete, durability, operation))))
         .thenApply(answer -> answer.response().header().getMatched());
   }
 
@@ -157,7 +183,8 @@ public final class Table {
                     (tablet, id, firstIncomplete) ->
                         RequestProto.newBuilder()
                             .setReadModifyWrite(
-                                OperationCodec.encode(tablet, id, firstIncomplete, operation))))
+                                OperationCodec.encode(
+                                    tablet, id, firstIncomplete, durability, operation))))
         .thenApply(
             answer ->
                 Scan.rows(answer).stream()
@@ -247,7 +274,7 @@ public final class Table {
     Operations operations =
         options.firstOperation().map(Operations::repeatable).orElse(connection.operations());
     Batcher batcher = new Batcher(connection.tablets(), ref, operations, connection.random());
-    return new BatchWriter(name(), check, batcher, options.bufferBytes());
+    return new BatchWriter(name(), check, batcher, options.bufferBytes(), durability);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.model.Durability;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;

@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.model.Durability;
 import java.time.Duration;
 
 /**

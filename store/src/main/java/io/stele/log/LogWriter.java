@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.format.ByteWriter;
+import io.stele.model.Durability;
 import java.io.IOException;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;

@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.format.Crc32c;
+import io.stele.model.Durability;
 import io.stele.model.TabletId;
 import java.util.concurrent.CompletableFuture;
 

@@ -3,6 +3,7 @@ package io.stele.metadata;
 import io.stele.lock.LockService;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
+import io.stele.model.Durability;
 import io.stele.model.OperationId;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -175,6 +176,7 @@ public final class TabletAccess implements AutoCloseable {
                                 QueryCodec.encode(location.tablet(), location.epoch()),
                                 Optional.of(id),
                                 operations.firstIncomplete(),
+                                Durability.HFLUSH, // METADATA's own log asks for more.
                                 operation))),
             deadline)
         .whenComplete((answer, failure) -> operations.complete(id))

@@ -125,6 +125,12 @@ public final class CrashableDisk {
     flushable = false;
   }
 
+  /** How many bytes of a file a loss of power may take: those written since its last hsync. */
+  public synchronized long unsyncedBytes(Path file) throws IOException {
+    Node node = node(key(file));
+    return node.written - node.synced;
+  }
+
   /** How often an operation was called so far. */
   public synchronized long count(Operation operation) {
     return counts.getOrDefault(operation, 0L);

@@ -1,6 +1,6 @@
 package io.stele.tablet;
 
-import io.stele.log.Durability;
+import io.stele.model.Durability;
 import io.stele.model.OperationId;
 import io.stele.model.RowOperation;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.stele.tablet;
 
-import io.stele.log.Durability;
 import io.stele.log.LogRecord;
+import io.stele.model.Durability;
 import java.util.concurrent.CompletableFuture;
 
 /**

@@ -1,12 +1,12 @@
 package io.stele.tablet;
 
-import io.stele.log.Durability;
 import io.stele.log.LogRecord;
 import io.stele.log.LoggedOperation;
 import io.stele.memtable.MemoryAccount;
 import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;

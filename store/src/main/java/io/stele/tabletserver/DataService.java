@@ -1,8 +1,8 @@
 package io.stele.tabletserver;
 
 import io.stele.format.CellBlockWriter;
-import io.stele.log.Durability;
 import io.stele.log.LogKind;
+import io.stele.model.Durability;
 import io.stele.model.OperationId;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
@@ -201,7 +201,7 @@ final class DataService implements RequestHandler {
               entry.mutation(),
               entry.id(),
               batch.getOperations(),
-              batch.getSync()));
+              entry.durability()));
     }
     CompletableFuture.allOf(results.toArray(CompletableFuture[]::new))
         .whenComplete(
@@ -220,7 +220,7 @@ final class DataService implements RequestHandler {
             OperationCodec.decode(request),
             OperationCodec.id(request),
             request.getOperations(),
-            request.getSync())
+            OperationCodec.decode(request.getDurability()))
         .whenComplete(
             (result, failure) -> {
               if (failure != null) {
@@ -241,7 +241,7 @@ final class DataService implements RequestHandler {
             OperationCodec.decode(request),
             OperationCodec.id(request),
             request.getOperations(),
-            request.getSync())
+            OperationCodec.decode(request.getDurability()))
         .whenComplete(
             (result, failure) -> {
               if (failure != null) {
@@ -262,7 +262,7 @@ final class DataService implements RequestHandler {
       RowOperation operation,
       Optional<OperationId> id,
       OperationsProto client,
-      boolean sync) {
+      Durability durability) {
     try {
       HostedTablet hosted = tablets.require(tablet);
       // Not of the root tablet: METADATA's memtables become smaller only by writes to it.
@@ -271,12 +271,7 @@ final class DataService implements RequestHandler {
       }
       return hosted
           .tablet()
-          .apply(
-              new OperationRequest(
-                  operation,
-                  id,
-                  client.getFirstIncomplete(),
-                  sync || hosted.tablet().schema().hsync() ? Durability.HSYNC : Durability.HFLUSH));
+          .apply(new OperationRequest(operation, id, client.getFirstIncomplete(), durability));
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -2,7 +2,6 @@ package io.stele.tabletserver;
 
 import io.stele.config.TabletServerConfig;
 import io.stele.log.CommitLog;
-import io.stele.log.Durability;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogKind;
 import io.stele.log.LogRecord;
@@ -16,6 +15,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.Durability;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;

@@ -6,6 +6,7 @@ import io.stele.format.CellBlockWriter;
 import io.stele.format.ColumnKey;
 import io.stele.format.MutationBlock;
 import io.stele.model.Bytes;
+import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
@@ -39,21 +40,26 @@ public final class MutateBatch {
    *
    * @param tablet whose row it changes
    * @param id by which a retry is told
+   * @param durability what its acknowledgement must promise at least
    */
-  public record Entry(TabletProto tablet, Optional<OperationId> id, Mutation mutation) {}
+  public record Entry(
+      TabletProto tablet, Optional<OperationId> id, Durability durability, Mutation mutation) {}
 
   /**
    * Adds a mutation.
    *
    * @param id by which a retry is told; none: a retry may be applied again
+   * @param durability what its acknowledgement must promise at least
    * @throws SteleException REFUSED where the mutation has no edits
    * @throws IllegalArgumentException where the id is another client's than those before
    */
-  public MutateBatch add(TabletProto tablet, Optional<OperationId> id, Mutation mutation) {
+  public MutateBatch add(
+      TabletProto tablet, Optional<OperationId> id, Durability durability, Mutation mutation) {
     if (mutation.edits().isEmpty()) {
       throw SteleException.refused("a mutation of row \"" + mutation.row() + "\" has no edits");
     }
-    MutationProto.Builder to = MutationProto.newBuilder();
+    MutationProto.Builder to =
+        MutationProto.newBuilder().setDurability(OperationCodec.encode(durability));
     id.ifPresent(
         i -> {
           if (!anyId.map(a -> sameClient(a, i)).orElse(true)) {
@@ -124,6 +130,7 @@ public final class MutateBatch {
           new Entry(
               message.getTablets(tablet),
               id,
+              OperationCodec.decode(mutation.getDurability()),
               OperationCodec.decode(row, body.array(), offset, length)));
       offset += length;
     }

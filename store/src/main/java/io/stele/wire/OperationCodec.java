@@ -6,12 +6,14 @@ import io.stele.format.MutationBlock;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
+import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.SteleException;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
+import io.stele.wire.data.DataProtos.DurabilityProto;
 import io.stele.wire.data.DataProtos.OperationsProto;
 import io.stele.wire.data.DataProtos.OutcomeProto;
 import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
@@ -40,11 +42,13 @@ public final class OperationCodec {
    *
    * @param id by which a retry is told; none: a retry may be applied again
    * @param firstIncomplete the lowest number of the client's operations still without an answer
+   * @param durability what an acknowledgement must promise at least
    */
   public static CheckAndMutateProto encode(
       TabletProto tablet,
       Optional<OperationId> id,
       long firstIncomplete,
+      Durability durability,
       CheckAndMutate operation) {
     CheckAndMutateProto.Builder to =
         CheckAndMutateProto.newBuilder()
@@ -52,7 +56,8 @@ public final class OperationCodec {
             .setRow(ByteStrings.of(operation.row()))
             .setPredicate(FilterCodec.encode(operation.predicate()))
             .setIfTrue(encode(operation.ifTrue()))
-            .setIfFalse(encode(operation.ifFalse()));
+            .setIfFalse(encode(operation.ifFalse()))
+            .setDurability(encode(durability));
     id.ifPresent(i -> to.setOperations(operations(i, firstIncomplete)).setOperation(i.number()));
     return to.build();
   }
@@ -72,14 +77,19 @@ public final class OperationCodec {
    *
    * @param id by which a retry is told; none: a retry may be applied again
    * @param firstIncomplete the lowest number of the client's operations still without an answer
+   * @param durability what an acknowledgement must promise at least
    */
   public static ReadModifyWriteProto encode(
       TabletProto tablet,
       Optional<OperationId> id,
       long firstIncomplete,
+      Durability durability,
       ReadModifyWrite operation) {
     ReadModifyWriteProto.Builder to =
-        ReadModifyWriteProto.newBuilder().setTablet(tablet).setRow(ByteStrings.of(operation.row()));
+        ReadModifyWriteProto.newBuilder()
+            .setTablet(tablet)
+            .setRow(ByteStrings.of(operation.row()))
+            .setDurability(encode(durability));
     operation.rules().forEach(rule -> to.addRules(encode(rule)));
     id.ifPresent(i -> to.setOperations(operations(i, firstIncomplete)).setOperation(i.number()));
     return to.build();
@@ -104,6 +114,21 @@ public final class OperationCodec {
     return message.hasOperation()
         ? Optional.of(id(message.getOperations(), message.getOperation()))
         : Optional.empty();
+  }
+
+  /** What {@code message} says of durability. */
+  public static Durability decode(DurabilityProto message) {
+    return switch (message) {
+      case HFLUSH -> Durability.HFLUSH;
+      case HSYNC -> Durability.HSYNC;
+    };
+  }
+
+  static DurabilityProto encode(Durability durability) {
+    return switch (durability) {
+      case HFLUSH -> DurabilityProto.HFLUSH;
+      case HSYNC -> DurabilityProto.HSYNC;
+    };
   }
 
   /**

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.stele.metadata.Operations;
 import io.stele.model.Bytes;
+import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.SteleException;
@@ -40,7 +41,7 @@ class BatchWriterTest {
             Runnable::run,
             1000);
     Batcher batcher = new Batcher(tablets, table, Operations.repeatable(FIRST), random);
-    return new BatchWriter("webtable", check, batcher, bufferBytes);
+    return new BatchWriter("webtable", check, batcher, bufferBytes, Durability.HFLUSH);
   }
 
   private BatchWriter writer() {
@@ -97,6 +98,28 @@ class BatchWriterTest {
     }
     assertThat(values).hasSize(20);
     assertThat(values.values()).allSatisfy(list -> assertThat(list).hasSize(25).isSorted());
+  }
+
+  @Test
+  void everyMutationOfABatchAsksForItsOwnDurability() throws IOException {
+    try (BatchWriter writer = writer()) {
+      for (int i = 0; i < 50; i++) {
+        Mutation mutation = mutation(String.format("row%02d", i), "v");
+        if (i % 5 == 0) {
+          writer.add(mutation, Durability.HSYNC);
+        } else {
+          writer.add(mutation);
+        }
+      }
+    }
+    assertThat(tablets.applied())
+        .hasSize(50)
+        .allSatisfy(
+            entry -> {
+              int number = Integer.parseInt(entry.mutation().row().toUtf8().substring(3));
+              assertThat(entry.durability())
+                  .isEqualTo(number % 5 == 0 ? Durability.HSYNC : Durability.HFLUSH);
+            });
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
 import io.stele.model.ColumnFamily;
+import io.stele.model.Durability;
 import io.stele.model.Filter;
 import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
@@ -19,6 +20,8 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableSchema;
+import io.stele.sim.CrashableDisk;
+import io.stele.sim.MemoryLockStore;
 import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
 import java.io.IOException;
@@ -29,6 +32,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
 /** The public API over whole clusters in memory. */
@@ -129,6 +133,60 @@ class ClientOverClusterTest {
       stele.admin().alterTable(TableSchema.of("t", "f", "g"));
       table.mutate(Mutation.of("r").put("g", "", "v"));
       assertThat(table.readRow("r").orElseThrow().value("g", "")).contains(Bytes.of("v"));
+    }
+  }
+
+  @Test
+  void aWriteThatAsksForItIsOnDiskWhenItIsAcknowledged() throws Exception {
+    CrashableDisk disk = new CrashableDisk();
+    Site site = Site.inMemory(disk, new MemoryLockStore());
+    try (MiniStele cluster = MiniStele.start(conf(), site, 1, 1)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f"));
+      Table table = stele.table("t");
+      Table synced = table.withDurability(Durability.HSYNC);
+      Path log = new Path("/stele/logs/" + cluster.servers().get(0) + "/user-1.log");
+      Bytes row = Bytes.of("r");
+      Mutation mutation = Mutation.of(row).put("f", "q", "1");
+      Filter isOne = Filter.newestIs(Column.of("f", "q"), Bytes.of("1"));
+      ReadModifyWrite add = ReadModifyWrite.increment(row, "f", Bytes.of("n"), 1);
+
+      table.mutate(mutation);
+      assertThat(disk.unsyncedBytes(log)).isPositive();
+      synced.mutate(mutation);
+      assertThat(disk.unsyncedBytes(log)).isZero();
+
+      table.readModifyWrite(add);
+      assertThat(disk.unsyncedBytes(log)).isPositive();
+      synced.readModifyWrite(add);
+      assertThat(disk.unsyncedBytes(log)).isZero();
+
+      table.checkAndMutate(CheckAndMutate.ifAny(isOne, mutation));
+      assertThat(disk.unsyncedBytes(log)).isPositive();
+      synced.checkAndMutate(CheckAndMutate.ifAny(isOne, mutation));
+      assertThat(disk.unsyncedBytes(log)).isZero();
+
+      table.mutateAll(List.of(mutation, mutation));
+      assertThat(disk.unsyncedBytes(log)).isPositive();
+      synced.mutateAll(List.of(mutation, mutation));
+      assertThat(disk.unsyncedBytes(log)).isZero();
+
+      try (BatchWriter writer = table.batchWriter()) {
+        writer.add(Mutation.of("a").put("f", "q", "1"));
+        writer.flush();
+        assertThat(disk.unsyncedBytes(log)).isPositive();
+        writer.add(Mutation.of("b").put("f", "q", "1"));
+        writer.add(Mutation.of("c").put("f", "q", "1"), Durability.HSYNC).get();
+        assertThat(disk.unsyncedBytes(log)).isZero();
+      }
+      try (BatchWriter writer = synced.batchWriter()) {
+        writer.add(mutation);
+      }
+      assertThat(disk.unsyncedBytes(log)).isZero();
+
+      stele.admin().createTable(TableSchema.of("u", "f").withHsync(true));
+      stele.table("u").mutate(mutation);
+      assertThat(disk.unsyncedBytes(log)).isZero();
     }
   }
 

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.CorruptionException;
+import io.stele.model.Durability;
 import io.stele.model.SteleException;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sim.FaultInjector;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.Seeds;
+import io.stele.model.Durability;
 import io.stele.model.TabletId;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.CrashableFileSystem;

@@ -7,6 +7,7 @@ import static io.stele.log.LogRecords.record;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.model.Durability;
 import io.stele.model.SteleException;
 import java.io.File;
 import java.io.IOException;

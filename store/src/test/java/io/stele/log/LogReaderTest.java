@@ -11,6 +11,7 @@ import io.stele.format.ByteWriter;
 import io.stele.format.Crc32c;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.Durability;
 import io.stele.model.OperationId;
 import io.stele.sim.CrashableFileSystem;
 import java.io.ByteArrayInputStream;

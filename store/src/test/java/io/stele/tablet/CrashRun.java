@@ -3,7 +3,6 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.log.CommitLog;
-import io.stele.log.Durability;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogFence;
 import io.stele.log.LogKind;
@@ -15,6 +14,7 @@ import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
+import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Filter;
 import io.stele.model.Mutation;

@@ -3,7 +3,6 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.log.CommitLog;
-import io.stele.log.Durability;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogKind;
 import io.stele.log.LogOptions;
@@ -11,6 +10,7 @@ import io.stele.log.LogRecord;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
+import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;

@@ -8,6 +8,7 @@ import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
+import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Filter;
 import io.stele.model.Mutation;
@@ -21,9 +22,11 @@ import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.model.TimeRange;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
+import io.stele.wire.data.DataProtos.DurabilityProto;
 import io.stele.wire.data.DataProtos.FilterProto;
 import io.stele.wire.data.DataProtos.FiltersProto;
 import io.stele.wire.data.DataProtos.MutateProto;
+import io.stele.wire.data.DataProtos.MutationProto;
 import io.stele.wire.data.DataProtos.QueryProto;
 import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
 import io.stele.wire.data.DataProtos.RequestProto;
@@ -74,10 +77,12 @@ final class CodecTest {
           new CheckAndMutate(
               row, values.filter(3), values.mutation(row, 0), values.mutation(row, 0));
       Optional<OperationId> id = values.id();
+      Durability durability = values.durability();
       CheckAndMutateProto message =
           CheckAndMutateProto.parseFrom(
-              OperationCodec.encode(TABLET, id, 1, operation).toByteArray());
+              OperationCodec.encode(TABLET, id, 1, durability, operation).toByteArray());
       assertThat(OperationCodec.decode(message)).isEqualTo(operation);
+      assertThat(OperationCodec.decode(message.getDurability())).isEqualTo(durability);
       assertThat(OperationCodec.id(message)).isEqualTo(id);
       assertThat(QueryCodec.decode(message.getTablet()))
           .isEqualTo(new TabletId(new TableId("t1"), "0123456789abcdef"));
@@ -92,10 +97,12 @@ final class CodecTest {
       ReadModifyWrite operation =
           new ReadModifyWrite(values.row(), values.list(1, 4, values::rule));
       Optional<OperationId> id = values.id();
+      Durability durability = values.durability();
       ReadModifyWriteProto message =
           ReadModifyWriteProto.parseFrom(
-              OperationCodec.encode(TABLET, id, 1, operation).toByteArray());
+              OperationCodec.encode(TABLET, id, 1, durability, operation).toByteArray());
       assertThat(OperationCodec.decode(message)).isEqualTo(operation);
+      assertThat(OperationCodec.decode(message.getDurability())).isEqualTo(durability);
       assertThat(OperationCodec.id(message)).isEqualTo(id);
     }
   }
@@ -107,7 +114,8 @@ final class CodecTest {
     for (int i = 0; i < 200; i++) {
       List<MutateBatch.Entry> entries = values.list(1, 20, values::entry);
       MutateBatch batch = new MutateBatch();
-      entries.forEach(entry -> batch.add(entry.tablet(), entry.id(), entry.mutation()));
+      entries.forEach(
+          entry -> batch.add(entry.tablet(), entry.id(), entry.durability(), entry.mutation()));
       assertThat(batch.count()).isEqualTo(entries.size());
       assertThat(batch.bodyBytes()).isEqualTo(batch.body().remaining());
       MutateProto message = RequestProto.parseFrom(batch.header(5).toByteArray()).getMutate();
@@ -193,19 +201,36 @@ final class CodecTest {
                     TABLET,
                     Optional.empty(),
                     1,
+                    Durability.HFLUSH,
                     CheckAndMutate.ifAny(deep, Mutation.of("r").deleteRow())))
             .build();
     assertThat(RequestProto.parseFrom(request.toByteArray())).isEqualTo(request);
   }
 
   @Test
+  void aDurabilityThatIsMissingOrNotKnownHereIsTakenForTheStrongest() throws Exception {
+    MutationProto none = MutationProto.newBuilder().setBlockBytes(1).build();
+    assertThat(OperationCodec.decode(none.getDurability())).isEqualTo(Durability.HSYNC);
+    byte[] weak = none.toBuilder().setDurability(DurabilityProto.HFLUSH).build().toByteArray();
+    assertThat(weak[weak.length - 1]).isZero();
+    weak[weak.length - 1] = 77;
+    assertThat(OperationCodec.decode(MutationProto.parseFrom(weak).getDurability()))
+        .isEqualTo(Durability.HSYNC);
+  }
+
+  @Test
   void aBatchIsOneClients() {
     Mutation mutation = Mutation.of("r").deleteRow();
     MutateBatch batch =
-        new MutateBatch().add(TABLET, Optional.of(new OperationId(1, 2, 3)), mutation);
-    assertThatThrownBy(() -> batch.add(TABLET, Optional.of(new OperationId(1, 3, 3)), mutation))
+        new MutateBatch()
+            .add(TABLET, Optional.of(new OperationId(1, 2, 3)), Durability.HFLUSH, mutation);
+    assertThatThrownBy(
+            () ->
+                batch.add(
+                    TABLET, Optional.of(new OperationId(1, 3, 3)), Durability.HFLUSH, mutation))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> batch.add(TABLET, Optional.empty(), Mutation.of("r")))
+    assertThatThrownBy(
+            () -> batch.add(TABLET, Optional.empty(), Durability.HFLUSH, Mutation.of("r")))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("no edits");
   }
@@ -255,7 +280,9 @@ final class CodecTest {
         MutateBatch batch = new MutateBatch();
         values
             .list(1, 5, values::entry)
-            .forEach(entry -> batch.add(entry.tablet(), entry.id(), entry.mutation()));
+            .forEach(
+                entry ->
+                    batch.add(entry.tablet(), entry.id(), entry.durability(), entry.mutation()));
         ByteBuffer body = batch.body();
         values.batchBody = new byte[body.remaining()];
         body.get(values.batchBody);
@@ -267,6 +294,7 @@ final class CodecTest {
                   TABLET,
                   values.id(),
                   1,
+                  values.durability(),
                   new CheckAndMutate(
                       row, values.filter(3), values.mutation(row, 0), values.mutation(row, 0))));
       case 2 ->
@@ -275,6 +303,7 @@ final class CodecTest {
                   TABLET,
                   values.id(),
                   1,
+                  values.durability(),
                   new ReadModifyWrite(row, values.list(1, 4, values::rule))));
       default -> to.getReadBuilder().setTablet(TABLET).setQuery(QueryCodec.encode(values.query()));
     }
@@ -421,7 +450,12 @@ final class CodecTest {
           random.nextInt(4) == 0
               ? Optional.empty()
               : Optional.of(new OperationId(-1, 1, 1 + random.nextInt(1000))),
+          durability(),
           mutation(row(), 1));
+    }
+
+    Durability durability() {
+      return Durability.values()[random.nextInt(Durability.values().length)];
     }
 
     Optional<OperationId> id() {

@@ -1,0 +1,23 @@
+package io.stele.model;
+
+/**
+ * What an acknowledged write has survived for certain. A table may ask for the stronger one for all
+ * its writes ({@link TableSchema#hsync}), a write for itself; the stronger of the two counts.
+ *
+ * <p>It is no part of what an operation is: a retry may ask for another one, and is answered with
+ * what its original did.
+ */
+public enum Durability {
+  /**
+   * In the memory of every live replica (HDFS's hflush): survives the death of any process, and of
+   * fewer DataNodes than there are replicas, but not a loss of power of the whole cluster.
+   */
+  HFLUSH,
+  /** On disk at every live replica (HDFS's hsync): survives a loss of power too. Slower. */
+  HSYNC;
+
+  /** The stronger of the two. */
+  public Durability and(Durability other) {
+    return compareTo(other) >= 0 ? this : other;
+  }
+}
