@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
+import io.stele.model.LocalityGroup;
 import io.stele.model.SteleException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ final class FamilyText {
 
   private FamilyText() {}
 
-  /** Reads {@code name} or {@code name:versions=3,age=30d}. */
+  /** Reads {@code name} or {@code name:versions=3,age=30d,group=pages}. */
   static ColumnFamily parse(String text) {
     int colon = text.indexOf(':');
     if (colon < 0) {
@@ -29,6 +30,7 @@ final class FamilyText {
     }
     List<GcPolicy> policies = new ArrayList<>();
     boolean all = false;
+    String group = LocalityGroup.DEFAULT_NAME;
     for (String part : text.substring(colon + 1).split(",")) {
       String[] pair = part.split("=", 2);
       if (pair.length == 2 && pair[0].equals("versions") && pair[1].equals("all")) {
@@ -37,11 +39,13 @@ final class FamilyText {
         policies.add(GcPolicy.maxVersions(Integer.parseInt(pair[1])));
       } else if (pair.length == 2 && pair[0].equals("age")) {
         policies.add(GcPolicy.maxAge(parseTime(pair[1])));
+      } else if (pair.length == 2 && pair[0].equals("group")) {
+        group = pair[1];
       } else {
         throw SteleException.refused(
             "family \""
                 + text
-                + "\": after the ':' come versions=NUMBER (or all) and age=TIME, separated by commas, not \""
+                + "\": after the ':' come versions=NUMBER (or all), age=TIME and group=NAME, separated by commas, not \""
                 + part
                 + "\"");
       }
@@ -50,16 +54,21 @@ final class FamilyText {
       throw SteleException.refused(
           "family \"" + text + "\" gives a number of versions and says all");
     }
-    GcPolicy policy =
-        policies.isEmpty()
-            ? new GcPolicy.KeepAll()
-            : policies.size() == 1 ? policies.get(0) : new GcPolicy.Union(policies);
-    return new ColumnFamily(text.substring(0, colon), policy);
+    GcPolicy policy = new GcPolicy.Union(policies);
+    if (policies.isEmpty()) {
+      policy = all ? new GcPolicy.KeepAll() : GcPolicy.maxVersions(1);
+    } else if (policies.size() == 1) {
+      policy = policies.get(0);
+    }
+    return new ColumnFamily(text.substring(0, colon), policy, group);
   }
 
   /** The family as {@link #parse} reads it, where it can be said so. */
   static String format(ColumnFamily family) {
-    return family.name() + ":" + format(family.gc());
+    return family.name()
+        + ":"
+        + format(family.gc())
+        + (family.group().equals(LocalityGroup.DEFAULT_NAME) ? "" : ",group=" + family.group());
   }
 
   private static String format(GcPolicy policy) {

@@ -5,8 +5,11 @@ import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
+import io.stele.model.LocalityGroup;
+import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Command;
@@ -52,10 +55,17 @@ final class TableCommand {
         "  visits:age=30d            all that are not older than 30 days (ms, s, m, h, d)",
         "  log:versions=5,age=1d     of both what either keeps off: at most 5, and none older than a day",
         "  archive:versions=all      everything",
+        "  contents:group=pages      the newest version, kept in SSTables of the locality group pages",
+        "",
+        "A locality group is a name, and how its SSTables are kept:",
+        "  pages:codec=gzip,block=256k,cache=low      large blocks, not kept in the block cache",
+        "  ranks:bloom=row-column,cache=high          spares the disk for columns that are not there",
+        "  flags:memory                               loaded when first read, and kept in memory",
         "",
         "Examples:",
         "  stele table create webtable contents:versions=3 anchor language",
         "  stele table create users profile --split-at g --split-at p --codec gzip",
+        "  stele table create pages contents:group=large rank --group large:codec=gzip,cache=low",
         "",
         "What next: stele put TABLE ROW COLUMN VALUE"
       })
@@ -70,10 +80,14 @@ final class TableCommand {
           List<String> families,
       @Option(
               names = "--codec",
-              defaultValue = "SNAPPY",
               description =
-                  "How SSTables are compressed: ${COMPLETION-CANDIDATES} (default: SNAPPY).")
-          Codec codec,
+                  "How SSTables of groups that name no codec are compressed: ${COMPLETION-CANDIDATES} (default: SNAPPY).")
+          Optional<Codec> codec,
+      @Option(
+              names = "--group",
+              paramLabel = "GROUP",
+              description = "A locality group, see below; may be repeated.")
+          List<String> groups,
       @Option(
               names = "--split-size",
               paramLabel = "SIZE",
@@ -90,13 +104,11 @@ final class TableCommand {
                   "Acknowledge when a mutation is on disk at every replica, not only in memory.")
           boolean hsync)
       throws Exception {
-    List<ColumnFamily> parsed = families.stream().map(FamilyText::parse).toList();
     TableSchema schema =
         new TableSchema(
             name,
-            parsed,
-            codec,
-            TableSchema.BLOCK_BYTES,
+            families.stream().map(FamilyText::parse).toList(),
+            withCodec(codec.orElse(Codec.SNAPPY), groups),
             splitSize.map(FamilyText::parseSize).orElse(TableSchema.SPLIT_BYTES),
             hsync);
     List<Bytes> splits =
@@ -105,6 +117,101 @@ final class TableCommand {
       stele.admin().createTable(schema, splits);
     }
     out().println("Created table " + name + ".");
+    return ExitCode.DONE.number();
+  }
+
+  /** The groups asked for, with {@code codec} where they name none; the default one among them. */
+  private static List<LocalityGroup> withCodec(Codec codec, List<String> texts) {
+    List<LocalityGroup> groups = new ArrayList<>();
+    if (texts != null) {
+      for (String text : texts) {
+        LocalityGroup named = LocalityGroup.of(GroupText.name(text)).withCodec(codec);
+        groups.add(GroupText.change(named, text));
+      }
+    }
+    if (groups.stream().noneMatch(group -> group.name().equals(LocalityGroup.DEFAULT_NAME))) {
+      groups.add(LocalityGroup.of(LocalityGroup.DEFAULT_NAME).withCodec(codec));
+    }
+    return groups;
+  }
+
+  @Command(
+      name = "alter",
+      description = "Change a table: its families, its locality groups, how it is kept.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "Families and groups are written as for `stele table create`. A family that is there gets what is said of it now; of a group",
+        "what is not said stays. A change of groups holds for new SSTables at once; those there are written again by compactions",
+        "(at once: `stele table compact`).",
+        "",
+        "Examples:",
+        "  stele table alter webtable contents:versions=5,group=pages --group pages:codec=gzip",
+        "  stele table alter webtable --group pages:block=1m",
+        "  stele table alter webtable --drop-family language"
+      })
+  int alter(
+      @Mixin ClusterOptions cluster,
+      @Parameters(index = "0", paramLabel = "TABLE") String name,
+      @Parameters(
+              index = "1..*",
+              paramLabel = "FAMILY",
+              arity = "0..*",
+              description = "A column family that is added or changed.")
+          List<String> families,
+      @Option(
+              names = "--group",
+              paramLabel = "GROUP",
+              description = "A locality group that is added or changed; may be repeated.")
+          List<String> groups,
+      @Option(
+              names = "--drop-family",
+              paramLabel = "FAMILY",
+              description = "Drop a family and all it holds; may be repeated.")
+          List<String> dropped,
+      @Option(
+              names = "--split-size",
+              paramLabel = "SIZE",
+              description = "Split tablets above this, such as 64m.")
+          Optional<String> splitSize,
+      @Option(
+              names = "--hsync",
+              negatable = true,
+              description =
+                  "Acknowledge when a mutation is on disk at every replica, not only in memory.")
+          Optional<Boolean> hsync)
+      throws Exception {
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      TableSchema before = stele.admin().describeTable(name);
+      List<LocalityGroup> newGroups = new ArrayList<>(before.groups());
+      for (String text : groups == null ? List.<String>of() : groups) {
+        String group = GroupText.name(text);
+        LocalityGroup old = before.group(group).orElseGet(() -> LocalityGroup.of(group));
+        newGroups.removeIf(one -> one.name().equals(group));
+        newGroups.add(GroupText.change(old, text));
+      }
+      List<ColumnFamily> newFamilies = new ArrayList<>(before.families());
+      for (String text : families == null ? List.<String>of() : families) {
+        ColumnFamily family = FamilyText.parse(text);
+        newFamilies.removeIf(one -> one.name().equals(family.name()));
+        newFamilies.add(family);
+      }
+      for (String family : dropped == null ? List.<String>of() : dropped) {
+        if (!newFamilies.removeIf(one -> one.name().equals(family))) {
+          throw SteleException.notFound("table " + name + " has no family " + family);
+        }
+      }
+      stele
+          .admin()
+          .alterTable(
+              new TableSchema(
+                  name,
+                  newFamilies,
+                  newGroups,
+                  splitSize.map(FamilyText::parseSize).orElse(before.splitBytes()),
+                  hsync.orElse(before.hsync())));
+    }
+    out().println("Altered table " + name + ".");
     return ExitCode.DONE.number();
   }
 
@@ -137,11 +244,10 @@ final class TableCommand {
       TableSchema schema = stele.admin().describeTable(name);
       out().println("table " + name);
       schema.families().forEach(family -> out().println("  family " + FamilyText.format(family)));
+      schema.groups().forEach(group -> out().println("  group " + GroupText.format(group)));
       out()
           .println(
-              "  codec "
-                  + schema.codec()
-                  + ", tablets split above "
+              "  tablets split above "
                   + TextTable.size(schema.splitBytes())
                   + (schema.hsync() ? ", hsync" : ""));
       List<TabletInfo> tablets = stele.table(name).tablets();

@@ -172,13 +172,7 @@ class TableFormatsIT {
         .client()
         .admin()
         .createTable(
-            new TableSchema(
-                "attempts",
-                List.of(new ColumnFamily("f", new GcPolicy.KeepAll())),
-                TableSchema.of("attempts", "f").codec(),
-                TableSchema.BLOCK_BYTES,
-                TableSchema.SPLIT_BYTES,
-                false));
+            TableSchema.of("attempts", List.of(new ColumnFamily("f", new GcPolicy.KeepAll()))));
     Job job = SteleJob.create(cluster.conf(), "attempts");
     TableOutputFormat.addTable(job, "attempts", "f");
     new TableOutputFormat<>().checkOutputSpecs(job);

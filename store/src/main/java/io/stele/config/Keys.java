@@ -115,6 +115,31 @@ public final class Keys {
           1024,
           "With more segments than this, tablets that hold the oldest make minor compactions.");
 
+  public static final Key<Integer> COMPACTION_THREADS =
+      Key.number(
+          "stele.tabletserver.compaction.threads",
+          2,
+          1,
+          64,
+          "Merging and major compactions that run at once; METADATA has as many more.");
+
+  public static final Key<Long> COMPACTION_RATE =
+      Key.size(
+          "stele.tabletserver.compaction.rate",
+          "100m",
+          0,
+          1024 * GIB,
+          "What merging and major compactions of a server go through in a second, so that reads and writes hardly notice them; 0:"
+              + " no bound. One with too many SSTables before it does not wait.");
+
+  public static final Key<Duration> GARBAGE_INTERVAL =
+      Key.time(
+          "stele.tabletserver.garbage.interval",
+          "24h",
+          ofSeconds(1),
+          ofHours(24 * 365),
+          "Deleted and expired cells are gone from the SSTables after this, and the time of a major compaction.");
+
   public static final Key<Long> VALUE_BYTES_MAX =
       Key.size("stele.value.bytes.max", "100m", KIB, GIB, "Largest value of one cell.");
 

@@ -15,6 +15,9 @@ import org.apache.hadoop.conf.Configuration;
  * @param blockCacheBytes bound of the block cache
  * @param logSegmentBytes a commit-log segment is closed at this size
  * @param logSegmentsMax with more segments, tablets that hold the oldest make minor compactions
+ * @param compactionThreads merging and major compactions at once, and as many more of METADATA's
+ * @param compactionBytesPerSecond what those of users' tablets go through together; 0: no bound
+ * @param garbageInterval deleted and expired cells are gone from SSTables after about this time
  * @param valueBytesMax largest value of one cell
  * @param operationsWindow a client silent this long is forgotten
  */
@@ -28,6 +31,9 @@ public record TabletServerConfig(
     long blockCacheBytes,
     long logSegmentBytes,
     int logSegmentsMax,
+    int compactionThreads,
+    long compactionBytesPerSecond,
+    Duration garbageInterval,
     long valueBytesMax,
     Duration operationsWindow) {
   /** Reads and checks all {@code stele.*} keys of {@code conf}. */
@@ -42,6 +48,9 @@ public record TabletServerConfig(
         Keys.BLOCK_CACHE_BYTES.in(conf),
         Keys.LOG_SEGMENT_BYTES.in(conf),
         Keys.LOG_SEGMENTS_MAX.in(conf),
+        Keys.COMPACTION_THREADS.in(conf),
+        Keys.COMPACTION_RATE.in(conf),
+        Keys.GARBAGE_INTERVAL.in(conf),
         Keys.VALUE_BYTES_MAX.in(conf),
         Keys.OPERATIONS_WINDOW.in(conf));
   }

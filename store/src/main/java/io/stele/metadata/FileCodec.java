@@ -5,6 +5,8 @@ import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.tablet.FileRef;
+import java.util.List;
+import java.util.TreeSet;
 
 /** References to SSTables as values of METADATA. */
 final class FileCodec {
@@ -19,6 +21,8 @@ final class FileCodec {
             .setEnd(Avro.buffer(file.bounds().end()))
             .setMinSequence(file.minSequence())
             .setMaxSequence(file.maxSequence())
+            .setFamilies(List.copyOf(file.families()))
+            .setCollectedMicros(file.collectedMicros())
             .build());
   }
 
@@ -33,6 +37,8 @@ final class FileCodec {
                 file.getLength(),
                 new RowRange(Avro.bytes(file.getStart()), Avro.bytes(file.getEnd())),
                 file.getMinSequence(),
-                file.getMaxSequence()));
+                file.getMaxSequence(),
+                new TreeSet<>(file.getFamilies()),
+                file.getCollectedMicros()));
   }
 }

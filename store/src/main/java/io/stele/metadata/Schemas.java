@@ -4,9 +4,9 @@ import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
 import io.stele.model.Bytes;
-import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
+import io.stele.model.LocalityGroup;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
@@ -41,6 +41,7 @@ public final class Schemas {
   private static final String TABLE_IDS = "table-ids";
   private static final int METADATA_BLOCK_BYTES = 8 << 10;
   private static final int EVENTS_KEPT = 50;
+  private static final String LOCATION_GROUP = "location";
   private static final int ATTEMPTS_MAX = 100;
 
   private final LockService locks;
@@ -53,18 +54,18 @@ public final class Schemas {
   private static TableSchema system(String name, long splitBytes) {
     List<ColumnFamily> families = new ArrayList<>();
     for (String family :
-        List.of(
-            RecordCodec.EXTENT,
-            RecordCodec.ASSIGNMENT,
-            RecordCodec.FILES,
-            RecordCodec.LOGS,
-            RecordCodec.REDO,
-            RecordCodec.DROPPED,
-            RecordCodec.SPLIT)) {
+        List.of(RecordCodec.FILES, RecordCodec.LOGS, RecordCodec.REDO, RecordCodec.DROPPED)) {
       families.add(ColumnFamily.of(family));
     }
     families.add(new ColumnFamily(RecordCodec.EVENTS, GcPolicy.maxVersions(EVENTS_KEPT)));
-    return new TableSchema(name, families, Codec.SNAPPY, METADATA_BLOCK_BYTES, splitBytes, true);
+    // What every location lookup reads, and nothing else.
+    for (String family : List.of(RecordCodec.EXTENT, RecordCodec.ASSIGNMENT, RecordCodec.SPLIT)) {
+      families.add(ColumnFamily.of(family).in(LOCATION_GROUP));
+    }
+    return TableSchema.of(name, families, LocalityGroup.of(LOCATION_GROUP).withInMemory(true))
+        .withBlockBytes(METADATA_BLOCK_BYTES)
+        .withSplitBytes(splitBytes)
+        .withHsync(true);
   }
 
   /** The table of that id, in whatever state; also the root tablet's and METADATA. */

@@ -1,15 +1,21 @@
 package io.stele.metadata;
 
+import io.stele.metadata.avro.BloomValue;
+import io.stele.metadata.avro.CachePriorityValue;
 import io.stele.metadata.avro.FamilyValue;
 import io.stele.metadata.avro.GcKindValue;
 import io.stele.metadata.avro.GcValue;
+import io.stele.metadata.avro.GroupValue;
 import io.stele.metadata.avro.TableStateValue;
 import io.stele.metadata.avro.TableValue;
+import io.stele.model.Bloom;
 import io.stele.model.Bytes;
+import io.stele.model.CachePriority;
 import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
 import io.stele.model.CorruptionException;
 import io.stele.model.GcPolicy;
+import io.stele.model.LocalityGroup;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
@@ -48,10 +54,10 @@ public final class TableCodec {
                             FamilyValue.newBuilder()
                                 .setName(family.name())
                                 .setGc(encode(family.gc()))
+                                .setGroup(family.group())
                                 .build())
                     .toList())
-            .setCodec(schema.codec().name())
-            .setBlockBytes(schema.blockBytes())
+            .setGroups(schema.groups().stream().map(TableCodec::encode).toList())
             .setSplitBytes(schema.splitBytes())
             .setHsync(schema.hsync())
             .setSplitRows(splitRows.stream().map(Avro::buffer).toList())
@@ -77,12 +83,34 @@ public final class TableCodec {
     return new TableSchema(
         value.getName(),
         value.getFamilies().stream()
-            .map(family -> new ColumnFamily(family.getName(), decode(family.getGc())))
+            .map(
+                family ->
+                    new ColumnFamily(family.getName(), decode(family.getGc()), family.getGroup()))
             .toList(),
-        Codec.valueOf(value.getCodec()),
-        value.getBlockBytes(),
+        value.getGroups().stream().map(TableCodec::decode).toList(),
         value.getSplitBytes(),
         value.getHsync());
+  }
+
+  private static GroupValue encode(LocalityGroup group) {
+    return GroupValue.newBuilder()
+        .setName(group.name())
+        .setCodec(group.codec().name())
+        .setBlockBytes(group.blockBytes())
+        .setBloom(BloomValue.valueOf(group.bloom().name()))
+        .setInMemory(group.inMemory())
+        .setCachePriority(CachePriorityValue.valueOf(group.cachePriority().name()))
+        .build();
+  }
+
+  private static LocalityGroup decode(GroupValue from) {
+    return new LocalityGroup(
+        from.getName(),
+        Codec.valueOf(from.getCodec()),
+        from.getBlockBytes(),
+        Bloom.valueOf(from.getBloom().name()),
+        from.getInMemory(),
+        CachePriority.valueOf(from.getCachePriority().name()));
   }
 
   private static GcValue encode(GcPolicy policy) {

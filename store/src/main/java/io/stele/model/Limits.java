@@ -8,7 +8,7 @@ public final class Limits {
   /** Longest row key, in bytes. */
   public static final int ROW_BYTES_MAX = 64 << 10;
 
-  /** Longest family name, in bytes. */
+  /** Longest name of a family or locality group, in bytes. */
   public static final int FAMILY_BYTES_MAX = 255;
 
   /** Longest qualifier, in bytes. */
@@ -46,12 +46,27 @@ public final class Limits {
    * @throws SteleException {@link SteleException.Code#REFUSED}
    */
   public static void checkFamily(String family) {
-    boolean printable = family.chars().allMatch(c -> c > 0x20 && c < 0x7f && c != ':');
-    if (family.isEmpty() || family.length() > FAMILY_BYTES_MAX || !printable) {
+    checkName(family, "family");
+  }
+
+  /**
+   * Refuses a locality group's name that is empty, too long, or not printable ASCII without ':'.
+   *
+   * @throws SteleException {@link SteleException.Code#REFUSED}
+   */
+  public static void checkGroup(String group) {
+    checkName(group, "locality group");
+  }
+
+  private static void checkName(String name, String what) {
+    boolean printable = name.chars().allMatch(c -> c > 0x20 && c < 0x7f && c != ':');
+    if (name.isEmpty() || name.length() > FAMILY_BYTES_MAX || !printable) {
       throw SteleException.refused(
           "\""
-              + Bytes.of(family)
-              + "\" cannot name a family: a name is 1 to "
+              + Bytes.of(name)
+              + "\" cannot name a "
+              + what
+              + ": a name is 1 to "
               + FAMILY_BYTES_MAX
               + " printable ASCII characters without ':' and space");
     }

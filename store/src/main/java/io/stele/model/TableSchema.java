@@ -1,16 +1,22 @@
 package io.stele.model;
 
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
- * What a table is: its name, its families and how its tablets are kept.
+ * What a table is: its name, its families, and how its tablets are kept.
  *
  * @param name letters, digits, '_', '-' and '.'
  * @param families at least one, in order of name
- * @param codec how the blocks of new SSTables are compressed
- * @param blockBytes size of an SSTable's data blocks before compression, 1 KiB to 16 MiB
+ * @param groups the locality groups, in order of name: those given, and the default one as it is
+ *     made by {@link LocalityGroup#of} where a family is in it and it was not given
  * @param splitBytes a tablet whose SSTables are larger is split; at least 64 KiB
  * @param hsync whether a mutation is on disk at every replica, not only in memory, before it is
  *     acknowledged
@@ -18,13 +24,9 @@ import java.util.Optional;
 public record TableSchema(
     String name,
     List<ColumnFamily> families,
-    Codec codec,
-    int blockBytes,
+    List<LocalityGroup> groups,
     long splitBytes,
     boolean hsync) {
-  /** Default size of data blocks. */
-  public static final int BLOCK_BYTES = 64 << 10;
-
   /** Default size at which a tablet is split. */
   public static final long SPLIT_BYTES = 1L << 30;
 
@@ -35,19 +37,23 @@ public record TableSchema(
               + Bytes.of(name)
               + "\" cannot name a table: a name is 1 to 128 letters, digits, '_', '-' and '.'");
     }
-    families = families.stream().sorted((a, b) -> a.name().compareTo(b.name())).toList();
+    families = families.stream().sorted(Comparator.comparing(ColumnFamily::name)).toList();
     if (families.isEmpty()) {
       throw SteleException.refused("table " + name + " has no family: give it at least one");
     }
-    for (int i = 1; i < families.size(); i++) {
-      if (families.get(i).name().equals(families.get(i - 1).name())) {
+    groups = sorted(withDefault(groups, families));
+    checkNoneTwice(name, "family", families.stream().map(ColumnFamily::name).toList());
+    checkNoneTwice(name, "locality group", groups.stream().map(LocalityGroup::name).toList());
+    for (ColumnFamily family : families) {
+      if (groups.stream().noneMatch(group -> group.name().equals(family.group()))) {
         throw SteleException.refused(
-            "table " + name + " has the family " + families.get(i).name() + " twice");
+            "family "
+                + family.name()
+                + " of table "
+                + name
+                + " is in a locality group that the table has not, "
+                + family.group());
       }
-    }
-    if (blockBytes < 1 << 10 || blockBytes > 16 << 20) {
-      throw SteleException.refused(
-          "block size of table " + name + " is 1 KiB to 16 MiB, not " + blockBytes + " bytes");
     }
     if (splitBytes < 64 << 10) {
       throw SteleException.refused(
@@ -55,13 +61,14 @@ public record TableSchema(
     }
   }
 
-  /** A table with these families, each keeping one version. */
+  /** A table with these families, each keeping one version, in one locality group. */
   public static TableSchema of(String name, String... families) {
-    List<ColumnFamily> list = new ArrayList<>();
-    for (String family : families) {
-      list.add(ColumnFamily.of(family));
-    }
-    return new TableSchema(name, list, Codec.SNAPPY, BLOCK_BYTES, SPLIT_BYTES, false);
+    return of(name, Stream.of(families).map(ColumnFamily::of).toList());
+  }
+
+  /** A table with these families, and these locality groups beside the default one. */
+  public static TableSchema of(String name, List<ColumnFamily> families, LocalityGroup... groups) {
+    return new TableSchema(name, families, List.of(groups), SPLIT_BYTES, false);
   }
 
   /** The family of that name. */
@@ -69,38 +76,84 @@ public record TableSchema(
     return families.stream().filter(family -> family.name().equals(familyName)).findFirst();
   }
 
+  /** The locality group of that name. */
+  public Optional<LocalityGroup> group(String groupName) {
+    return groups.stream().filter(group -> group.name().equals(groupName)).findFirst();
+  }
+
   /** With {@code family} added, or in place of the one of its name. */
   public TableSchema with(ColumnFamily family) {
-    List<ColumnFamily> changed = new ArrayList<>(families);
-    changed.removeIf(old -> old.name().equals(family.name()));
-    changed.add(family);
-    return new TableSchema(name, changed, codec, blockBytes, splitBytes, hsync);
+    return new TableSchema(
+        name, replace(families, family, ColumnFamily::name), groups, splitBytes, hsync);
+  }
+
+  /** With the locality group {@code group} added, or in place of the one of its name. */
+  public TableSchema with(LocalityGroup group) {
+    return new TableSchema(
+        name, families, replace(groups, group, LocalityGroup::name), splitBytes, hsync);
   }
 
   /** Without the family of that name. */
   public TableSchema without(String familyName) {
     List<ColumnFamily> changed = new ArrayList<>(families);
     changed.removeIf(old -> old.name().equals(familyName));
-    return new TableSchema(name, changed, codec, blockBytes, splitBytes, hsync);
+    return new TableSchema(name, changed, groups, splitBytes, hsync);
   }
 
-  /** With blocks compressed by {@code newCodec}. */
-  public TableSchema withCodec(Codec newCodec) {
-    return new TableSchema(name, families, newCodec, blockBytes, splitBytes, hsync);
+  /** With the blocks of all locality groups compressed by {@code codec}. */
+  public TableSchema withCodec(Codec codec) {
+    return withGroups(group -> group.withCodec(codec));
   }
 
-  /** With blocks of {@code bytes}. */
+  /** With blocks of {@code bytes} in all locality groups. */
   public TableSchema withBlockBytes(int bytes) {
-    return new TableSchema(name, families, codec, bytes, splitBytes, hsync);
+    return withGroups(group -> group.withBlockBytes(bytes));
   }
 
   /** With tablets split above {@code bytes}. */
   public TableSchema withSplitBytes(long bytes) {
-    return new TableSchema(name, families, codec, blockBytes, bytes, hsync);
+    return new TableSchema(name, families, groups, bytes, hsync);
   }
 
   /** With mutations on disk, not only in memory, before they are acknowledged. */
   public TableSchema withHsync(boolean on) {
-    return new TableSchema(name, families, codec, blockBytes, splitBytes, on);
+    return new TableSchema(name, families, groups, splitBytes, on);
+  }
+
+  private TableSchema withGroups(UnaryOperator<LocalityGroup> change) {
+    return new TableSchema(name, families, groups.stream().map(change).toList(), splitBytes, hsync);
+  }
+
+  private static List<LocalityGroup> withDefault(
+      List<LocalityGroup> given, List<ColumnFamily> families) {
+    boolean used =
+        families.stream().anyMatch(family -> family.group().equals(LocalityGroup.DEFAULT_NAME));
+    boolean there =
+        given.stream().anyMatch(group -> group.name().equals(LocalityGroup.DEFAULT_NAME));
+    List<LocalityGroup> all = new ArrayList<>(given);
+    if (used && !there) {
+      all.add(LocalityGroup.of(LocalityGroup.DEFAULT_NAME));
+    }
+    return all;
+  }
+
+  private static List<LocalityGroup> sorted(List<LocalityGroup> groups) {
+    return groups.stream().sorted(Comparator.comparing(LocalityGroup::name)).toList();
+  }
+
+  private static <T> List<T> replace(List<T> all, T by, Function<T, String> nameOf) {
+    List<T> changed = new ArrayList<>(all);
+    changed.removeIf(old -> nameOf.apply(old).equals(nameOf.apply(by)));
+    changed.add(by);
+    return changed;
+  }
+
+  private static void checkNoneTwice(String table, String what, List<String> names) {
+    Set<String> seen = new HashSet<>();
+    for (String one : names) {
+      if (!seen.add(one)) {
+        throw SteleException.refused("table " + table + " has the " + what + " " + one + " twice");
+      }
+    }
   }
 }

@@ -2,7 +2,7 @@ package io.stele.sstable;
 
 import io.stele.model.Bloom;
 import io.stele.model.Codec;
-import io.stele.model.TableSchema;
+import io.stele.model.LocalityGroup;
 
 /**
  * How an SSTable is laid out.
@@ -31,7 +31,7 @@ public record SSTableOptions(
   /** Blocks of 64 KiB, Snappy, a Bloom filter of rows, 10 bits for each. */
   public static final SSTableOptions DEFAULT =
       new SSTableOptions(
-          TableSchema.BLOCK_BYTES, 16, Codec.SNAPPY, Bloom.ROW, 10, 32 << 10, 64 << 10);
+          LocalityGroup.BLOCK_BYTES, 16, Codec.SNAPPY, Bloom.ROW, 10, 32 << 10, 64 << 10);
 
   public SSTableOptions {
     range("block size", blockBytes, BYTES_MIN, BYTES_MAX);
@@ -41,9 +41,12 @@ public record SSTableOptions(
     range("Bloom filter block size", bloomBlockBytes, BYTES_MIN, BYTES_MAX);
   }
 
-  /** What {@code schema} asks for, and the defaults for the rest. */
-  public static SSTableOptions of(TableSchema schema) {
-    return DEFAULT.withCodec(schema.codec()).withBlockBytes(schema.blockBytes());
+  /** What {@code group} asks for, and the defaults for the rest. */
+  public static SSTableOptions of(LocalityGroup group) {
+    return DEFAULT
+        .withCodec(group.codec())
+        .withBlockBytes(group.blockBytes())
+        .withBloom(group.bloom());
   }
 
   /** With data blocks of another size. */

@@ -6,7 +6,9 @@ import io.stele.model.Column;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -15,17 +17,23 @@ import java.util.TreeSet;
  */
 final class ColumnSelection {
   /** Every column. */
-  static final ColumnSelection ALL = new ColumnSelection(List.of());
+  static final ColumnSelection ALL = new ColumnSelection(List.of(), Set.of(), false);
 
   private final byte[][] wanted;
+  private final Set<String> families;
+  private final boolean columnsOnly;
 
-  private ColumnSelection(List<byte[]> wanted) {
+  private ColumnSelection(List<byte[]> wanted, Set<String> families, boolean columnsOnly) {
     this.wanted = wanted.toArray(new byte[0][]);
+    this.families = families;
+    this.columnsOnly = columnsOnly;
   }
 
   /** Whole families and single columns; neither: all. */
   static ColumnSelection of(Collection<String> families, Collection<Column> columns) {
     TreeSet<Bytes> prefixes = new TreeSet<>();
+    Set<String> all = new HashSet<>(families);
+    columns.forEach(column -> all.add(column.family()));
     for (String family : families) {
       prefixes.add(suffix(ColumnKey.ofFamily(Bytes.EMPTY, family)));
     }
@@ -36,12 +44,31 @@ final class ColumnSelection {
     }
     List<byte[]> wanted = new ArrayList<>();
     prefixes.forEach(prefix -> wanted.add(prefix.toByteArray()));
-    return wanted.isEmpty() ? ALL : new ColumnSelection(wanted);
+    return wanted.isEmpty() ? ALL : new ColumnSelection(wanted, all, families.isEmpty());
   }
 
   /** Whether every column is wanted. */
   boolean isAll() {
     return wanted.length == 0;
+  }
+
+  /** Whether columns of any of these families are wanted. */
+  boolean wantsAnyOf(Collection<String> families) {
+    return isAll() || families.stream().anyMatch(this.families::contains);
+  }
+
+  /** Whether only single columns are wanted. */
+  boolean isColumns() {
+    return columnsOnly;
+  }
+
+  /** The keys of the columns wanted, all of them single ones, in the row of that row part. */
+  List<byte[]> keys(byte[] rowPart) {
+    List<byte[]> keys = new ArrayList<>(wanted.length);
+    for (int i = 0; i < wanted.length; i++) {
+      keys.add(target(rowPart, rowPart.length, i, false));
+    }
+    return keys;
   }
 
   /** Number of prefixes. */

@@ -1,8 +1,15 @@
 package io.stele.tablet;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
-/** Chooses which neighbouring files a merging compaction merges, by size alone. */
+/**
+ * Chooses what compactions other than minor ones write again: of a stack some neighbouring layers
+ * of similar size, or all of it where it is not as its locality group wants it or has held garbage
+ * for long. Immutable.
+ */
 final class CompactionPicker {
   /** Of files merged none is larger than so many times all the others together. */
   private static final double RATIO_MAX = 1.2;
@@ -19,7 +26,52 @@ final class CompactionPicker {
     }
   }
 
-  private CompactionPicker() {}
+  /** With fewer cells than this it is not worth a hurry. */
+  private static final long TOMBSTONES_CELLS_MIN = 1000;
+
+  /** Tombstones are many where they are at least one of so many cells. */
+  private static final int TOMBSTONES_SHARE = 4;
+
+  /** What is not known to hold garbage may still (a policy was made stricter): rarely. */
+  private static final int INTERVALS_IF_CLEAN = 7;
+
+  private final TabletOptions options;
+
+  CompactionPicker(TabletOptions options) {
+    this.options = options;
+  }
+
+  /** The layers that a merging compaction is to make one file of, if it is time for one. */
+  Optional<List<FileStack.Layer>> toMerge(FileStack stack, SchemaRules rules) {
+    if (stack.isOutOfGroup(rules)) {
+      return Optional.of(stack.layers());
+    }
+    long[] bytes = stack.layers().stream().mapToLong(FileStack.Layer::bytes).toArray();
+    return pick(bytes, options).map(pick -> stack.layers().subList(pick.from(), pick.to()));
+  }
+
+  /**
+   * Whether a stack is due for a major compaction: it has much to delete, or has held something to
+   * delete for {@code interval}, or has not been written whole for several times as long.
+   */
+  boolean isDue(FileStack stack, SchemaRules rules, long nowMicros, Duration interval) {
+    long cells = 0;
+    long tombstones = 0;
+    for (TabletFile file : stack.files()) {
+      cells += file.table().properties().cells();
+      tombstones += file.table().properties().tombstones();
+    }
+    if (cells >= TOMBSTONES_CELLS_MIN && tombstones >= cells / TOMBSTONES_SHARE) {
+      return true;
+    }
+    boolean garbage =
+        tombstones > 0
+            || stack.layers().size() > 1
+            || !rules.families().containsAll(stack.families())
+            || stack.files().stream().anyMatch(file -> file.hasExpired(rules, nowMicros));
+    long wait = TimeUnit.MICROSECONDS.convert(interval) * (garbage ? 1 : INTERVALS_IF_CLEAN);
+    return nowMicros - stack.collectedMicros() >= wait;
+  }
 
   /**
    * The longest run of files of similar size, the smallest of these in bytes; where there is none

@@ -2,36 +2,37 @@ package io.stele.tablet;
 
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
-import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.sstable.ReadOptions;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
  * Minor, merging and major compactions of one tablet. Each is a call that <em>picks</em> its
- * inputs, <em>writes</em> a new file, <em>commits</em> it to the manifest, <em>swaps</em> the
+ * inputs, <em>writes</em> new files, <em>commits</em> them to the manifest, <em>swaps</em> the
  * snapshot.
  *
- * <p>Until the commit nothing has changed, and a file that was begun is deleted (after a crash the
- * sweep finds it: it has the tablet's epoch in its name and no record names it). After the commit
- * only the swap is left, which cannot fail unless the tablet was closed meanwhile. Of the commit
- * itself the outcome must be known, or the tablet stops.
+ * <p>Until the commit nothing has changed, and files that were begun are deleted (after a crash the
+ * sweep finds them: they have the tablet's epoch in their names and no record names them). After
+ * the commit only the swap is left, which cannot fail unless the tablet was closed meanwhile. Of
+ * the commit itself the outcome must be known, or the tablet stops.
  *
- * <p>One minor compaction runs at a time, and beside it one of the others; commits are one by one.
- * Safe for use by any number of threads.
+ * <p>One minor compaction runs at a time, and beside it one larger one for each {@link FileStack};
+ * commits are one by one. Safe for use by any number of threads.
  */
 final class Compactor {
-  private final RowRange extent;
   private final TabletEnvironment environment;
+  private final TabletSpec spec;
   private final Snapshots snapshots;
   private final WritePath writes;
   private final OperationWindow window;
@@ -40,13 +41,14 @@ final class Compactor {
   private final Health health;
   private final Counters counters;
   private final CompactionWriter writer;
+  private final CompactionPicker picker;
   private final long replayedTo;
+  private final StackClaims claims;
   private final ReentrantLock minor = new ReentrantLock();
-  private final ReentrantLock larger = new ReentrantLock();
   private final ReentrantLock committing = new ReentrantLock();
 
   Compactor(
-      RowRange extent,
+      TabletSpec spec,
       TabletEnvironment environment,
       Snapshots snapshots,
       WritePath writes,
@@ -55,9 +57,8 @@ final class Compactor {
       TabletClock clock,
       Health health,
       Counters counters,
-      CompactionWriter writer,
       long replayedTo) {
-    this.extent = extent;
+    this.spec = spec;
     this.environment = environment;
     this.snapshots = snapshots;
     this.writes = writes;
@@ -66,11 +67,13 @@ final class Compactor {
     this.clock = clock;
     this.health = health;
     this.counters = counters;
-    this.writer = writer;
+    this.writer = new CompactionWriter(spec.id(), spec.epoch(), spec.extent(), environment, clock);
+    this.picker = new CompactionPicker(environment.options());
     this.replayedTo = replayedTo;
+    this.claims = new StackClaims(snapshots, rules);
   }
 
-  /** Writes all memtables to one file; false where there is nothing in them. */
+  /** Writes all memtables to SSTables; false where there is nothing in them. */
   boolean minorCompact() throws IOException {
     minor.lock();
     try {
@@ -93,61 +96,74 @@ final class Compactor {
     }
   }
 
-  /** Merges files of similar size; false where there are not enough of them. */
+  /** Merges files of similar size, or of changed locality groups; false where there are none. */
   boolean mergingCompact() throws IOException {
-    larger.lock();
-    try {
-      health.check();
-      Snapshot snapshot = snapshots.acquire();
-      try {
-        Optional<CompactionPicker.Pick> pick = pick(snapshot);
-        if (pick.isEmpty()) {
-          return false;
-        }
-        int from = pick.get().from();
-        int to = pick.get().to();
-        compact("merging compaction", snapshot, snapshot.files().subList(from, to));
-        return true;
-      } finally {
-        snapshot.release();
-      }
-    } finally {
-      larger.unlock();
-    }
+    return compactOne("merging compaction", this::toMerge);
   }
 
-  /** Writes all files again as one; false where there are none. */
+  /** Rids one locality group of garbage; false where none has any that is {@link #isDue due}. */
+  boolean collectGarbage(Duration interval) throws IOException {
+    return compactOne("major compaction", stack -> toCollect(stack, interval));
+  }
+
+  /** Writes all files again, those of a locality group as one; false where there are none. */
   boolean majorCompact() throws IOException {
-    larger.lock();
+    health.check();
+    List<StackClaims.Claim> all = claims.takeAll();
     try {
-      health.check();
-      Snapshot snapshot = snapshots.acquire();
-      try {
-        if (snapshot.files().isEmpty()) {
-          return false;
-        }
-        compact("major compaction", snapshot, snapshot.files());
-        return true;
-      } finally {
-        snapshot.release();
+      for (StackClaims.Claim claim : all) {
+        compact("major compaction", claim);
       }
     } finally {
-      larger.unlock();
+      all.forEach(claims::release);
     }
+    return !all.isEmpty();
   }
 
-  /** Whether {@link #mergingCompact} would find something to do. */
+  /** Whether {@link #mergingCompact} would find something to do, if nothing else were done now. */
   boolean wantsMerging() {
-    return pick(snapshots.peek()).isPresent();
+    return wants(this::toMerge);
   }
 
-  private Optional<CompactionPicker.Pick> pick(Snapshot snapshot) {
-    long[] bytes = snapshot.files().stream().mapToLong(TabletFile::bytes).toArray();
-    return CompactionPicker.pick(bytes, environment.options());
+  /** Whether {@link #collectGarbage} would find something to do. */
+  boolean wantsToCollect(Duration interval) {
+    return wants(stack -> toCollect(stack, interval));
+  }
+
+  private boolean wants(Function<FileStack, Optional<List<FileStack.Layer>>> choice) {
+    return FileStack.of(snapshots.peek().files(), rules.get()).stream()
+        .anyMatch(stack -> choice.apply(stack).isPresent());
+  }
+
+  private Optional<List<FileStack.Layer>> toMerge(FileStack stack) {
+    return picker.toMerge(stack, rules.get());
+  }
+
+  private Optional<List<FileStack.Layer>> toCollect(FileStack stack, Duration interval) {
+    return picker.isDue(stack, rules.get(), clock.now(), interval)
+        ? Optional.of(stack.layers())
+        : Optional.empty();
+  }
+
+  private boolean compactOne(
+      String reason, Function<FileStack, Optional<List<FileStack.Layer>>> choice)
+      throws IOException {
+    health.check();
+    Optional<StackClaims.Claim> claim = claims.take(choice);
+    if (claim.isEmpty()) {
+      return false;
+    }
+    try {
+      compact(reason, claim.get());
+      return true;
+    } finally {
+      claims.release(claim.get());
+    }
   }
 
   private void minorCompact(Snapshot snapshot, List<Snapshot.Frozen> frozen) throws IOException {
     long boundary = frozen.get(0).boundary();
+    SchemaRules now = rules.get();
     CompactionWriter.Output output =
         writer.write(
             new CompactionWriter.Inputs(
@@ -156,23 +172,23 @@ final class Compactor {
                 frozen.stream().anyMatch(one -> one.memtable().hasTombstones()),
                 window.encode(boundary, clock.now()),
                 snapshot.redoPoint() + 1,
-                boundary),
-            rules.get());
+                boundary,
+                now.families(),
+                clock.now(),
+                CompactionPace.UNLIMITED),
+            now);
     commit(
         "minor compaction",
         output,
         List.of(),
         boundary,
-        now -> now.minorCompacted(frozen, output.files(), output.readableFrom()));
+        before -> before.minorCompacted(frozen, output.files(), output.readableFrom()));
     counters.minorCompactions.increment();
     environment.log().release(boundary);
   }
 
-  private void compact(String reason, Snapshot snapshot, List<TabletFile> chosen)
-      throws IOException {
-    TabletFile newest = chosen.get(0);
-    TabletFile oldest = chosen.get(chosen.size() - 1);
-    boolean whole = oldest == snapshot.files().get(snapshot.files().size() - 1);
+  private void compact(String reason, StackClaims.Claim claim) throws IOException {
+    List<TabletFile> chosen = claim.files();
     OperationWindow operations = window.ofSameLength();
     for (TabletFile file : chosen) {
       Optional<Bytes> block = file.table().metaBlock(OperationWindow.META_BLOCK);
@@ -182,24 +198,28 @@ final class Compactor {
     }
     List<CellCursor> cursors = new ArrayList<>();
     for (TabletFile file : chosen) {
-      cursors.add(file.cursor(extent, ReadOptions.COMPACTION));
+      cursors.add(file.cursor(spec.extent(), ReadOptions.COMPACTION));
     }
+    boolean tooMany = claim.stack().layers().size() > environment.options().filesMax();
     CompactionWriter.Output output =
         writer.write(
             new CompactionWriter.Inputs(
                 cursors,
-                whole ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
+                claim.hasOldest() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
                 chosen.stream().anyMatch(TabletFile::hasTombstones),
                 operations.encode(Long.MAX_VALUE, clock.now()),
-                oldest.ref().minSequence(),
-                newest.ref().maxSequence()),
+                chosen.stream().mapToLong(file -> file.ref().minSequence()).min().orElseThrow(),
+                chosen.stream().mapToLong(file -> file.ref().maxSequence()).max().orElseThrow(),
+                claim.families(),
+                claim.stack().collectedMicros(),
+                tooMany ? CompactionPace.UNLIMITED : environment.pace()),
             rules.get());
     commit(
         reason,
         output,
         chosen,
         0,
-        now -> now.compacted(chosen, output.files(), output.readableFrom()));
+        before -> before.compacted(chosen, output.files(), output.readableFrom()));
     counters.largerCompactions.increment();
   }
 

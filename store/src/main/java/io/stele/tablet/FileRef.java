@@ -1,20 +1,34 @@
 package io.stele.tablet;
 
 import io.stele.model.RowRange;
+import java.util.Collections;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 /**
- * An SSTable as a part of one tablet.
+ * An SSTable as a part of one tablet: of the tablet's operations from one sequence number to
+ * another, what they did to some of the families. Of two files that share a family the operations
+ * of one come after those of the other.
  *
  * @param path where it is, relative to the root directory
  * @param length its length in bytes
  * @param bounds the rows of it that belong to the tablet: after a split both children share files
  * @param minSequence the tablet's operations from this sequence number on ...
- * @param maxSequence ... to this one, both inclusive, are what the file holds; the ranges of a
- *     tablet's files do not overlap
+ * @param maxSequence ... to this one, both inclusive, are what the file holds
+ * @param families ... as far as they concern these: those of its locality group when it was written
+ * @param collectedMicros what was garbage before this time is not in the file; microseconds of the
+ *     tablet's own time
  */
 public record FileRef(
-    String path, long length, RowRange bounds, long minSequence, long maxSequence) {
+    String path,
+    long length,
+    RowRange bounds,
+    long minSequence,
+    long maxSequence,
+    SortedSet<String> families,
+    long collectedMicros) {
   public FileRef {
+    families = Collections.unmodifiableSortedSet(new TreeSet<>(families));
     if (path.isEmpty() || path.startsWith("/")) {
       throw new IllegalArgumentException(
           "a file's path is relative to the root directory, not \"" + path + "\"");
@@ -33,11 +47,24 @@ public record FileRef(
   /** The same file with only the rows that are also in {@code other}; {@code other} meets them. */
   public FileRef clipped(RowRange other) {
     return new FileRef(
-        path, length, bounds.intersection(other).orElseThrow(), minSequence, maxSequence);
+        path,
+        length,
+        bounds.intersection(other).orElseThrow(),
+        minSequence,
+        maxSequence,
+        families,
+        collectedMicros);
+  }
+
+  /** Whether both hold what some operation did to some family: no two files of a tablet do. */
+  boolean overlaps(FileRef other) {
+    return minSequence <= other.maxSequence
+        && other.minSequence <= maxSequence
+        && !Collections.disjoint(families, other.families);
   }
 
   @Override
   public String toString() {
-    return path + " " + bounds + " #" + minSequence + "-" + maxSequence;
+    return path + " " + bounds + " #" + minSequence + "-" + maxSequence + " " + families;
   }
 }

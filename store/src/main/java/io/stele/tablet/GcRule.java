@@ -52,6 +52,11 @@ final class GcRule {
     return aged && isGarbage(policy, pushedOut, timestamp, now);
   }
 
+  /** Whether some version of this timestamp is garbage at {@code now} for its age. */
+  boolean isExpired(long timestamp, long now) {
+    return aged && isGarbage(policy, !pushedOutIsGarbage, timestamp, now);
+  }
+
   private static boolean isGarbage(GcPolicy policy, boolean pushedOut, long timestamp, long now) {
     if (policy instanceof GcPolicy.MaxVersions) {
       return pushedOut;

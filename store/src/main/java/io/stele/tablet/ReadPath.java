@@ -219,7 +219,8 @@ final class ReadPath {
       cursors.add(frozen.memtable().cursor(pinned.readPoint()));
     }
     for (TabletFile file : snapshot.files()) {
-      if (file.meets(range) && (!single || file.mayContain(range.start(), options))) {
+      if (file.meets(range, selection)
+          && (!single || file.mayContain(range.start(), selection, options))) {
         cursors.add(file.cursor(range, options));
       }
     }

@@ -8,8 +8,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * What a tablet is made of at one time: the memtable that takes writes, those that wait for their
- * minor compaction, and the SSTables; of each kind the newest first. Everything in one has higher
- * sequence numbers than everything in the next. Immutable; replaced as a whole.
+ * minor compaction, and the SSTables; of each kind the newest first. Everything in a memtable has
+ * higher sequence numbers than everything in the next, and than the SSTables; of these, those of a
+ * {@link FileStack stack} likewise. Immutable; replaced as a whole.
  *
  * <p>It holds its memtables, and its files open. Who reads holds it: {@link #retain} before, {@link
  * #release} after.
@@ -97,12 +98,12 @@ final class Snapshot {
         Math.max(oldestReadable, readableFrom));
   }
 
-  /** The same with the files of {@code inputs}, which are neighbours, replaced. */
+  /** The same with the files of {@code inputs} replaced. */
   Snapshot compacted(List<TabletFile> inputs, List<TabletFile> made, long readableFrom) {
     List<TabletFile> other = new ArrayList<>(files);
-    int at = other.indexOf(inputs.get(0));
     other.removeAll(inputs);
-    other.addAll(at, made);
+    other.addAll(made);
+    other.sort(TabletFile.NEWEST_FIRST);
     return new Snapshot(active, frozen, other, redoPoint, Math.max(oldestReadable, readableFrom));
   }
 

@@ -10,6 +10,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import java.io.Closeable;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -89,7 +90,7 @@ public final class Tablet implements Closeable {
             replay.lastSequence());
     this.compactor =
         new Compactor(
-            spec.extent(),
+            spec,
             environment,
             snapshots,
             writes,
@@ -98,7 +99,6 @@ public final class Tablet implements Closeable {
             clock,
             health,
             counters,
-            new CompactionWriter(spec.id(), spec.epoch(), spec.extent(), environment, clock),
             replay.lastSequence());
   }
 
@@ -120,9 +120,9 @@ public final class Tablet implements Closeable {
           new OperationWindow(
               TimeUnit.MICROSECONDS.convert(environment.options().operationsWindow()));
       long highestTimestamp = spec.highestTimestamp();
+      SchemaRules rules = new SchemaRules(spec.schema());
       for (FileRef ref : newestFirst(spec)) {
-        TabletFile file =
-            TabletFile.open(environment.fs(), environment.root(), ref, environment.cache());
+        TabletFile file = TabletFile.open(environment, ref, rules);
         files.add(file);
         restoreOperations(file, window);
         highestTimestamp =
@@ -145,15 +145,17 @@ public final class Tablet implements Closeable {
   private static List<FileRef> newestFirst(TabletSpec spec) {
     List<FileRef> files = new ArrayList<>(spec.files());
     files.sort(Comparator.comparingLong(FileRef::maxSequence).reversed());
-    for (int i = 1; i < files.size(); i++) {
-      if (files.get(i).maxSequence() >= files.get(i - 1).minSequence()) {
-        throw new IllegalArgumentException(
-            "tablet "
-                + spec.id()
-                + " has files whose sequence numbers overlap: "
-                + files.get(i - 1)
-                + " and "
-                + files.get(i));
+    for (int i = 0; i < files.size(); i++) {
+      for (int j = i + 1; j < files.size(); j++) {
+        if (files.get(i).overlaps(files.get(j))) {
+          throw new IllegalArgumentException(
+              "tablet "
+                  + spec.id()
+                  + " has files with the same families and sequence numbers: "
+                  + files.get(i)
+                  + " and "
+                  + files.get(j));
+        }
       }
     }
     return files;
@@ -257,7 +259,8 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * Merges some SSTables where there are many of similar size.
+   * Merges some SSTables of a locality group where there are many of similar size; or writes again
+   * those whose families have been put into other groups.
    *
    * @return whether there were
    * @throws CorruptionException where a file is damaged: nothing was dropped or changed
@@ -268,7 +271,20 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * Writes all SSTables again as one without anything deleted.
+   * Writes the SSTables of one locality group again, without anything deleted or expired, where
+   * they hold much of that, or have held some for {@code interval}.
+   *
+   * @return whether there was such a group
+   * @throws CorruptionException where a file is damaged: nothing was dropped or changed
+   * @throws IOException where it failed and the tablet goes on as before
+   */
+  public boolean collectGarbage(Duration interval) throws IOException {
+    return compactor.collectGarbage(interval);
+  }
+
+  /**
+   * Writes all SSTables again, those of a locality group as one, without anything deleted or
+   * expired.
    *
    * @return whether there were any
    * @throws CorruptionException where a file is damaged: nothing was dropped or changed
@@ -281,6 +297,11 @@ public final class Tablet implements Closeable {
   /** Whether {@link #mergingCompact} would find something to do. */
   public boolean wantsMergingCompaction() {
     return compactor.wantsMerging();
+  }
+
+  /** Whether {@link #collectGarbage} would find something to do. */
+  public boolean wantsToCollectGarbage(Duration interval) {
+    return compactor.wantsToCollect(interval);
   }
 
   /** A row that halves what is in the SSTables; empty where no row does. */

@@ -16,6 +16,7 @@ import org.apache.hadoop.fs.Path;
  * @param log where its operations are made durable
  * @param manifest where its files are recorded
  * @param clock for timestamps and ages; may jump, the tablet's own time never goes back
+ * @param pace how fast merging and major compactions may go
  * @param options what an operator may turn
  */
 public record TabletEnvironment(
@@ -26,4 +27,5 @@ public record TabletEnvironment(
     TabletLog log,
     Manifest manifest,
     InstantSource clock,
+    CompactionPace pace,
     TabletOptions options) {}

@@ -1,14 +1,16 @@
 package io.stele.tablet;
 
 import io.stele.format.CellCursor;
+import io.stele.format.ColumnKey;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
-import io.stele.sstable.BlockCache;
+import io.stele.sstable.FileCaching;
 import io.stele.sstable.ReadOptions;
 import io.stele.sstable.SSTable;
+import io.stele.sstable.SSTableProperties;
 import java.io.IOException;
+import java.util.Comparator;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +20,12 @@ import org.slf4j.LoggerFactory;
  * it goes. Safe for use by any number of threads.
  */
 final class TabletFile {
+  /** By sequence numbers, and by path where these are the same. */
+  static final Comparator<TabletFile> NEWEST_FIRST =
+      Comparator.comparingLong((TabletFile file) -> file.ref.maxSequence())
+          .reversed()
+          .thenComparing(file -> file.ref.path());
+
   private static final Logger LOG = LoggerFactory.getLogger(TabletFile.class);
 
   private final FileRef ref;
@@ -31,10 +39,18 @@ final class TabletFile {
     this.bytes = bytes;
   }
 
-  /** Opens a file; the caller is its first holder. */
-  static TabletFile open(FileSystem fs, Path root, FileRef ref, BlockCache cache)
+  /** Opens a file, to be kept in memory as {@code rules} say; the caller is its first holder. */
+  static TabletFile open(TabletEnvironment environment, FileRef ref, SchemaRules rules)
       throws IOException {
-    SSTable table = SSTable.open(fs, new Path(root, ref.path()), ref.length(), cache);
+    Path path = new Path(environment.root(), ref.path());
+    FileCaching caching =
+        ref.families().stream()
+            .flatMap(family -> rules.group(family).stream())
+            .findFirst()
+            .map(group -> new FileCaching(group.inMemory(), group.cachePriority()))
+            .orElse(FileCaching.NORMAL);
+    SSTable table =
+        SSTable.open(environment.fs(), path, ref.length(), environment.cache(), caching);
     try {
       return new TabletFile(ref, table, table.bytesIn(ref.bounds()));
     } catch (IOException | RuntimeException e) {
@@ -60,19 +76,30 @@ final class TabletFile {
     return table.properties().tombstones() > 0;
   }
 
+  /** Whether the file may hold versions that are too old at {@code now}, in microseconds. */
+  boolean hasExpired(SchemaRules rules, long now) {
+    SSTableProperties properties = table.properties();
+    return properties.maxTimestamp() >= 0
+        && ref.families().stream()
+            .anyMatch(family -> rules.gc(family).isExpired(properties.minTimestamp(), now));
+  }
+
   /** The tablet's cells in the file, of rows in {@code range}, which meets the file's bounds. */
   CellCursor cursor(RowRange range, ReadOptions options) {
     return table.cursor(ref.bounds().intersection(range).orElseThrow(), options);
   }
 
-  /** Whether the file may have cells of {@code row}; false is certain. */
-  boolean mayContain(Bytes row, ReadOptions options) throws IOException {
-    return table.mayContainRow(row, options);
+  /** Whether the file may have cells of these columns of {@code row}; false is certain. */
+  boolean mayContain(Bytes row, ColumnSelection selection, ReadOptions options) throws IOException {
+    byte[] rowPart = ColumnKey.ofRow(row);
+    return selection.isColumns()
+        ? table.mayContainColumns(rowPart, selection.keys(rowPart), options)
+        : table.mayContainRow(rowPart, options);
   }
 
-  /** Whether the file may have cells of rows in {@code range}. */
-  boolean meets(RowRange range) {
-    return ref.bounds().intersection(range).isPresent();
+  /** Whether the file may have cells of these columns, of rows in {@code range}. */
+  boolean meets(RowRange range, ColumnSelection selection) {
+    return ref.bounds().intersection(range).isPresent() && selection.wantsAnyOf(ref.families());
   }
 
   void retain() {

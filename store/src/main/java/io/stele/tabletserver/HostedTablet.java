@@ -6,35 +6,29 @@ import io.stele.model.TabletId;
 import io.stele.tablet.Tablet;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A tablet that this server has loaded, and what the server knows of it besides.
  *
- * <p>Two permits keep its maintenance apart: one minor compaction at a time, and one larger piece
- * (merging or major compaction, split, unloading) at a time; what ends the tablet takes both, the
- * larger first. Safe for use by any number of threads.
+ * <p>Permits keep its maintenance apart: one minor compaction at a time, and of larger work either
+ * some merging and major compactions or one that ends the tablet (split, unloading), which takes
+ * all of the larger permits and then the minor one. Safe for use by any number of threads.
  */
 final class HostedTablet {
   private static final Duration REST_AFTER_FAILURE = Duration.ofSeconds(5);
 
+  /** How many merging and major compactions of one tablet may run at once. */
+  static final int LARGER_MAX = 4;
+
   private final Tablet tablet;
   private final RecordManifest manifest;
-  private final long majorDueNanos;
   private volatile long restUntilNanos = System.nanoTime();
-  private final AtomicBoolean majorTaken = new AtomicBoolean();
   private final Semaphore minor = new Semaphore(1);
-  private final Semaphore larger = new Semaphore(1);
+  private final Semaphore larger = new Semaphore(LARGER_MAX, true);
 
-  /**
-   * A tablet just opened.
-   *
-   * @param majorDueNanos when, by {@link System#nanoTime}, all of it should have been written again
-   */
-  HostedTablet(Tablet tablet, RecordManifest manifest, long majorDueNanos) {
+  HostedTablet(Tablet tablet, RecordManifest manifest) {
     this.tablet = tablet;
     this.manifest = manifest;
-    this.majorDueNanos = majorDueNanos;
   }
 
   TabletId id() {
@@ -78,13 +72,8 @@ final class HostedTablet {
     return minor;
   }
 
-  /** Held by any other maintenance. */
+  /** One held by each other compaction, all by what ends the tablet. */
   Semaphore larger() {
     return larger;
-  }
-
-  /** Whether a major compaction is due; true once. */
-  boolean takeMajorDue() {
-    return System.nanoTime() - majorDueNanos > 0 && majorTaken.compareAndSet(false, true);
   }
 }

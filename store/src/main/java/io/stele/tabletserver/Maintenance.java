@@ -1,10 +1,12 @@
 package io.stele.tabletserver;
 
+import io.stele.config.TabletServerConfig;
 import io.stele.log.CommitLog;
 import io.stele.log.LogKind;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
+import io.stele.tablet.Tablet;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.Comparator;
@@ -34,8 +36,7 @@ final class Maintenance {
   private final Splitter splitter;
   private final TabletLoader loader;
   private final ServerLife life;
-  private final long memtableBytes;
-  private final int logSegmentsMax;
+  private final TabletServerConfig config;
 
   Maintenance(
       HostedTablets tablets,
@@ -46,8 +47,7 @@ final class Maintenance {
       Splitter splitter,
       TabletLoader loader,
       ServerLife life,
-      long memtableBytes,
-      int logSegmentsMax) {
+      TabletServerConfig config) {
     this.tablets = tablets;
     this.logs = logs;
     this.budgets = budgets;
@@ -56,8 +56,7 @@ final class Maintenance {
     this.splitter = splitter;
     this.loader = loader;
     this.life = life;
-    this.memtableBytes = memtableBytes;
-    this.logSegmentsMax = logSegmentsMax;
+    this.config = config;
   }
 
   /** Looks at every tablet once. */
@@ -73,7 +72,7 @@ final class Maintenance {
         life.abort("tablet " + hosted.id() + " has stopped: " + failure.get());
         return;
       }
-      if (hosted.tablet().statistics().memtableBytes() > memtableBytes) {
+      if (hosted.tablet().statistics().memtableBytes() > config.memtableBytes()) {
         startMinor(hosted);
       }
       startLarger(hosted);
@@ -85,6 +84,7 @@ final class Maintenance {
     start(
         hosted,
         hosted.minor(),
+        1,
         minorThreads.get(hosted.kind()),
         "cover the replayed records",
         () -> loader.coverReplay(hosted));
@@ -102,7 +102,7 @@ final class Maintenance {
   private void relieveLog(LogKind kind) {
     logs.get(kind)
         .oldestNeeded()
-        .filter(oldest -> oldest.segments() > logSegmentsMax)
+        .filter(oldest -> oldest.segments() > config.logSegmentsMax())
         .ifPresent(
             oldest ->
                 oldest
@@ -115,27 +115,33 @@ final class Maintenance {
     start(
         hosted,
         hosted.minor(),
+        1,
         minorThreads.get(hosted.kind()),
         "make a minor compaction",
         hosted.tablet()::minorCompact);
   }
 
   private void startLarger(HostedTablet hosted) {
-    Work work;
-    if (hosted.tablet().statistics().fileBytes() > hosted.tablet().schema().splitBytes()
+    Tablet tablet = hosted.tablet();
+    if (tablet.statistics().fileBytes() > tablet.schema().splitBytes()
         && splitter.maySplit(hosted)) {
-      work = () -> splitOrMerge(hosted);
-    } else if (hosted.tablet().wantsMergingCompaction()) {
-      work = hosted.tablet()::mergingCompact;
-    } else if (hosted.takeMajorDue()) {
-      work = hosted.tablet()::majorCompact;
-    } else {
-      return;
+      startLarger(hosted, HostedTablet.LARGER_MAX, "split", () -> split(hosted));
+    } else if (tablet.wantsMergingCompaction()) {
+      startLarger(hosted, 1, "make a merging compaction", tablet::mergingCompact);
+    } else if (tablet.wantsToCollectGarbage(config.garbageInterval())) {
+      startLarger(
+          hosted,
+          1,
+          "make a major compaction",
+          () -> tablet.collectGarbage(config.garbageInterval()));
     }
-    start(hosted, hosted.larger(), largerThreads.get(hosted.kind()), "compact or split", work);
   }
 
-  private void splitOrMerge(HostedTablet hosted) throws IOException {
+  private void startLarger(HostedTablet hosted, int permits, String what, Work work) {
+    start(hosted, hosted.larger(), permits, largerThreads.get(hosted.kind()), what, work);
+  }
+
+  private void split(HostedTablet hosted) throws IOException {
     Optional<Bytes> row = hosted.tablet().splitRow();
     if (row.isPresent()) {
       splitter.split(hosted, row.get());
@@ -150,8 +156,9 @@ final class Maintenance {
   }
 
   private void start(
-      HostedTablet hosted, Semaphore permit, Executor threads, String what, Work work) {
-    if (hosted.isResting() || !permit.tryAcquire()) {
+      HostedTablet hosted, Semaphore permits, int count, Executor threads, String what, Work work) {
+    // Who waits for all of them goes first.
+    if (hosted.isResting() || permits.hasQueuedThreads() || !permits.tryAcquire(count)) {
       return; // The next round will see.
     }
     try {
@@ -171,11 +178,11 @@ final class Maintenance {
               LOG.error("Tablet {}: {}", hosted.id(), what, e);
               life.abort("tablet " + hosted.id() + " could not " + what + ": " + e);
             } finally {
-              permit.release();
+              permits.release(count);
             }
           });
     } catch (RejectedExecutionException e) {
-      permit.release(); // The server stops.
+      permits.release(count); // The server stops.
     }
   }
 }

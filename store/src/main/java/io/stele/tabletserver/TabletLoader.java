@@ -21,20 +21,19 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.sstable.BlockCache;
+import io.stele.tablet.CompactionPace;
 import io.stele.tablet.Tablet;
 import io.stele.tablet.TabletEnvironment;
 import io.stele.tablet.TabletLog;
 import io.stele.tablet.TabletOptions;
 import io.stele.tablet.TabletSpec;
 import java.io.IOException;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadLocalRandom;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -49,10 +48,6 @@ import org.slf4j.LoggerFactory;
 final class TabletLoader {
   private static final Logger LOG = LoggerFactory.getLogger(TabletLoader.class);
 
-  // Every tablet is written whole again about once a day, at an hour of its own.
-  private static final Duration MAJOR_EVERY_MIN = Duration.ofHours(12);
-  private static final Duration MAJOR_EVERY_MAX = Duration.ofHours(36);
-
   private final ServerId server;
   private final FileSystem fs;
   private final Layout layout;
@@ -62,6 +57,7 @@ final class TabletLoader {
   private final TabletRecords records;
   private final Schemas schemas;
   private final InstantSource clock;
+  private final CompactionPace pace;
   private final TabletOptions options;
   private final ServerLife life;
 
@@ -75,6 +71,7 @@ final class TabletLoader {
       TabletRecords records,
       Schemas schemas,
       InstantSource clock,
+      CompactionPace pace,
       TabletServerConfig config,
       ServerLife life) {
     this.server = server;
@@ -86,6 +83,7 @@ final class TabletLoader {
     this.records = records;
     this.schemas = schemas;
     this.clock = clock;
+    this.pace = pace;
     this.options =
         TabletOptions.DEFAULT
             .withValueBytesMax(config.valueBytesMax())
@@ -228,11 +226,9 @@ final class TabletLoader {
             new LogOfTablet(spec.id(), logs.get(HostedTablet.kindOf(spec.id()))),
             manifest,
             clock,
+            HostedTablet.kindOf(spec.id()) == LogKind.META ? CompactionPace.UNLIMITED : pace,
             options);
-    long majorIn =
-        ThreadLocalRandom.current().nextLong(MAJOR_EVERY_MIN.toNanos(), MAJOR_EVERY_MAX.toNanos());
-    return new HostedTablet(
-        Tablet.open(spec, environment, replay), manifest, System.nanoTime() + majorIn);
+    return new HostedTablet(Tablet.open(spec, environment, replay), manifest);
   }
 
   private static TabletSpec spec(TabletRecord record, TableSchema schema) {

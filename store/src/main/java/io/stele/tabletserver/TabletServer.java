@@ -1,5 +1,7 @@
 package io.stele.tabletserver;
 
+import com.google.common.primitives.Ints;
+import com.google.common.util.concurrent.RateLimiter;
 import io.stele.config.TabletServerConfig;
 import io.stele.lock.Lease;
 import io.stele.lock.Lock;
@@ -23,6 +25,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.sstable.CaffeineBlockCache;
+import io.stele.tablet.CompactionPace;
 import io.stele.tablet.Tablet;
 import io.stele.web.StatusServer;
 import io.stele.wire.Address;
@@ -198,6 +201,7 @@ public final class TabletServer {
             records,
             schemas,
             environment.clock(),
+            pace(),
             config,
             life);
     Splitter splitter = new Splitter(tablets, records, loader, logs, life, environment.random());
@@ -207,12 +211,11 @@ public final class TabletServer {
             logs,
             budgets,
             each(kind -> pool("minor-" + kind, 2)),
-            each(kind -> pool("compaction-" + kind, 1)),
+            each(kind -> pool("compaction-" + kind, config.compactionThreads())),
             splitter,
             loader,
             life,
-            config.memtableBytes(),
-            config.logSegmentsMax());
+            config);
     // Loading a user tablet waits for METADATA, which may be waiting to be loaded here.
     loaders = each(kind -> pool("loader-" + kind, LOADERS));
     rootLoader = pool("loader-root", 1); // METADATA's tablets wait for the root tablet, likewise.
@@ -232,6 +235,14 @@ public final class TabletServer {
     rounds.scheduleWithFixedDelay(
         this::round, ROUND.toMillis(), ROUND.toMillis(), TimeUnit.MILLISECONDS);
     LOG.info("Tablet server {} serves, control plane on port {}", id, controlServer.port());
+  }
+
+  private CompactionPace pace() {
+    if (config.compactionBytesPerSecond() == 0) {
+      return CompactionPace.UNLIMITED;
+    }
+    RateLimiter limiter = RateLimiter.create(config.compactionBytesPerSecond());
+    return bytes -> limiter.acquire(Ints.saturatedCast(bytes));
   }
 
   private Map<LogKind, CommitLog> openLogs(Layout layout) throws IOException {
@@ -378,7 +389,7 @@ public final class TabletServer {
   private void unload(HostedTablet hosted, boolean discard)
       throws IOException, InterruptedException {
     Tablet tablet = hosted.tablet();
-    hosted.larger().acquire();
+    hosted.larger().acquire(HostedTablet.LARGER_MAX);
     try {
       if (!tablets.has(hosted)) {
         return; // It was split while this waited.
@@ -401,7 +412,7 @@ public final class TabletServer {
         hosted.minor().release();
       }
     } finally {
-      hosted.larger().release();
+      hosted.larger().release(HostedTablet.LARGER_MAX);
     }
     if (discard) {
       logs.get(hosted.kind()).forget(hosted.id());

@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.LockPaths;
+import io.stele.model.Bloom;
 import io.stele.model.Bytes;
+import io.stele.model.CachePriority;
+import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
+import io.stele.model.LocalityGroup;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
@@ -76,6 +80,10 @@ class BootstrapTest {
   void schemasComeBackAsTheyWereWritten() throws IOException {
     TableSchema schema =
         TableSchema.of("web", "a")
+            .with(
+                new LocalityGroup(
+                    "pages", Codec.GZIP, 1 << 20, Bloom.ROW_COLUMN, true, CachePriority.HIGH))
+            .with(ColumnFamily.of("d").in("pages"))
             .with(
                 new ColumnFamily(
                     "b",

@@ -18,6 +18,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 class TabletRecordsTest {
@@ -288,6 +289,6 @@ class TabletRecordsTest {
   }
 
   private static FileRef file(String path) {
-    return new FileRef(path, 100, RowRange.ALL, 1, 2);
+    return new FileRef(path, 100, RowRange.ALL, 1, 2, new TreeSet<>(List.of("f")), 7);
   }
 }

@@ -136,6 +136,7 @@ final class CrashRun {
                   of(log),
                   edit -> commit(edit, directory),
                   () -> Instant.ofEpochSecond(0, nowMicros.get() * 1000),
+                  CompactionPace.UNLIMITED,
                   TabletOptions.DEFAULT),
               replay);
       sendAgain(tablet, check(tablet));

@@ -7,7 +7,6 @@ import io.stele.format.CellType;
 import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
-import io.stele.model.Codec;
 import io.stele.model.Column;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Edit;
@@ -63,14 +62,7 @@ class GarbageCollectionTest {
     History(long seed) {
       random = new Random(seed);
       int count = 1 + random.nextInt(3);
-      schema =
-          new TableSchema(
-              "gc",
-              List.of(new ColumnFamily("f", policy(count, 2))),
-              Codec.NONE,
-              1 << 10,
-              1 << 20,
-              false);
+      schema = TableSchema.of("gc", List.of(new ColumnFamily("f", policy(count, 2))));
       rules = new SchemaRules(schema);
       model = new PlainModel(schema);
       timestamps = 2 + random.nextInt(6);

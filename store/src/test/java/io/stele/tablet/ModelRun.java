@@ -25,7 +25,9 @@ import io.stele.model.TabletId;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -77,6 +79,7 @@ final class ModelRun {
               log,
               manifest,
               ModelRun.this::time,
+              CompactionPace.UNLIMITED,
               options),
           replay);
     }
@@ -86,7 +89,7 @@ final class ModelRun {
   private final FileSystem fs = CrashableFileSystem.create();
   private final TabletOptions options;
   private final RandomData data;
-  private final TableSchema schema;
+  private TableSchema schema;
   private final List<Part> parts = new ArrayList<>();
   private final PlainModel queued;
   private final PlainModel visible;
@@ -164,8 +167,18 @@ final class ModelRun {
     } else if (dice < 94) {
       note("major " + part.tablet.id());
       part.tablet.majorCompact();
-      assertThat(part.tablet.statistics().files()).isLessThanOrEqualTo(1);
+      assertThat(part.tablet.statistics().files()).isLessThanOrEqualTo(schema.groups().size());
       checkAll();
+    } else if (dice < 95) {
+      if (random.nextBoolean()) {
+        alter();
+      } else {
+        Duration interval = Duration.of(random.nextInt(2000), ChronoUnit.MICROS);
+        note("collect garbage of " + part.tablet.id() + " after " + interval);
+        assertThat(part.tablet.wantsToCollectGarbage(interval))
+            .isEqualTo(part.tablet.collectGarbage(interval));
+        checkAll();
+      }
     } else if (dice < 97) {
       restart(part);
     } else if (dice < 98) {
@@ -321,6 +334,13 @@ final class ModelRun {
       assertThatThrownBy(() -> part.tablet.apply(sent.request()).join())
           .hasMessageContaining("older than the window");
     }
+  }
+
+  private void alter() {
+    schema = data.regrouped(schema);
+    note("alter to " + schema);
+    parts.forEach(part -> part.tablet.alter(schema));
+    parts.forEach(part -> part.manifest.alter(schema));
   }
 
   private void minorCompact(Part part) throws IOException {

@@ -1,6 +1,8 @@
 package io.stele.tablet;
 
+import io.stele.model.Bloom;
 import io.stele.model.Bytes;
+import io.stele.model.CachePriority;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Codec;
 import io.stele.model.Column;
@@ -8,6 +10,7 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.Edit;
 import io.stele.model.Filter;
 import io.stele.model.GcPolicy;
+import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowOperation;
@@ -43,10 +46,36 @@ final class RandomData {
   }
 
   TableSchema schema() {
-    List<ColumnFamily> families =
-        FAMILIES.stream().map(name -> new ColumnFamily(name, policy(2))).toList();
-    Codec codec = Codec.values()[random.nextInt(Codec.values().length)];
-    return new TableSchema("model", families, codec, 1 << 10, TableSchema.SPLIT_BYTES, false);
+    return regrouped(
+        TableSchema.of(
+            "model", FAMILIES.stream().map(name -> new ColumnFamily(name, policy(2))).toList()));
+  }
+
+  /** The same table with its families in other locality groups, kept in other ways. */
+  TableSchema regrouped(TableSchema schema) {
+    List<LocalityGroup> groups = new ArrayList<>();
+    for (int i = random.nextInt(FAMILIES.size()); i >= 0; i--) {
+      groups.add(
+          new LocalityGroup(
+              "g" + i,
+              any(Codec.values()),
+              1 << 10 << random.nextInt(4),
+              any(Bloom.values()),
+              random.nextInt(4) == 0,
+              any(CachePriority.values())));
+    }
+    return new TableSchema(
+        schema.name(),
+        schema.families().stream()
+            .map(family -> family.in(groups.get(random.nextInt(groups.size())).name()))
+            .toList(),
+        groups,
+        schema.splitBytes(),
+        schema.hsync());
+  }
+
+  private <T> T any(T[] values) {
+    return values[random.nextInt(values.length)];
   }
 
   private GcPolicy policy(int depth) {

@@ -130,6 +130,7 @@ class TabletConcurrencyTest {
             seam,
             new TestManifest(spec),
             InstantSource.system(),
+            CompactionPace.UNLIMITED,
             TabletOptions.DEFAULT),
         List.of());
   }

@@ -54,6 +54,7 @@ final class TabletFixture {
                 log,
                 manifest,
                 () -> Instant.ofEpochSecond(0, nowMicros * 1000),
+                CompactionPace.UNLIMITED,
                 options),
             replay);
   }

@@ -240,6 +240,7 @@ class TabletTest {
               log,
               fixture.manifest,
               InstantSource.system(),
+              CompactionPace.UNLIMITED,
               TabletOptions.DEFAULT),
           List.of());
     } catch (IOException e) {

@@ -1,6 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +41,19 @@ final class TestManifest implements Manifest {
             record.redoPoint(),
             record.highestTimestamp());
     return record;
+  }
+
+  /** Gives the table another schema. */
+  void alter(TableSchema schema) {
+    record =
+        new TabletSpec(
+            record.id(),
+            record.epoch(),
+            record.extent(),
+            schema,
+            record.files(),
+            record.redoPoint(),
+            record.highestTimestamp());
   }
 
   void next(Mood next) {

@@ -1,9 +1,11 @@
 package io.stele.examples.webtable;
 
 import io.stele.model.Bytes;
+import io.stele.model.CachePriority;
 import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
+import io.stele.model.LocalityGroup;
 import io.stele.model.TableSchema;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -36,6 +38,9 @@ public final class Webtable {
 
   private static final int CONTENTS_VERSIONS = 3;
 
+  // What is small and often read is kept apart from the pages.
+  private static final String PAGES = "pages";
+
   private Webtable() {}
 
   /**
@@ -44,16 +49,14 @@ public final class Webtable {
    * @param splitBytes the size above which a tablet is split
    */
   public static TableSchema schema(String table, long splitBytes) {
-    return new TableSchema(
-        table,
-        List.of(
-            new ColumnFamily(CONTENTS, GcPolicy.maxVersions(CONTENTS_VERSIONS)),
-            ColumnFamily.of(LANGUAGE),
-            ColumnFamily.of(ANCHOR)),
-        Codec.GZIP,
-        TableSchema.BLOCK_BYTES,
-        splitBytes,
-        false);
+    return TableSchema.of(
+            table,
+            List.of(
+                new ColumnFamily(CONTENTS, GcPolicy.maxVersions(CONTENTS_VERSIONS), PAGES),
+                ColumnFamily.of(LANGUAGE),
+                ColumnFamily.of(ANCHOR)),
+            LocalityGroup.of(PAGES).withCodec(Codec.GZIP).withCachePriority(CachePriority.LOW))
+        .withSplitBytes(splitBytes);
   }
 
   /** The row of the page at {@code host} and {@code path}, which begins with '/'. */

@@ -1,0 +1,73 @@
+package io.stele.model;
+
+/**
+ * Column families that are kept together: each locality group of a tablet has SSTables of its own,
+ * so that a read of one group never goes through the cells of another (§6, "Locality groups").
+ *
+ * <p>A change of a group holds for SSTables written from then on; those there are follow as
+ * compactions write them again.
+ *
+ * @param name printable, without ':'
+ * @param codec how the blocks of SSTables are compressed
+ * @param blockBytes size of data blocks before compression, 1 KiB to 16 MiB
+ * @param bloom what SSTables have Bloom filters for
+ * @param inMemory whether a tablet server loads an SSTable whole when it is first read, and keeps
+ *     it in memory
+ * @param cachePriority what the data blocks are worth to the block cache
+ */
+public record LocalityGroup(
+    String name,
+    Codec codec,
+    int blockBytes,
+    Bloom bloom,
+    boolean inMemory,
+    CachePriority cachePriority) {
+  /** The name of the group of families that name none. */
+  public static final String DEFAULT_NAME = "default";
+
+  /** Default size of data blocks. */
+  public static final int BLOCK_BYTES = 64 << 10;
+
+  public LocalityGroup {
+    Limits.checkGroup(name);
+    if (blockBytes < 1 << 10 || blockBytes > 16 << 20) {
+      throw SteleException.refused(
+          "block size of locality group "
+              + name
+              + " is 1 KiB to 16 MiB, not "
+              + blockBytes
+              + " bytes");
+    }
+  }
+
+  /** A group with blocks of 64 KiB in Snappy, Bloom filters for rows, cached as it is read. */
+  public static LocalityGroup of(String name) {
+    return new LocalityGroup(
+        name, Codec.SNAPPY, BLOCK_BYTES, Bloom.ROW, false, CachePriority.NORMAL);
+  }
+
+  /** With blocks compressed by {@code other}. */
+  public LocalityGroup withCodec(Codec other) {
+    return new LocalityGroup(name, other, blockBytes, bloom, inMemory, cachePriority);
+  }
+
+  /** With blocks of {@code bytes}. */
+  public LocalityGroup withBlockBytes(int bytes) {
+    return new LocalityGroup(name, codec, bytes, bloom, inMemory, cachePriority);
+  }
+
+  /** With other Bloom filters, or none. */
+  public LocalityGroup withBloom(Bloom other) {
+    return new LocalityGroup(name, codec, blockBytes, other, inMemory, cachePriority);
+  }
+
+  /** Kept in memory as a whole, or not. */
+  public LocalityGroup withInMemory(boolean on) {
+    return new LocalityGroup(name, codec, blockBytes, bloom, on, cachePriority);
+  }
+
+  /** With another worth to the block cache. */
+  public LocalityGroup withCachePriority(CachePriority other) {
+    return new LocalityGroup(name, codec, blockBytes, bloom, inMemory, other);
+  }
+}

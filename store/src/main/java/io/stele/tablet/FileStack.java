@@ -1,0 +1,105 @@
+package io.stele.tablet;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * Files of a tablet that have locality groups in common, directly or through others: the part of
+ * the tablet within which compactions are chosen, as no cell of it hides or counts against one
+ * elsewhere.
+ *
+ * <p>Mostly that is what one locality group has. After families were put into other groups, files
+ * that have families of several share a stack until a compaction has written them again.
+ *
+ * <p>Its layers are in the order of sequence numbers, and do not overlap. A layer is one file; or
+ * several with other families each, written by one compaction under other groups. Immutable.
+ */
+final class FileStack {
+  /** Files with the same operations, or nearly: they are compacted together or not at all. */
+  record Layer(List<TabletFile> files) {
+    long bytes() {
+      return files.stream().mapToLong(TabletFile::bytes).sum();
+    }
+
+    private long minSequence() {
+      return files.stream().mapToLong(file -> file.ref().minSequence()).min().orElseThrow();
+    }
+  }
+
+  private final SortedSet<String> families;
+  private final List<Layer> layers;
+
+  private FileStack(SortedSet<String> families, List<Layer> layers) {
+    this.families = families;
+    this.layers = List.copyOf(layers);
+  }
+
+  /** The stacks of a tablet's files. */
+  static List<FileStack> of(Collection<TabletFile> files, SchemaRules rules) {
+    List<List<TabletFile>> parts = new ArrayList<>();
+    for (TabletFile file : files) {
+      Set<String> groups = groups(file, rules);
+      List<TabletFile> joined = new ArrayList<>(List.of(file));
+      for (int i = parts.size() - 1; i >= 0; i--) {
+        if (parts.get(i).stream()
+            .anyMatch(other -> !Collections.disjoint(groups(other, rules), groups))) {
+          joined.addAll(parts.remove(i));
+        }
+      }
+      parts.add(joined);
+    }
+    return parts.stream().map(FileStack::layered).toList();
+  }
+
+  private static Set<String> groups(TabletFile file, SchemaRules rules) {
+    return rules.byGroup(file.ref().families()).keySet();
+  }
+
+  private static FileStack layered(List<TabletFile> files) {
+    SortedSet<String> families = new TreeSet<>();
+    files.forEach(file -> families.addAll(file.ref().families()));
+    files.sort(TabletFile.NEWEST_FIRST);
+    List<Layer> layers = new ArrayList<>();
+    List<TabletFile> together = new ArrayList<>();
+    for (TabletFile file : files) {
+      if (!together.isEmpty() && file.ref().maxSequence() < new Layer(together).minSequence()) {
+        layers.add(new Layer(List.copyOf(together)));
+        together.clear();
+      }
+      together.add(file);
+    }
+    layers.add(new Layer(List.copyOf(together)));
+    return new FileStack(families, layers);
+  }
+
+  /** The newest layer first. */
+  List<Layer> layers() {
+    return layers;
+  }
+
+  /** All its files, the newest first. */
+  List<TabletFile> files() {
+    return layers.stream().flatMap(layer -> layer.files().stream()).toList();
+  }
+
+  /** Every family that a file of it has. */
+  SortedSet<String> families() {
+    return families;
+  }
+
+  /** Whether files of it are not as the schema's locality groups want them. */
+  boolean isOutOfGroup(SchemaRules rules) {
+    return rules.byGroup(families).size() > 1
+        || layers.stream().anyMatch(layer -> layer.files().size() > 1);
+  }
+
+  /** Since when there may be garbage in it, microseconds of the tablet's own time. */
+  long collectedMicros() {
+    return files().stream().mapToLong(file -> file.ref().collectedMicros()).min().orElseThrow();
+  }
+}

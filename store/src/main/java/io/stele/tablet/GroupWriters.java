@@ -1,0 +1,216 @@
+package io.stele.tablet;
+
+import io.stele.format.CellCursor;
+import io.stele.format.CellType;
+import io.stele.model.Bytes;
+import io.stele.model.LocalityGroup;
+import io.stele.sstable.SSTableOptions;
+import io.stele.sstable.SSTableSummary;
+import io.stele.sstable.SSTableWriter;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * The SSTables that one compaction writes, a locality group each: {@code
+ * tables/<table>/<tablet>/<epoch>-<n>.sst}, of a name that no other server and no earlier run can
+ * have used. A file is begun with the first cell of its group; a tombstone of a whole row goes to
+ * every group.
+ *
+ * <p>Closing it deletes them all, unless they are to be {@link #keep kept}. Not safe for use by
+ * several threads.
+ */
+final class GroupWriters implements Closeable {
+  private static final int NAMES_TRIED = 1000;
+
+  /**
+   * A finished file.
+   *
+   * @param families those of the compaction's that are in its group
+   * @param cells how many cells were written to it
+   */
+  record Written(SSTableSummary summary, SortedSet<String> families, long cells) {}
+
+  private static final class Group {
+    final LocalityGroup options;
+    final SortedSet<String> families;
+    Optional<SSTableWriter> writer = Optional.empty();
+    long cells;
+
+    Group(LocalityGroup options, SortedSet<String> families) {
+      this.options = options;
+      this.families = families;
+    }
+  }
+
+  private final TabletEnvironment environment;
+  private final AtomicLong nextFile;
+  private final String directory;
+  private final long epoch;
+  private final List<Group> groups = new ArrayList<>();
+  private final Map<String, Group> byFamily = new HashMap<>();
+  private final List<Path> finished = new ArrayList<>();
+  private boolean kept;
+
+  // The family of the last cell, and its group: cells of one family mostly follow one another.
+  private String lastFamily = "";
+  private Optional<Group> lastGroup = Optional.empty();
+
+  /**
+   * Writers for what concerns {@code families}, of which those that the schema does not have are
+   * left out.
+   *
+   * @param nextFile gives the numbers in names
+   */
+  GroupWriters(
+      TabletEnvironment environment,
+      AtomicLong nextFile,
+      String directory,
+      long epoch,
+      SchemaRules rules,
+      SortedSet<String> families) {
+    this.environment = environment;
+    this.nextFile = nextFile;
+    this.directory = directory;
+    this.epoch = epoch;
+    rules
+        .byGroup(families)
+        .forEach(
+            (name, members) -> {
+              Group group = new Group(rules.schema().group(name).orElseThrow(), members);
+              groups.add(group);
+              members.forEach(member -> byFamily.put(member, group));
+            });
+    if (groups.isEmpty()) { // All its families were dropped: what is left are operations.
+      groups.add(new Group(LocalityGroup.of(LocalityGroup.DEFAULT_NAME), families));
+    }
+  }
+
+  /** Adds a cell as one of {@code type}, which {@code sieve} has just judged. */
+  void add(CellCursor cell, CellType type, CellSieve sieve) throws IOException {
+    if (sieve.familyEnd() == sieve.rowEnd()) {
+      for (Group group : groups) {
+        add(cell, type, group);
+      }
+      return;
+    }
+    if (!sieve.family().equals(lastFamily)) {
+      lastFamily = sieve.family();
+      lastGroup = Optional.ofNullable(byFamily.get(lastFamily));
+    }
+    if (lastGroup.isPresent()) { // Of a dropped family there may be tombstones, of no use.
+      add(cell, type, lastGroup.get());
+    }
+  }
+
+  /** Adds a version as one that was pushed out. */
+  void addSurplus(CellCursor cell, CellSieve sieve) throws IOException {
+    add(cell, CellType.SURPLUS, sieve);
+  }
+
+  /** Adds a block of bytes to one of the files. */
+  void metaBlock(String name, Bytes contents) throws IOException {
+    Group group =
+        groups.stream().filter(one -> one.writer.isPresent()).findFirst().orElse(groups.get(0));
+    writer(group).metaBlock(name, contents);
+  }
+
+  /** Ends the files that were begun. */
+  List<Written> finish(long highestTimestamp) throws IOException {
+    List<Written> written = new ArrayList<>();
+    for (Group group : groups) {
+      if (group.writer.isPresent()) {
+        SSTableWriter writer = group.writer.get();
+        writer.highestServerTimestamp(highestTimestamp);
+        SSTableSummary summary = writer.finish();
+        finished.add(summary.path());
+        written.add(new Written(summary, group.families, group.cells));
+      }
+    }
+    return written;
+  }
+
+  /** Has {@link #close} leave the finished files where they are. */
+  void keep() {
+    kept = true;
+  }
+
+  @Override
+  public void close() throws IOException {
+    IOException failure = null;
+    for (Group group : groups) {
+      if (group.writer.isPresent()) {
+        try {
+          group.writer.get().close();
+        } catch (IOException e) {
+          failure = also(failure, e);
+        }
+      }
+    }
+    if (!kept) {
+      for (Path path : finished) {
+        try {
+          environment.fs().delete(path, false);
+        } catch (IOException e) {
+          failure = also(failure, e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private static IOException also(IOException first, IOException next) {
+    if (first == null) {
+      return next;
+    }
+    first.addSuppressed(next);
+    return first;
+  }
+
+  private void add(CellCursor cell, CellType type, Group group) throws IOException {
+    writer(group)
+        .add(
+            cell.key(),
+            cell.keyLength(),
+            cell.timestamp(),
+            cell.sequence(),
+            cell.ordinal(),
+            type,
+            cell.valueArray(),
+            cell.valueOffset(),
+            cell.valueLength());
+    group.cells++;
+  }
+
+  private SSTableWriter writer(Group group) throws IOException {
+    if (group.writer.isEmpty()) {
+      group.writer = Optional.of(create(SSTableOptions.of(group.options)));
+    }
+    return group.writer.get();
+  }
+
+  private SSTableWriter create(SSTableOptions options) throws IOException {
+    for (int tried = 1; ; tried++) {
+      String name = epoch + "-" + nextFile.getAndIncrement() + ".sst";
+      try {
+        return SSTableWriter.create(
+            environment.fs(), new Path(environment.root(), directory + "/" + name), options);
+      } catch (FileAlreadyExistsException e) {
+        // The tablet was open under this epoch before: it goes on behind what it wrote then.
+        if (tried == NAMES_TRIED) {
+          throw e;
+        }
+      }
+    }
+  }
+}
