@@ -266,6 +266,27 @@ final class TableCommand {
   }
 
   @Command(
+      name = "compact",
+      description =
+          "Write all SSTables of a table again: without what was deleted or expired, and as its locality groups are now.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "Compactions come by themselves; this is for after a table was altered, and to get space back at once.",
+        "",
+        "Example:",
+        "  stele table compact webtable"
+      })
+  int compact(@Mixin ClusterOptions cluster, @Parameters(paramLabel = "TABLE") String name)
+      throws Exception {
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      stele.admin().compactTable(name);
+    }
+    out().println("Compacted table " + name + ".");
+    return ExitCode.DONE.number();
+  }
+
+  @Command(
       name = "drop",
       description = "Drop a table and all it holds.",
       mixinStandardHelpOptions = true,

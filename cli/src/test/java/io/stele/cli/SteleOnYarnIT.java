@@ -265,6 +265,29 @@ class SteleOnYarnIT {
         .contains("family text:versions=2")
         .contains("SSTABLES");
 
+    assertThat(
+            run(
+                    "table",
+                    "alter",
+                    "notes",
+                    "body:group=large",
+                    "--group",
+                    "large:block=1m,cache=low")
+                .out())
+        .isEqualTo("Altered table notes.\n");
+    assertThat(run("put", "notes", "row1", "body:", "at length").exit()).isZero();
+    assertThat(run("table", "compact", "notes").exit()).isZero();
+    assertThat(run("table", "describe", "notes").out())
+        .contains(
+            "family body:versions=1,group=large",
+            "group large:codec=snappy,block=1024k,bloom=row,cache=low")
+        .contains("group default:");
+    assertThat(run("get", "notes", "row1").out()).contains("hello").contains("at length");
+    assertThat(run("table", "alter", "notes", "--group", "large:blok=1m"))
+        .satisfies(refused(4, "blok=1m", "block="));
+    assertThat(run("table", "alter", "notes", "--drop-family", "body").exit()).isZero();
+    assertThat(run("get", "notes", "row1").out()).doesNotContain("at length");
+
     assertThat(run("get", "nothere", "row1")).satisfies(refused(3, "nothere"));
     assertThat(run("put", "notes", "row1", "nofamily:x", "v")).satisfies(refused(3, "nofamily"));
     assertThat(run("put", "notes", "r".repeat((64 << 10) + 1), "text:x", "v"))

@@ -12,8 +12,11 @@ import io.stele.model.TableSchema;
 import io.stele.wire.Address;
 import io.stele.wire.ControlClient;
 import io.stele.wire.MasterProtocol;
+import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
+import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
+import io.stele.wire.control.ControlProtos.CompactionKindProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -41,6 +44,7 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
  */
 public final class Admin {
   private static final Duration PAUSE = Duration.ofMillis(200);
+  private static final Duration COMPACTION_MAX = Duration.ofHours(6);
 
   private final Connection connection;
 
@@ -83,6 +87,29 @@ public final class Admin {
     AlterTableRequestProto request =
         AlterTableRequestProto.newBuilder().setSchema(message(schema)).build();
     change("altering table " + schema.name(), master -> master.alterTable(null, request));
+  }
+
+  /**
+   * Has every tablet server write the table's memtables, and then all its SSTables again, without
+   * garbage and as the schema's locality groups want them now. Returns when that is done, which may
+   * take long; a tablet that moves meanwhile may be left out.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND where there is no table of that name
+   * @throws IOException where a server could not, or was lost: nothing is lost by trying again
+   */
+  public void compactTable(String name) throws IOException {
+    CompactTableRequestProto request =
+        CompactTableRequestProto.newBuilder()
+            .setTableId(connection.schemas().require(name).id().value())
+            .setKind(CompactionKindProto.MAJOR)
+            .build();
+    for (ServerInfo server : ServerInfo.all(connection.locks()).values()) {
+      try (ControlClient<TabletServerProtocol> client =
+          ControlClient.connect(
+              connection.conf(), server.control(), TabletServerProtocol.class, COMPACTION_MAX)) {
+        client.call(one -> one.compactTable(null, request));
+      }
+    }
   }
 
   /**

@@ -29,6 +29,7 @@ final class TabletFixture {
   final ManualLog log = new ManualLog();
   final TestManifest manifest;
   TabletOptions options = TabletOptions.DEFAULT;
+  CompactionPace pace = CompactionPace.UNLIMITED;
   long nowMicros = 1_000_000;
   Tablet tablet;
 
@@ -43,20 +44,20 @@ final class TabletFixture {
 
   /** Opens the tablet as its record has it, under the next epoch. */
   void reopen(List<LogRecord> replay) throws IOException {
-    tablet =
-        Tablet.open(
-            manifest.reassigned(),
-            new TabletEnvironment(
-                fs,
-                ROOT,
-                NoBlockCache.INSTANCE,
-                MemoryAccount.NONE,
-                log,
-                manifest,
-                () -> Instant.ofEpochSecond(0, nowMicros * 1000),
-                CompactionPace.UNLIMITED,
-                options),
-            replay);
+    tablet = Tablet.open(manifest.reassigned(), environment(), replay);
+  }
+
+  TabletEnvironment environment() {
+    return new TabletEnvironment(
+        fs,
+        ROOT,
+        NoBlockCache.INSTANCE,
+        MemoryAccount.NONE,
+        log,
+        manifest,
+        () -> Instant.ofEpochSecond(0, nowMicros * 1000),
+        pace,
+        options);
   }
 
   CompletableFuture<OperationResult> apply(RowOperation operation) {
