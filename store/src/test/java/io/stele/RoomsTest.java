@@ -130,6 +130,18 @@ class RoomsTest {
         .check(store);
   }
 
+  /** Jobs have no jar of it: what else names it would fail there when it is loaded. */
+  @Test
+  void oneClassTouchesTheNativeLibraryOfZstandard() {
+    noClasses()
+        .that()
+        .haveNameNotMatching(".*\\.NativeZstdCodec(\\$.*)?")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("com.github.luben..")
+        .check(store);
+  }
+
   @Test
   void whatApplicationsAndJobsUseLoadsNothingOfTheServers() {
     noClasses()

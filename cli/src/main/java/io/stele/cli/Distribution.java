@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 public final class Distribution {
   /** The jars that servers need beside Hadoop's own. */
   private static final List<String> SERVER_JARS =
-      List.of("stele-store-", "stele-yarn-app-", "caffeine-");
+      List.of("stele-store-", "stele-yarn-app-", "aircompressor-", "caffeine-", "zstd-jni-");
 
   private Distribution() {}
 

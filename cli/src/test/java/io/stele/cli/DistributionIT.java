@@ -47,9 +47,10 @@ class DistributionIT {
   }
 
   @Test
-  void besideHadoopThereAreOnlyOurJarsAndTwoLibraries() throws IOException {
+  void besideHadoopThereAreOnlyOurJarsAndFourLibraries() throws IOException {
     assertThat(jars("lib").stream().map(DistributionIT::withoutVersion))
         .containsExactlyInAnyOrder(
+            "aircompressor.jar",
             "caffeine.jar",
             "picocli.jar",
             "stele-cli.jar",
@@ -58,14 +59,15 @@ class DistributionIT {
             "stele-mapreduce.jar",
             "stele-outputformat.jar",
             "stele-store.jar",
-            "stele-yarn-app.jar");
+            "stele-yarn-app.jar",
+            "zstd-jni.jar");
   }
 
   @Test
   void whatAJobBringsIsSmall() throws IOException {
     long bytes = 0;
     for (String jar : jars("lib")) {
-      if (jar.matches("stele-(store|inputformat|outputformat|mapreduce)-.*")) {
+      if (jar.matches("(stele-(store|inputformat|outputformat|mapreduce)|aircompressor)-.*")) {
         bytes += Files.size(Launcher.home().resolve("lib").resolve(jar));
       }
     }

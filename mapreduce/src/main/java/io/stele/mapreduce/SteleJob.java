@@ -2,6 +2,7 @@ package io.stele.mapreduce;
 
 import io.stele.client.Stele;
 import io.stele.config.Keys;
+import io.stele.format.Compression;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.outputformat.TableOutputFormat;
 import java.io.IOException;
@@ -25,8 +26,9 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
  * job.waitForCompletion(true);
  * }</pre>
  *
- * <p>The tasks get the jars of Stele's client and formats and the jar of the program, and nothing
- * else: all they need besides is on the class path of every Hadoop task.
+ * <p>The tasks get the jars of Stele's client and formats, one small library of codecs and the jar
+ * of the program, and nothing else: all they need besides is on the class path of every Hadoop
+ * task.
  */
 public final class SteleJob {
   /** What a task waits for a tablet that is being recovered, well below the time-out of tasks. */
@@ -60,6 +62,9 @@ public final class SteleJob {
     Set<Path> jars = new LinkedHashSet<>();
     for (Class<?> one :
         List.of(Stele.class, TableInputFormat.class, TableOutputFormat.class, SteleJob.class)) {
+      jars.add(ClassJars.of(one));
+    }
+    for (Class<?> one : Compression.libraries()) {
       jars.add(ClassJars.of(one));
     }
     for (Class<?> one : program) {

@@ -1,24 +1,43 @@
 package io.stele.format;
 
+import io.airlift.compress.Compressor;
 import io.stele.model.Codec;
-import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
-import java.util.zip.DataFormatException;
-import java.util.zip.Deflater;
-import java.util.zip.Inflater;
-import org.xerial.snappy.Snappy;
 
 /**
  * What each {@link Codec} does to bytes, and the number it is stored under.
  *
- * <p>Snappy is the raw format without framing; gzip is a raw deflate stream without gzip's header
- * and checksum, since every block has a checksum of its own. Safe for use by any number of threads.
+ * <p>Each is the raw format where there is one, without a header or checksum, since every block has
+ * these: Snappy and LZ4 blocks, a deflate stream; and Zstandard frames, without checksum. Safe for
+ * use by any number of threads.
  */
 public final class Compression {
-  /** No codec makes less than one byte of so many. */
-  private static final long EXPANSION_MAX = 1100;
+  private static final int ZSTD_LEVEL = 3;
+  private static final int ZSTD_HIGH_LEVEL = 6;
 
   private Compression() {}
+
+  /** Each made when it is first asked for: a library that is not needed is not loaded. */
+  private static final class Snappy {
+    static final BlockCodec CODEC = new SnappyCodec();
+  }
+
+  private static final class Lz4 {
+    static final BlockCodec CODEC = new Lz4Codec();
+  }
+
+  private static final class Deflate {
+    static final BlockCodec CODEC = new DeflateCodec();
+  }
+
+  private static final class Zstd {
+    static final BlockCodec CODEC = ZstdFrame.codec(ZSTD_LEVEL);
+  }
+
+  private static final class ZstdHigh {
+    static final BlockCodec CODEC = ZstdFrame.codec(ZSTD_HIGH_LEVEL);
+  }
 
   /** The number that stands for {@code codec} on disk. */
   public static int code(Codec codec) {
@@ -26,6 +45,9 @@ public final class Compression {
       case NONE -> 0;
       case SNAPPY -> 1;
       case GZIP -> 2;
+      case LZ4 -> 3;
+      case ZSTD -> 4;
+      case ZSTD_HIGH -> 5;
     };
   }
 
@@ -35,32 +57,43 @@ public final class Compression {
       case 0 -> Optional.of(Codec.NONE);
       case 1 -> Optional.of(Codec.SNAPPY);
       case 2 -> Optional.of(Codec.GZIP);
+      case 3 -> Optional.of(Codec.LZ4);
+      case 4 -> Optional.of(Codec.ZSTD);
+      case 5 -> Optional.of(Codec.ZSTD_HIGH);
       default -> Optional.empty();
     };
+  }
+
+  /**
+   * A class of each library that a program needs, beside Hadoop's own, to read and write what the
+   * servers do: so that a job can take the libraries along.
+   */
+  public static List<Class<?>> libraries() {
+    return List.of(Compressor.class);
   }
 
   /**
    * Compresses bytes.
    *
    * @param target gets the result, from 0 on
-   * @return the result's length; or -1 where the codec is NONE, or the result has no room in {@code
-   *     target}
+   * @return the result's length; or -1 where the codec is NONE, or {@code target} is shorter than
+   *     the result may be
    */
-  public static int compress(Codec codec, byte[] source, int offset, int length, byte[] target)
-      throws IOException {
-    return switch (codec) {
-      case NONE -> -1;
-      case SNAPPY ->
-          target.length < Snappy.maxCompressedLength(length)
-              ? -1
-              : Snappy.compress(source, offset, length, target, 0);
-      case GZIP -> deflate(source, offset, length, target);
-    };
+  public static int compress(Codec codec, byte[] source, int offset, int length, byte[] target) {
+    if (codec == Codec.NONE || target.length < of(codec).roomFor(length)) {
+      return -1;
+    }
+    return of(codec).compress(source, offset, length, target);
   }
 
-  /** The length of a {@code target} in which the result of compressing has room. */
-  public static int roomFor(int length) {
-    return Snappy.maxCompressedLength(length);
+  /**
+   * The length of a {@code target} in which the result of compressing has room; or less where no
+   * array can be so long.
+   */
+  public static int roomFor(Codec codec, int length) {
+    return codec == Codec.NONE
+        ? 0
+        : (int) Math.min(of(codec).roomFor(length), Integer.MAX_VALUE - 8);
   }
 
   /**
@@ -73,10 +106,10 @@ public final class Compression {
   public static void uncompress(
       Codec codec, byte[] source, int offset, int length, byte[] target, int rawLength)
       throws MalformedException {
-    switch (codec) {
-      case NONE -> System.arraycopy(source, offset, target, 0, rawLength);
-      case SNAPPY -> unsnappy(source, offset, length, target, rawLength);
-      case GZIP -> inflate(source, offset, length, target, rawLength);
+    if (codec == Codec.NONE) {
+      System.arraycopy(source, offset, target, 0, rawLength);
+    } else {
+      of(codec).uncompress(source, offset, length, target, rawLength);
     }
   }
 
@@ -84,60 +117,17 @@ public final class Compression {
   public static boolean isPlausible(Codec codec, int length, int rawLength) {
     return codec == Codec.NONE
         ? length == rawLength
-        : length >= 0 && rawLength >= 0 && rawLength <= length * EXPANSION_MAX;
+        : length >= 0 && rawLength >= 0 && rawLength <= length * of(codec).expansionMax();
   }
 
-  private static void unsnappy(byte[] source, int offset, int length, byte[] target, int rawLength)
-      throws MalformedException {
-    try {
-      int stored = Snappy.uncompressedLength(source, offset, length);
-      if (stored != rawLength) {
-        throw new MalformedException(
-            0, "a Snappy block has " + stored + " bytes, not " + rawLength);
-      }
-      Snappy.uncompress(source, offset, length, target, 0);
-    } catch (MalformedException e) {
-      throw e;
-    } catch (IOException e) {
-      throw new MalformedException(0, "not a Snappy block: " + e.getMessage());
-    }
-  }
-
-  private static int deflate(byte[] source, int offset, int length, byte[] target) {
-    Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
-    try {
-      deflater.setInput(source, offset, length);
-      deflater.finish();
-      int size = 0;
-      while (!deflater.finished()) {
-        if (size == target.length) {
-          return -1;
-        }
-        size += deflater.deflate(target, size, target.length - size);
-      }
-      return size;
-    } finally {
-      deflater.end();
-    }
-  }
-
-  private static void inflate(byte[] source, int offset, int length, byte[] target, int rawLength)
-      throws MalformedException {
-    Inflater inflater = new Inflater(true);
-    try {
-      inflater.setInput(source, offset, length);
-      int size = 0;
-      while (size < rawLength) {
-        int more = inflater.inflate(target, size, rawLength - size);
-        if (more == 0) {
-          throw new MalformedException(size, "a deflate stream ends before " + rawLength);
-        }
-        size += more;
-      }
-    } catch (DataFormatException e) {
-      throw new MalformedException(0, "not a deflate stream: " + e.getMessage());
-    } finally {
-      inflater.end();
-    }
+  private static BlockCodec of(Codec codec) {
+    return switch (codec) {
+      case NONE -> throw new IllegalArgumentException("nothing compresses for " + codec);
+      case SNAPPY -> Snappy.CODEC;
+      case LZ4 -> Lz4.CODEC;
+      case GZIP -> Deflate.CODEC;
+      case ZSTD -> Zstd.CODEC;
+      case ZSTD_HIGH -> ZstdHigh.CODEC;
+    };
   }
 }

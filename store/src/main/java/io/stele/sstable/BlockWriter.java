@@ -52,7 +52,7 @@ final class BlockWriter {
     int storedLength = length;
     Codec storedCodec = Codec.NONE;
     if (codec != Codec.NONE) {
-      int room = Compression.roomFor(length);
+      int room = Compression.roomFor(codec, length);
       if (compressed.length < room) {
         compressed = new byte[room];
       }

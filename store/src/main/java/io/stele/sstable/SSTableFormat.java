@@ -13,7 +13,7 @@ import java.util.Optional;
  *                                                                    contents: length bytes; raw-length when uncompressed
  *                                                                    crc of all before it, then file-id:u64, block-offset:u64
  * kind       := 1 data | 2 index | 3 Bloom filter | 4 Bloom filter index | 5 properties | 6 meta
- * codec      := 0 none | 1 Snappy | 2 deflate
+ * codec      := 0 none | 1 Snappy | 2 deflate | 3 LZ4 | 4, 5 Zstandard  see io.stele.format.Compression
  *
  * data       := a cell block with restarts                           see io.stele.format.CellBlockWriter
  * index      := level:u8 count:varint entry*                         level 0: of data or Bloom filter blocks; n: of index blocks n - 1

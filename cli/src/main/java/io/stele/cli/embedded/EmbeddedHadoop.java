@@ -397,7 +397,14 @@ public final class EmbeddedHadoop implements AutoCloseable {
   private record ClassPaths(String daemons, String containers) {
     /** Jars that no machine's Hadoop has: containers must not see them by accident. */
     private static final List<String> OURS =
-        List.of("stele-", "caffeine-", "picocli-", "assertj-", "archunit-");
+        List.of(
+            "stele-",
+            "aircompressor-",
+            "caffeine-",
+            "zstd-jni-",
+            "picocli-",
+            "assertj-",
+            "archunit-");
 
     /**
      * In the distribution (system property {@code stele.home}) its library directories; else, in a

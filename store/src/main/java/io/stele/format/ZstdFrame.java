@@ -1,0 +1,35 @@
+package io.stele.format;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What holds of Zstandard frames, whoever writes them (RFC 8878). */
+final class ZstdFrame {
+  /** A block of a frame is at most 128 KiB and takes at least 4 bytes. */
+  static final long EXPANSION_MAX = (128 << 10) / 4;
+
+  private static final Logger LOG = LoggerFactory.getLogger(ZstdFrame.class);
+
+  private ZstdFrame() {}
+
+  /** Not less than the libraries' own bounds. */
+  static long roomFor(int length) {
+    return 128L + length + length / 256;
+  }
+
+  static void checkLength(int size, int rawLength) throws MalformedException {
+    if (size != rawLength) {
+      throw new MalformedException(0, "a Zstandard frame has " + size + " bytes, not " + rawLength);
+    }
+  }
+
+  /** The codec for {@code level}: native where that is to be had. */
+  static BlockCodec codec(int level) {
+    try {
+      return new NativeZstdCodec(level);
+    } catch (LinkageError e) {
+      LOG.info("Zstandard runs in Java, at half the speed: no native library ({})", e.toString());
+      return new JavaZstdCodec();
+    }
+  }
+}
