@@ -8,7 +8,8 @@ import io.stele.model.LocalityGroup;
  * How an SSTable is laid out.
  *
  * @param blockBytes size of data blocks before compression, 64 bytes to 16 MiB; only a single cell
- *     makes a larger one
+ *     makes a larger one, and up to 16 versions of a column, which make one of up to four times
+ *     that
  * @param restartInterval cells from one restart point to the next, 1 to 65536
  * @param codec compression of the blocks; one that does not shrink by an eighth is stored as it is
  * @param bloom what the Bloom filter can be asked about

@@ -33,6 +33,12 @@ import org.apache.hadoop.fs.StreamCapabilities;
 public final class SSTableWriter implements Closeable {
   private static final int BUFFER_BYTES = 64 << 10;
 
+  /** So many versions of a column stay in one block, though it becomes larger than asked for. */
+  private static final int VERSIONS_TOGETHER_MAX = 16;
+
+  /** But not larger than as many times what was asked for. */
+  private static final long VERSIONS_BLOCKS_MAX = 4;
+
   private final FileSystem fs;
   private final Path path;
   private final SSTableOptions options;
@@ -52,6 +58,10 @@ public final class SSTableWriter implements Closeable {
   private long lastTimestamp;
   private long lastSequence;
   private int lastOrdinal;
+
+  /** How many versions of the last cell's column the block being filled has. */
+  private int versions;
+
   private boolean finished;
   private boolean closed;
 
@@ -145,10 +155,13 @@ public final class SSTableWriter implements Closeable {
     }
     boolean newRow = first || (mismatch >= 0 && mismatch < lastRowPart);
     int rowPart = newRow ? rowPartLength(key, keyLength) : lastRowPart;
+    versions = first || mismatch >= 0 ? 0 : versions;
     if (block.cellCount() > 0
-        && (long) block.size() + keyLength + valueLength > options.blockBytes()) {
+        && (long) block.size() + keyLength + valueLength > blockBytesMax(versions)) {
       flushBlock();
+      versions = 0;
     }
+    versions++;
     if (block.cellCount() == 0 && !first) {
       blockKey = Separator.of(lastKey, lastKeyLength, key, keyLength);
       blockContinues = mismatch < 0;
@@ -256,6 +269,19 @@ public final class SSTableWriter implements Closeable {
       }
       throw e;
     }
+  }
+
+  /**
+   * How large the block may become with one more cell. Versions of a column mostly differ in
+   * little: in one block they take hardly more room than one of them, and are compressed and read
+   * the quicker for it. Where there are many, or large ones, blocks must end somewhere.
+   *
+   * @param together versions of the cell's column that the block has already
+   */
+  private long blockBytesMax(int together) {
+    return together == 0 || together >= VERSIONS_TOGETHER_MAX
+        ? options.blockBytes()
+        : VERSIONS_BLOCKS_MAX * options.blockBytes();
   }
 
   private void flushBlock() throws IOException {

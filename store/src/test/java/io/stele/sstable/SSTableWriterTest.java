@@ -145,6 +145,37 @@ class SSTableWriterTest {
   }
 
   @Test
+  void theVersionsOfAColumnAreInOneBlockThatMayBecomeLarger() throws IOException {
+    assertThat(dataBlocksOf(10, 5, 400)).isEqualTo(10);
+    assertThat(dataBlocksOf(1, 9, 400)).as("up to four times the block size").isEqualTo(1);
+    assertThat(dataBlocksOf(1, 10, 400)).as("above that").isEqualTo(2);
+  }
+
+  @Test
+  void manySmallVersionsMakeNoLargerBlocks() throws IOException {
+    assertThat(dataBlocksOf(1, 1000, 60)).as("16 and no more").isBetween(60L, 66L);
+    assertThat(dataBlocksOf(1, 1000, 20)).as("what has room").isBetween(20L, 40L);
+  }
+
+  /** In blocks of 1000 bytes. */
+  private long dataBlocksOf(int columns, int versions, int valueBytes) throws IOException {
+    List<TestCell> cells = new ArrayList<>();
+    for (int column = 0; column < columns; column++) {
+      for (int version = versions; version > 0; version--) {
+        Bytes value = SSTableModelTest.bytes(new Random(version), valueBytes);
+        Bytes key = TestCell.put("row", "q" + column, 1, "").key();
+        cells.add(new TestCell(key, version, 1, 0, CellType.PUT, value));
+      }
+    }
+    SSTableOptions options = SSTableOptions.DEFAULT.withBlockBytes(1000);
+    try (SSTable table = SSTableFiles.open(SSTableFiles.bytes(directory, options, 3, cells))) {
+      table.verify();
+      assertThat(SSTableFiles.scan(table, RowRange.ALL, ReadOptions.COMPACTION)).isEqualTo(cells);
+      return table.properties().dataBlocks();
+    }
+  }
+
+  @Test
   void aHugeValueIsABlockOfItsOwn() throws IOException {
     Random random = new Random(1);
     byte[] huge = new byte[20 << 20];
