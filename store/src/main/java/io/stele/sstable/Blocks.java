@@ -5,19 +5,26 @@ import io.stele.format.MalformedException;
 import io.stele.model.Codec;
 import io.stele.model.CorruptionException;
 import java.io.IOException;
-import java.util.Arrays;
+import java.util.Optional;
 import java.util.zip.CRC32C;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The blocks of one file: read, checked, uncompressed, and kept in the cache. Safe for use by any
  * number of threads.
  */
 final class Blocks {
+  private static final Logger LOG = LoggerFactory.getLogger(Blocks.class);
+  private static final byte[] NOTHING = new byte[0];
+
   private final StoredFile file;
   private final long fileId;
-  private final BlockCache cache;
+  private final CachedFile cache;
+  private final Object loading = new Object();
 
-  Blocks(StoredFile file, long fileId, BlockCache cache) {
+  /** The blocks of a file and its part of the cache, both closed by the caller. */
+  Blocks(StoredFile file, long fileId, CachedFile cache) {
     this.file = file;
     this.fileId = fileId;
     this.cache = cache;
@@ -31,11 +38,14 @@ final class Blocks {
     return fileId;
   }
 
+  CachedFile cache() {
+    return cache;
+  }
+
   /** The index block at {@code handle}, which is of {@code level} and has entries. */
   IndexBlock index(BlockKind kind, Handle handle, int level, ReadOptions options)
       throws IOException {
-    CachedBlock block =
-        cached(handle, options, () -> decodeIndex(read(kind, handle), handle.offset()));
+    CachedBlock block = cached(kind, handle, options, this::readStored);
     if (block instanceof IndexBlock index && index.level() == level && index.count() > 0) {
       return index;
     }
@@ -44,27 +54,38 @@ final class Blocks {
 
   /** The Bloom filter block at {@code handle}. */
   BloomBlock bloom(Handle handle, ReadOptions options) throws IOException {
-    CachedBlock block =
-        cached(handle, options, () -> decodeBloom(read(BlockKind.BLOOM, handle), handle.offset()));
+    CachedBlock block = cached(BlockKind.BLOOM, handle, options, this::readStored);
     if (block instanceof BloomBlock bloom) {
       return bloom;
     }
     throw file.corrupt(handle.offset(), "here should be a Bloom filter block");
   }
 
-  /** The data block at {@code handle}, from the cache or from {@code loader}. */
-  DataBlock data(Handle handle, ReadOptions options, BlockCache.Loader loader) throws IOException {
-    if (cached(handle, options, loader) instanceof DataBlock data) {
+  /** The data block at {@code handle}, from the cache or from {@code source}. */
+  DataBlock data(Handle handle, ReadOptions options, Source source) throws IOException {
+    if (cached(BlockKind.DATA, handle, options, source) instanceof DataBlock data) {
       return data;
     }
     throw file.corrupt(handle.offset(), "here should be a data block");
   }
 
-  /** Reads and checks a block, by no cache. */
-  Contents read(BlockKind kind, Handle handle) throws IOException {
+  /** Where blocks come from that are not in memory. */
+  @FunctionalInterface
+  interface Source {
+    /** Reads a block. */
+    StoredBlock read(Handle handle) throws IOException;
+  }
+
+  /** Reads just that block from the file. */
+  StoredBlock readStored(Handle handle) throws IOException {
     byte[] bytes = new byte[handle.length()];
     file.readFully(handle.offset(), bytes, 0, bytes.length);
-    return check(kind, handle, bytes, 0, new byte[0]);
+    return new StoredBlock(bytes, 0, false);
+  }
+
+  /** Reads and checks a block, by no cache. */
+  Contents read(BlockKind kind, Handle handle) throws IOException {
+    return check(kind, handle, readStored(handle).bytes(), 0, NOTHING);
   }
 
   /**
@@ -131,11 +152,84 @@ final class Blocks {
     return corruption;
   }
 
-  private CachedBlock cached(Handle handle, ReadOptions options, BlockCache.Loader loader)
+  private CachedBlock cached(BlockKind kind, Handle handle, ReadOptions options, Source source)
       throws IOException {
-    return options.memoryOnly()
-        ? cache.getIfPresent(fileId, handle.offset()).orElseThrow(NotInMemoryException::new)
-        : cache.get(fileId, handle.offset(), loader);
+    Optional<CachedBlock> here = cache.block(kind, handle.offset());
+    return here.isPresent() ? here.get() : load(kind, handle, options, source);
+  }
+
+  private CachedBlock load(BlockKind kind, Handle handle, ReadOptions options, Source source)
+      throws IOException {
+    if (cache.wantsWhole()) {
+      if (options.memoryOnly()) {
+        throw new NotInMemoryException();
+      }
+      loadWhole();
+      Optional<CachedBlock> here = cache.block(kind, handle.offset());
+      if (here.isPresent()) {
+        return here.get();
+      }
+    }
+    Optional<CachedBlock> decoded = decodeStored(kind, handle);
+    if (decoded.isPresent()) {
+      return decoded.get();
+    }
+    if (options.memoryOnly()) {
+      throw new NotInMemoryException();
+    }
+    StoredBlock stored = source.read(handle);
+    CachedBlock block = decode(kind, handle, stored);
+    cache.read(kind, handle, block, stored);
+    return block;
+  }
+
+  private void loadWhole() throws IOException {
+    synchronized (loading) {
+      if (cache.wantsWhole()) {
+        new WholeFile(this, cache).load();
+      }
+    }
+  }
+
+  /** The block as the cache has it stored. */
+  private Optional<CachedBlock> decodeStored(BlockKind kind, Handle handle) {
+    Optional<byte[]> stored = cache.storedBlock(handle.offset());
+    if (stored.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      if (stored.get().length != handle.length()) {
+        throw file.corrupt(handle.offset(), "the block has another length in memory");
+      }
+      CachedBlock block = decode(kind, handle, new StoredBlock(stored.get(), 0, false));
+      cache.decoded(kind, handle.offset(), block);
+      return Optional.of(block);
+    } catch (CorruptionException e) {
+      LOG.warn("A block was damaged in memory and is read again: {}", e.getMessage());
+      cache.storedBlockDamaged(handle.offset());
+      return Optional.empty();
+    }
+  }
+
+  /** Checks and decodes a block to be kept. */
+  CachedBlock decode(BlockKind kind, Handle handle, StoredBlock stored)
+      throws CorruptionException {
+    Contents contents = check(kind, handle, stored.bytes(), stored.at(), NOTHING);
+    return switch (kind) {
+      case INDEX, BLOOM_INDEX -> decodeIndex(contents, handle.offset());
+      case BLOOM -> decodeBloom(kept(contents, stored), handle.offset());
+      case DATA -> new DataBlock(kept(contents, stored));
+      case PROPERTIES, META -> throw new IllegalArgumentException(kind + " blocks are not kept");
+    };
+  }
+
+  /** Contents that nothing else changes, and that keep no larger array alive. */
+  private static Contents kept(Contents contents, StoredBlock stored) {
+    if (!stored.isShared() || contents.array() != stored.bytes()) {
+      return contents;
+    }
+    byte[] copy = contents.toByteArray();
+    return new Contents(copy, 0, copy.length);
   }
 
   private int checksum(Handle handle, byte[] bytes, int at) {
@@ -152,13 +246,5 @@ final class Blocks {
     for (int i = 0; i < Long.BYTES; i++) {
       bytes[at + i] = (byte) (value >>> (8 * i));
     }
-  }
-
-  /** A part of {@code contents} that keeps no larger array alive. */
-  static Contents compact(Contents contents) {
-    byte[] copy =
-        Arrays.copyOfRange(
-            contents.array(), contents.offset(), contents.offset() + contents.length());
-    return new Contents(copy, 0, copy.length);
   }
 }

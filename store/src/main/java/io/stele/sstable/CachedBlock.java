@@ -1,10 +1,10 @@
 package io.stele.sstable;
 
 /**
- * A block of an SSTable in memory, checked and uncompressed. Immutable, so safe for use by any
- * number of threads.
+ * A block of an SSTable in memory, checked and uncompressed, or cells out of one. Immutable, so
+ * safe for use by any number of threads.
  */
-public sealed interface CachedBlock permits DataBlock, IndexBlock, BloomBlock {
+sealed interface CachedBlock permits DataBlock, IndexBlock, BloomBlock, CachedRow {
   /** The memory it takes, in bytes, roughly. */
   int weight();
 }

@@ -58,7 +58,7 @@ final class Inspector {
   void run() throws IOException {
     Optional<Long> idInHeader = header();
     try {
-      SSTable opened = SSTable.open(file, NoBlockCache.INSTANCE);
+      SSTable opened = SSTable.open(file, NoBlockCache.INSTANCE, FileCaching.NORMAL);
       table = Optional.of(opened);
       report.opened(opened);
       nameBlocks(opened);
@@ -68,7 +68,7 @@ final class Inspector {
     }
     Optional<Long> fileId = table.map(opened -> opened.footer().fileId()).or(() -> idInHeader);
     if (fileId.isPresent()) {
-      walk(new Blocks(file, fileId.get(), NoBlockCache.INSTANCE));
+      walk(new Blocks(file, fileId.get(), NoBlockCache.INSTANCE.open(fileId.get(), file.length(), FileCaching.NORMAL)));
       compareProperties();
     }
   }

@@ -57,7 +57,7 @@ public final class SSTable implements Closeable {
       throws IOException {
     StoredFile file = StoredFile.open(fs, path, length);
     try {
-      return open(file, cache);
+      return open(file, cache, caching);
     } catch (IOException | RuntimeException e) {
       try {
         file.close();
@@ -69,10 +69,20 @@ public final class SSTable implements Closeable {
   }
 
   /** Opens a file and takes it over. */
-  static SSTable open(StoredFile file, BlockCache cache) throws IOException {
+  static SSTable open(StoredFile file, BlockCache cache, FileCaching caching) throws IOException {
     FileTail tail = FileTail.read(file);
+    long fileId = tail.footer().fileId();
+    CachedFile cached = cache.open(fileId, file.length(), caching);
+    try {
+      return open(tail, new Blocks(file, fileId, cached));
+    } catch (IOException | RuntimeException e) {
+      cached.close();
+      throw e;
+    }
+  }
+
+  private static SSTable open(FileTail tail, Blocks blocks) throws IOException {
     Footer footer = tail.footer();
-    Blocks blocks = new Blocks(file, footer.fileId(), cache);
     Contents properties = tail.block(blocks, BlockKind.PROPERTIES, footer.properties());
     PropertiesBlock decoded;
     try {
@@ -116,7 +126,24 @@ public final class SSTable implements Closeable {
    * the first cell in them, or to the end.
    */
   public CellCursor cursor(RowRange bounds, ReadOptions options) {
-    return new SSTableCursor(blocks, indexRoot, key(bounds.start()), key(bounds.end()), options);
+    byte[] lower = key(bounds.start());
+    if (!options.cache() || options.readaheadBytes() > 0 || !bounds.isSingle()) {
+      return new SSTableCursor(blocks, indexRoot, lower, key(bounds.end()), options);
+    }
+    byte[] upper = ColumnKey.afterRow(bounds.start());
+    CachedFile cache = blocks.cache();
+    if (!cache.keepsRows()) {
+      return new SSTableCursor(blocks, indexRoot, lower, upper, options);
+    }
+    CacheKey.Row row = new CacheKey.Row(blocks.fileId(), lower);
+    Optional<CachedRow> cached = cache.row(row);
+    if (cached.isPresent() && cached.get() != CachedRow.TOO_LARGE) {
+      return cached.get().cursor();
+    }
+    SSTableCursor cells = new SSTableCursor(blocks, indexRoot, lower, upper, options);
+    return cached.isEmpty() && cache.wantsRow(row, options.memoryOnly())
+        ? new RowKeepingCursor(cells, cache, row)
+        : cells;
   }
 
   /** Whether {@code row} may be in the file; false is certain. */
@@ -189,6 +216,7 @@ public final class SSTable implements Closeable {
 
   @Override
   public void close() throws IOException {
+    blocks.cache().close();
     blocks.file().close();
   }
 

@@ -134,7 +134,7 @@ final class SSTableCursor implements CellCursor {
     Handle handle = index.handle();
     Contents contents =
         options.cache()
-            ? blocks.data(handle, options, () -> new DataBlock(read(handle))).cells()
+            ? blocks.data(handle, options, this::read).cells()
             : readUncached(handle);
     try {
       block.resetSearchable(contents.array(), contents.offset(), contents.length());
@@ -145,15 +145,12 @@ final class SSTableCursor implements CellCursor {
     checkUpper = upper.length > 0 && !index.isNextKeyBelow(upper, upper.length);
   }
 
-  /** Contents to be kept. */
-  private Contents read(Handle handle) throws IOException {
+  private StoredBlock read(Handle handle) throws IOException {
     if (options.readaheadBytes() == 0) {
-      return blocks.read(BlockKind.DATA, handle);
+      return blocks.readStored(handle);
     }
     int at = readahead.fetch(index, limit());
-    byte[] buffer = readahead.buffer();
-    Contents contents = blocks.check(BlockKind.DATA, handle, buffer, at, new byte[0]);
-    return contents.array() == buffer ? Blocks.compact(contents) : contents;
+    return new StoredBlock(readahead.buffer(), at, true);
   }
 
   /** Contents that are gone with the next block. */

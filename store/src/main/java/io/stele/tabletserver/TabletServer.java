@@ -172,7 +172,7 @@ public final class TabletServer {
             METADATA_PATIENCE,
             environment.clock(),
             environment.random());
-    cache = new CaffeineBlockCache(config.blockCacheBytes());
+    cache = new CaffeineBlockCache(config.blockCacheBytes(), 0);
 
     Lease lease = new Lease(config.cluster().lease(), System::nanoTime, environment.clock());
     dataServer =

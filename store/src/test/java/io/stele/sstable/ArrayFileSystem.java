@@ -14,6 +14,8 @@ import org.apache.hadoop.fs.Path;
 final class ArrayFileSystem extends FilterFileSystem {
   byte[] contents;
   int reads;
+  long bytesRead;
+  boolean failing;
 
   ArrayFileSystem(byte[] contents) throws IOException {
     super(FileSystem.getLocal(new Configuration(false)));
@@ -39,6 +41,10 @@ final class ArrayFileSystem extends FilterFileSystem {
     @Override
     public int read(long position, byte[] buffer, int offset, int length) throws IOException {
       reads++;
+      bytesRead += length;
+      if (failing) {
+        throw new IOException("this file system only fails");
+      }
       if (position < 0) {
         throw new EOFException("negative position");
       }

@@ -136,7 +136,7 @@ class BloomFilterTest {
   private SSTable open(SSTableOptions options, List<TestCell> cells) throws IOException {
     ArrayFileSystem fs =
         new ArrayFileSystem(SSTableFiles.bytes(directory, options, options.hashCode(), cells));
-    return SSTableFiles.open(fs, new CaffeineBlockCache(8 << 20));
+    return SSTableFiles.open(fs, new CaffeineBlockCache(8 << 20, 0));
   }
 
   private static boolean mayContain(SSTable table, String row, String family, String qualifier)

@@ -47,6 +47,11 @@ final class SSTableFiles {
     return SSTable.open(fs, ANYWHERE, fs.contents.length, cache);
   }
 
+  static SSTable open(ArrayFileSystem fs, BlockCache cache, FileCaching caching)
+      throws IOException {
+    return SSTable.open(fs, ANYWHERE, fs.contents.length, cache, caching);
+  }
+
   static List<TestCell> scan(SSTable table, RowRange bounds, ReadOptions options)
       throws IOException {
     List<TestCell> found = new ArrayList<>();

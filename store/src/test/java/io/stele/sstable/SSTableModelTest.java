@@ -7,6 +7,7 @@ import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
 import io.stele.model.Bloom;
 import io.stele.model.Bytes;
+import io.stele.model.CachePriority;
 import io.stele.model.Codec;
 import io.stele.model.RowRange;
 import java.io.IOException;
@@ -53,8 +54,12 @@ class SSTableModelTest {
     Bytes operations = bytes(random, random.nextInt(5000));
     long length = write(fs, path, options, cells, operations);
     BlockCache cache =
-        random.nextBoolean() ? NoBlockCache.INSTANCE : new CaffeineBlockCache(1 << 20);
-    try (SSTable table = SSTable.open(fs, path, length, cache)) {
+        random.nextBoolean()
+            ? NoBlockCache.INSTANCE
+            : new CaffeineBlockCache(10_000 << random.nextInt(8), random.nextInt(2) * 100_000);
+    CachePriority priority = CachePriority.values()[random.nextInt(3)];
+    FileCaching caching = new FileCaching(random.nextInt(4) == 0, priority);
+    try (SSTable table = SSTable.open(fs, path, length, cache, caching)) {
       table.verify();
       assertThat(table.metaBlock("operations")).contains(operations);
       assertThat(table.metaBlock("other")).isEmpty();
@@ -64,6 +69,12 @@ class SSTableModelTest {
         RowRange bounds = randomRange(random, cells);
         checkScan(table, cells, bounds, randomReadOptions(random), random);
         checkSizes(table, cells, bounds, random);
+      }
+      for (int i = 0; i < 40; i++) {
+        Bytes row = randomRow(new Random(random.nextInt(10)), cells);
+        if (!row.isEmpty()) {
+          checkScan(table, cells, RowRange.single(row), ReadOptions.POINT, random);
+        }
       }
       checkBloom(table, cells);
     }

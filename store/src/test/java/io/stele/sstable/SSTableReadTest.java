@@ -5,15 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
+import io.stele.model.CachePriority;
 import io.stele.model.Codec;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -51,25 +49,26 @@ class SSTableReadTest {
 
   @Test
   void aLookupReadsAtMostOneDataBlock() throws IOException {
-    CountingCache cache = new CountingCache();
-    try (SSTable table = SSTableFiles.open(fs, cache)) {
+    // Keeps all but data blocks.
+    CaffeineBlockCache cache = new CaffeineBlockCache(8 << 20, 0);
+    FileCaching low = new FileCaching(false, CachePriority.LOW);
+    try (SSTable table = SSTableFiles.open(fs, cache, low)) {
       for (int i = 0; i < ROWS; i += 7) {
-        cache.dataLoads = 0;
+        long before = dataReads(cache);
         Bytes row = Bytes.of(row(i));
         List<TestCell> found = SSTableFiles.scan(table, RowRange.single(row), ReadOptions.POINT);
         assertThat(found).containsExactly(cells.get(i));
-        assertThat(cache.dataLoads).isEqualTo(1);
-        cache.dataLoads = 0;
+        assertThat(dataReads(cache)).isEqualTo(before + 1);
         Bytes absent = Bytes.of(row(i) + "x");
         assertThat(SSTableFiles.scan(table, RowRange.single(absent), ReadOptions.POINT)).isEmpty();
-        assertThat(cache.dataLoads).isLessThanOrEqualTo(1);
+        assertThat(dataReads(cache)).isLessThanOrEqualTo(before + 2);
       }
     }
   }
 
   @Test
   void theBloomFilterTellsMostAbsentRows() throws IOException {
-    try (SSTable table = SSTableFiles.open(fs, new CountingCache())) {
+    try (SSTable table = SSTableFiles.open(fs, new CaffeineBlockCache(8 << 20, 0))) {
       int wrong = 0;
       for (int i = 0; i < ROWS; i++) {
         assertThat(table.mayContainRow(Bytes.of(row(i)), ReadOptions.POINT)).isTrue();
@@ -93,7 +92,7 @@ class SSTableReadTest {
 
   @Test
   void aReadThatMayNotWaitGivesUpUnlessAllIsInMemory() throws IOException {
-    try (SSTable table = SSTableFiles.open(fs, new CaffeineBlockCache(8 << 20))) {
+    try (SSTable table = SSTableFiles.open(fs, new CaffeineBlockCache(8 << 20, 0))) {
       RowRange range = RowRange.of(row(500), row(510));
       Bytes row = Bytes.of(row(500));
       assertThatThrownBy(() -> SSTableFiles.scan(table, range, ReadOptions.MEMORY_ONLY))
@@ -106,21 +105,6 @@ class SSTableReadTest {
       assertThat(SSTableFiles.scan(table, range, ReadOptions.MEMORY_ONLY)).isEqualTo(read);
       assertThat(table.mayContainRow(row, ReadOptions.MEMORY_ONLY)).isTrue();
       assertThat(fs.reads).isZero();
-    }
-  }
-
-  @Test
-  void theCacheKeepsToItsBoundAndCounts() throws IOException {
-    CaffeineBlockCache cache = new CaffeineBlockCache(100_000);
-    try (SSTable table = SSTableFiles.open(fs, cache)) {
-      SSTableFiles.scan(table, RowRange.ALL, ReadOptions.SCAN);
-      BlockCache.Statistics statistics = cache.statistics();
-      assertThat(statistics.bytes()).isBetween(1L, 100_000L);
-      assertThat(statistics.evictions()).isPositive();
-      assertThat(statistics.misses()).isPositive();
-      SSTableFiles.scan(table, RowRange.single(Bytes.of(row(0))), ReadOptions.POINT);
-      SSTableFiles.scan(table, RowRange.single(Bytes.of(row(0))), ReadOptions.POINT);
-      assertThat(cache.statistics().hits()).isGreaterThan(statistics.hits());
     }
   }
 
@@ -143,7 +127,7 @@ class SSTableReadTest {
     ExecutorService threads = Executors.newFixedThreadPool(4);
     try (SSTable table =
         SSTable.open(
-            SSTableFiles.local(), path, fs.contents.length, new CaffeineBlockCache(200_000))) {
+            SSTableFiles.local(), path, fs.contents.length, new CaffeineBlockCache(200_000, 0))) {
       List<Future<List<TestCell>>> scans = new ArrayList<>();
       for (int i = 0; i < 8; i++) {
         ReadOptions options = i % 2 == 0 ? ReadOptions.SCAN : ReadOptions.COMPACTION;
@@ -187,37 +171,11 @@ class SSTableReadTest {
     assertThatThrownBy(cursor::next).isInstanceOf(IOException.class);
   }
 
-  private static String row(int i) {
-    return String.format("row%06d", i);
+  private static long dataReads(BlockCache cache) {
+    return cache.statistics().of(CacheStatistics.Kind.DATA).misses();
   }
 
-  /** Keeps all but data blocks and counts those. */
-  private static final class CountingCache implements BlockCache {
-    private final Map<Long, CachedBlock> blocks = new HashMap<>();
-    int dataLoads;
-
-    @Override
-    public CachedBlock get(long fileId, long offset, Loader loader) throws IOException {
-      CachedBlock block = blocks.get(offset);
-      if (block == null) {
-        block = loader.load();
-        if (block instanceof DataBlock) {
-          dataLoads++;
-        } else {
-          blocks.put(offset, block);
-        }
-      }
-      return block;
-    }
-
-    @Override
-    public Optional<CachedBlock> getIfPresent(long fileId, long offset) {
-      return Optional.ofNullable(blocks.get(offset));
-    }
-
-    @Override
-    public Statistics statistics() {
-      return Statistics.NONE;
-    }
+  private static String row(int i) {
+    return String.format("row%06d", i);
   }
 }

@@ -1,0 +1,85 @@
+package io.stele.sstable;
+
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * What a cache did since it was made, and what it holds now.
+ *
+ * @param counts of each kind
+ * @param evictions how many blocks and rows were dropped from the heap to make room
+ * @param bytesMax bound of all memory that the cache takes
+ * @param heapBytes taken by blocks and rows on the heap, without those of files held whole
+ * @param offHeapBytes taken by blocks off the heap
+ * @param wholeFiles number of files held whole
+ * @param wholeBytes taken by files held whole
+ * @param refusedFiles how many files were to be held whole and had no room, or were damaged
+ * @param damagedBlocks how many blocks were found damaged off the heap and read again from their
+ *     files
+ */
+public record CacheStatistics(
+    Map<Kind, Counts> counts,
+    long evictions,
+    long bytesMax,
+    long heapBytes,
+    long offHeapBytes,
+    long wholeFiles,
+    long wholeBytes,
+    long refusedFiles,
+    long damagedBlocks) {
+  /** Of a cache that never did anything. */
+  public static final CacheStatistics NONE =
+      new CacheStatistics(Map.of(), 0, 0, 0, 0, 0, 0, 0, 0);
+
+  /** What is counted apart. */
+  public enum Kind {
+    /** Data blocks. */
+    DATA,
+    /** Index blocks below the roots, which are held by open files. */
+    INDEX,
+    /** Bloom filter blocks. */
+    BLOOM,
+    /** Single rows: the scan cache. Where one is not found, a data block is looked for. */
+    ROW;
+
+    static Kind of(BlockKind kind) {
+      return switch (kind) {
+        case INDEX, BLOOM_INDEX -> INDEX;
+        case BLOOM -> BLOOM;
+        case DATA, PROPERTIES, META -> DATA;
+      };
+    }
+  }
+
+  /**
+   * How often something was looked for.
+   *
+   * @param heapHits found ready for use
+   * @param wholeHits found in a file held whole
+   * @param offHeapHits found as it is in the file, and decoded
+   * @param misses read from the file; of rows: not found, even if their block then was
+   */
+  public record Counts(long heapHits, long wholeHits, long offHeapHits, long misses) {
+    /** Nothing yet. */
+    public static final Counts NONE = new Counts(0, 0, 0, 0);
+
+    /** How many of those looked for were found, 0 to 1; 1 where none were looked for. */
+    public double hitRate() {
+      long hits = heapHits + wholeHits + offHeapHits;
+      return hits + misses == 0 ? 1 : hits / (double) (hits + misses);
+    }
+  }
+
+  public CacheStatistics {
+    EnumMap<Kind, Counts> all = new EnumMap<>(Kind.class);
+    for (Kind kind : Kind.values()) {
+      all.put(kind, counts.getOrDefault(kind, Counts.NONE));
+    }
+    counts = Map.copyOf(all);
+  }
+
+  /** The counts of one kind. */
+  public Counts of(Kind kind) {
+    return counts.get(kind);
+  }
+}

@@ -1,0 +1,122 @@
+package io.stele.sstable;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Policy;
+import com.github.benmanes.caffeine.cache.RemovalCause;
+import io.stele.model.CachePriority;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Blocks and rows on the heap, within one bound: those of high priority have up to a quarter of it
+ * for themselves, files held whole have up to half of it, the others have the rest. Safe for use by
+ * any number of threads.
+ */
+final class CaffeineHeap {
+  private static final int HIGH_PARTS = 4;
+  private static final int WHOLE_PARTS = 2;
+
+  /** What the high ones need is granted to them in steps of one part of so many. */
+  private static final int STEP_PARTS = 64;
+
+  private final long bytesMax;
+  private final long stepBytes;
+  private final LongAdder evictions = new LongAdder();
+  private final Cache<CacheKey, CachedBlock> normal;
+  private final Cache<CacheKey, CachedBlock> high;
+  private long highGrant;
+  private long wholeBytes;
+
+  /**
+   * @param bytesMax the most memory taken by all that is here
+   */
+  CaffeineHeap(long bytesMax) {
+    this.bytesMax = bytesMax;
+    this.stepBytes = Math.max(1, bytesMax / STEP_PARTS);
+    this.normal = region(bytesMax);
+    this.high = region(bytesMax / HIGH_PARTS);
+  }
+
+  private Cache<CacheKey, CachedBlock> region(long bytes) {
+    // Evictions run in the thread that caused them: the cache owns no threads.
+    return Caffeine.newBuilder()
+        .maximumWeight(bytes)
+        .weigher((CacheKey key, CachedBlock block) -> key.weight() + block.weight())
+        .executor(Runnable::run)
+        .evictionListener((CacheKey key, CachedBlock block, RemovalCause cause) -> evictions.increment())
+        .build();
+  }
+
+  Optional<CachedBlock> get(CacheKey key, CachePriority priority) {
+    return Optional.ofNullable(region(priority).getIfPresent(key));
+  }
+
+  void put(CacheKey key, CachePriority priority, CachedBlock block) {
+    region(priority).put(key, block);
+    if (priority == CachePriority.HIGH) {
+      grant();
+    }
+  }
+
+  /** Takes memory for a file held whole, if there is so much to be had. */
+  synchronized boolean reserve(long bytes) {
+    if (wholeBytes + bytes > bytesMax / WHOLE_PARTS) {
+      return false;
+    }
+    wholeBytes += bytes;
+    resizeNormal();
+    return true;
+  }
+
+  synchronized void release(long bytes) {
+    wholeBytes -= bytes;
+    resizeNormal();
+  }
+
+  void removeFiles(Set<Long> fileIds) {
+    normal.asMap().keySet().removeIf(key -> fileIds.contains(key.fileId()));
+    high.asMap().keySet().removeIf(key -> fileIds.contains(key.fileId()));
+    grant();
+  }
+
+  long evictions() {
+    return evictions.sum();
+  }
+
+  /** Memory taken by blocks and rows now, in bytes, without files held whole. */
+  long bytes() {
+    return weight(normal) + weight(high);
+  }
+
+  synchronized long wholeBytes() {
+    return wholeBytes;
+  }
+
+  private Cache<CacheKey, CachedBlock> region(CachePriority priority) {
+    return priority == CachePriority.HIGH ? high : normal;
+  }
+
+  /** Gives the high ones what they have come to need, or takes what they need no more. */
+  private synchronized void grant() {
+    long needed = weight(high);
+    if (needed > highGrant || needed < highGrant - 2 * stepBytes) {
+      highGrant = Math.min(bytesMax / HIGH_PARTS, (needed / stepBytes + 1) * stepBytes);
+      resizeNormal();
+    }
+  }
+
+  private void resizeNormal() {
+    eviction(normal).setMaximum(bytesMax - highGrant - wholeBytes);
+  }
+
+  private static long weight(Cache<CacheKey, CachedBlock> region) {
+    return eviction(region).weightedSize().orElseThrow();
+  }
+
+  private static Policy.Eviction<CacheKey, CachedBlock> eviction(
+      Cache<CacheKey, CachedBlock> region) {
+    return region.policy().eviction().orElseThrow();
+  }
+}

@@ -1,0 +1,34 @@
+package io.stele.sstable;
+
+/**
+ * Remembers, roughly and not for long, what was asked for once: most things are never asked for
+ * again. Safe for use by any number of threads: a race makes it forget.
+ */
+final class Doorkeeper {
+  private static final int TRIED = 1;
+
+  private final char[] seen;
+
+  /**
+   * @param bytesMax the most memory it may take
+   */
+  Doorkeeper(long bytesMax) {
+    this.seen = new char[Integer.highestOneBit((int) Math.max(512, Math.min(1 << 21, bytesMax / 2)))];
+  }
+
+  /**
+   * Whether something of this hash has been asked for before.
+   *
+   * @param tried whether this is a try that the same read may repeat: the two count once
+   */
+  boolean knows(long hash, boolean tried) {
+    int place = (int) (hash >>> 32) & (seen.length - 1);
+    int mark = (int) hash & 0xfffe;
+    int found = seen[place];
+    boolean known = (found & ~TRIED) == mark && ((found & TRIED) == 0 || tried);
+    if (!known) {
+      seen[place] = (char) (mark | (tried ? TRIED : 0));
+    }
+    return known;
+  }
+}

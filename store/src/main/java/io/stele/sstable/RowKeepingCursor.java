@@ -1,0 +1,110 @@
+package io.stele.sstable;
+
+import io.stele.format.CellBlockWriter;
+import io.stele.format.CellCursor;
+import io.stele.format.CellType;
+import java.io.IOException;
+
+/**
+ * Goes through one row, and at its first move puts all the row's cells into the cache. Not safe for
+ * use by several threads.
+ */
+final class RowKeepingCursor implements CellCursor {
+  private final SSTableCursor source;
+  private final CachedFile cache;
+  private final CacheKey.Row row;
+  private final byte[] rowPart;
+  private CellCursor cells;
+  private boolean begun;
+
+  /**
+   * @param source goes through that row and nothing else; not moved yet
+   */
+  RowKeepingCursor(SSTableCursor source, CachedFile cache, CacheKey.Row row) {
+    this.source = source;
+    this.cache = cache;
+    this.row = row;
+    this.rowPart = row.rowPart();
+    this.cells = source;
+  }
+
+  @Override
+  public boolean next() throws IOException {
+    if (!begun) {
+      begin();
+      return cells.seek(rowPart, rowPart.length);
+    }
+    return cells.next();
+  }
+
+  @Override
+  public boolean seek(byte[] key, int length) throws IOException {
+    if (!begun) {
+      begin();
+    }
+    return cells.seek(key, length);
+  }
+
+  private void begin() throws IOException {
+    CellBlockWriter block = CellBlockWriter.sequential(256);
+    boolean more = source.next();
+    while (more
+        && block.size() + source.keyLength() + source.valueLength() <= CachedRow.BYTES_MAX) {
+      block.add(source);
+      more = source.next();
+    }
+    if (more) {
+      cache.keepRow(row, CachedRow.TOO_LARGE);
+    } else {
+      CachedRow found = new CachedRow(block.finish().toByteArray());
+      cache.keepRow(row, found);
+      cells = found.cursor();
+    }
+    begun = true;
+  }
+
+  @Override
+  public byte[] key() {
+    return cells.key();
+  }
+
+  @Override
+  public int keyLength() {
+    return cells.keyLength();
+  }
+
+  @Override
+  public long timestamp() {
+    return cells.timestamp();
+  }
+
+  @Override
+  public long sequence() {
+    return cells.sequence();
+  }
+
+  @Override
+  public int ordinal() {
+    return cells.ordinal();
+  }
+
+  @Override
+  public CellType type() {
+    return cells.type();
+  }
+
+  @Override
+  public byte[] valueArray() {
+    return cells.valueArray();
+  }
+
+  @Override
+  public int valueOffset() {
+    return cells.valueOffset();
+  }
+
+  @Override
+  public int valueLength() {
+    return cells.valueLength();
+  }
+}

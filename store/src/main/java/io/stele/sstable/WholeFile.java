@@ -1,0 +1,112 @@
+package io.stele.sstable;
+
+import io.stele.model.CorruptionException;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Loads all blocks of a file that reads ask for into memory, in one pass from its start to its end.
+ * Not safe for use by several threads.
+ */
+final class WholeFile {
+  private static final Logger LOG = LoggerFactory.getLogger(WholeFile.class);
+  private static final int CHUNK_BYTES = 1 << 20;
+  private static final int ENTRY_BYTES = 72;
+
+  private final Blocks blocks;
+  private final StoredFile file;
+  private final CachedFile cache;
+  private final Map<Long, CachedBlock> loaded = new HashMap<>();
+  private final long end;
+  private byte[] buffer;
+  private long start = SSTableFormat.HEADER_BYTES;
+  private int size;
+
+  WholeFile(Blocks blocks, CachedFile cache) {
+    this.blocks = blocks;
+    this.file = blocks.file();
+    this.cache = cache;
+    this.end = file.length() - SSTableFormat.FOOTER_BYTES;
+    this.buffer = new byte[(int) Math.min(CHUNK_BYTES, end - start)];
+  }
+
+  /**
+   * Loads the file, if there is room for it in the cache and it is whole. Otherwise its blocks are
+   * read as those of other files.
+   */
+  void load() throws IOException {
+    boolean done = false;
+    boolean again = true;
+    try {
+      done = readAll();
+      again = false;
+      if (!done) {
+        LOG.warn(
+            "{} ({} bytes) is to be held in memory, but the cache has no room for it: it is read"
+                + " block by block. Raise stele.tabletserver.cache.bytes, or ask for less in memory",
+            file.path(),
+            file.length());
+      }
+    } catch (CorruptionException e) {
+      again = false;
+      LOG.warn("What is whole of this file is read block by block, not held in memory", e);
+    } finally {
+      if (done) {
+        cache.keepWhole(loaded);
+      } else {
+        cache.giveUpWhole(again);
+      }
+    }
+  }
+
+  private boolean readAll() throws IOException {
+    long offset = start;
+    while (offset < end) {
+      fetch(offset, (int) Math.min(SSTableFormat.BLOCK_HEADER_BYTES, end - offset));
+      BlockHeader header = BlockHeader.decode(buffer, (int) (offset - start));
+      long length = (long) header.length() + SSTableFormat.BLOCK_OVERHEAD_BYTES;
+      if (header.length() < 0 || length > end - offset) {
+        throw file.corrupt(offset, "there cannot be a block like " + header);
+      }
+      fetch(offset, (int) length);
+      if (!take(new Handle(offset, (int) length), header)) {
+        return false;
+      }
+      offset += length;
+    }
+    return true;
+  }
+
+  /** Decodes a block; false: there is no room for it. */
+  private boolean take(Handle handle, BlockHeader header) throws IOException {
+    BlockKind kind =
+        BlockKind.ofCode(header.kind())
+            .orElseThrow(() -> file.corrupt(handle.offset(), "no block is " + header));
+    if (kind == BlockKind.PROPERTIES || kind == BlockKind.META) {
+      return true;
+    }
+    StoredBlock stored = new StoredBlock(buffer, (int) (handle.offset() - start), true);
+    CachedBlock block = blocks.decode(kind, handle, stored);
+    loaded.put(handle.offset(), block);
+    return cache.reserve(block.weight() + ENTRY_BYTES);
+  }
+
+  /** Sees to it that {@code count} bytes from {@code offset} on, not before {@link #start}, are in the buffer. */
+  private void fetch(long offset, int count) throws IOException {
+    if (offset + count <= start + size) {
+      return;
+    }
+    int kept = (int) (start + size - offset);
+    byte[] larger = buffer.length < count ? new byte[count] : buffer;
+    System.arraycopy(buffer, size - kept, larger, 0, kept);
+    int more = (int) Math.min(larger.length - kept, end - offset - kept);
+    buffer = larger;
+    start = offset;
+    size = kept; // Right also if the read fails.
+    file.readFully(offset + kept, buffer, kept, more);
+    size += more;
+  }
+}
