@@ -91,13 +91,21 @@ public final class Keys {
           256 * GIB,
           "All memtables of a server together: near it the largest are compacted, at it writes are answered 'retry later'.");
 
-  public static final Key<Long> BLOCK_CACHE_BYTES =
+  public static final Key<Long> CACHE_BYTES =
       Key.size(
-          "stele.tabletserver.blockcache.bytes",
+          "stele.tabletserver.cache.bytes",
           "128m",
           MIB,
           256 * GIB,
-          "Cache for SSTable blocks, uncompressed.");
+          "What a server holds of SSTables in memory, on and off the heap: blocks, single rows, files of in-memory locality groups.");
+
+  public static final Key<Integer> CACHE_OFF_HEAP_PERCENT =
+      Key.number(
+          "stele.tabletserver.cache.offheap.percent",
+          50,
+          0,
+          90,
+          "The part of the cache that is off the heap: blocks as they are in their files, compressed.");
 
   public static final Key<Long> LOG_SEGMENT_BYTES =
       Key.size(

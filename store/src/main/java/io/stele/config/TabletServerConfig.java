@@ -12,7 +12,8 @@ import org.apache.hadoop.conf.Configuration;
  * @param handlers threads for requests that may block on files
  * @param memtableBytes a tablet whose memtable grows above this makes a minor compaction
  * @param memtableTotalBytes bound of all memtables together
- * @param blockCacheBytes bound of the block cache
+ * @param cacheHeapBytes bound of what the cache takes on the heap
+ * @param cacheOffHeapBytes bound of what it takes off the heap
  * @param logSegmentBytes a commit-log segment is closed at this size
  * @param logSegmentsMax with more segments, tablets that hold the oldest make minor compactions
  * @param compactionThreads merging and major compactions at once, and as many more of METADATA's
@@ -28,7 +29,8 @@ public record TabletServerConfig(
     int handlers,
     long memtableBytes,
     long memtableTotalBytes,
-    long blockCacheBytes,
+    long cacheHeapBytes,
+    long cacheOffHeapBytes,
     long logSegmentBytes,
     int logSegmentsMax,
     int compactionThreads,
@@ -45,7 +47,8 @@ public record TabletServerConfig(
         Keys.TABLETSERVER_HANDLERS.in(conf),
         Keys.MEMTABLE_BYTES.in(conf),
         Keys.MEMTABLE_TOTAL_BYTES.in(conf),
-        Keys.BLOCK_CACHE_BYTES.in(conf),
+        Keys.CACHE_BYTES.in(conf) - cacheOffHeapBytes(conf),
+        cacheOffHeapBytes(conf),
         Keys.LOG_SEGMENT_BYTES.in(conf),
         Keys.LOG_SEGMENTS_MAX.in(conf),
         Keys.COMPACTION_THREADS.in(conf),
@@ -53,5 +56,10 @@ public record TabletServerConfig(
         Keys.GARBAGE_INTERVAL.in(conf),
         Keys.VALUE_BYTES_MAX.in(conf),
         Keys.OPERATIONS_WINDOW.in(conf));
+  }
+
+  /** The part of the cache in {@code conf} that is off the heap, in bytes. */
+  public static long cacheOffHeapBytes(Configuration conf) {
+    return Keys.CACHE_BYTES.in(conf) / 100 * Keys.CACHE_OFF_HEAP_PERCENT.in(conf);
   }
 }

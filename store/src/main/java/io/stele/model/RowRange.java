@@ -57,9 +57,7 @@ public record RowRange(Bytes start, Bytes end) {
   /** Whether just one row can be in the range, as {@link #single} makes it. */
   public boolean isSingle() {
     int length = start.length();
-    return end.length() == length + 1
-        && end.at(length) == 0
-        && end.slice(0, length).equals(start);
+    return end.length() == length + 1 && end.at(length) == 0 && end.slice(0, length).equals(start);
   }
 
   /** Whether every row of {@code other} is in this range. */

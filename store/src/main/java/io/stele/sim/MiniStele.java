@@ -111,7 +111,7 @@ public final class MiniStele implements AutoCloseable {
     quick.setIfUnset(Keys.SESSION_TIMEOUT.name(), "2s");
     quick.setIfUnset(Keys.LEASE.name(), "1s");
     quick.setIfUnset(Keys.SWEEP_GRACE.name(), "0ms");
-    quick.setIfUnset(Keys.BLOCK_CACHE_BYTES.name(), "16m");
+    quick.setIfUnset(Keys.CACHE_BYTES.name(), "16m");
     return quick;
   }
 

@@ -212,8 +212,7 @@ final class Blocks {
   }
 
   /** Checks and decodes a block to be kept. */
-  CachedBlock decode(BlockKind kind, Handle handle, StoredBlock stored)
-      throws CorruptionException {
+  CachedBlock decode(BlockKind kind, Handle handle, StoredBlock stored) throws CorruptionException {
     Contents contents = check(kind, handle, stored.bytes(), stored.at(), NOTHING);
     return switch (kind) {
       case INDEX, BLOOM_INDEX -> decodeIndex(contents, handle.offset());

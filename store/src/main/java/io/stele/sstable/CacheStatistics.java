@@ -28,8 +28,7 @@ public record CacheStatistics(
     long refusedFiles,
     long damagedBlocks) {
   /** Of a cache that never did anything. */
-  public static final CacheStatistics NONE =
-      new CacheStatistics(Map.of(), 0, 0, 0, 0, 0, 0, 0, 0);
+  public static final CacheStatistics NONE = new CacheStatistics(Map.of(), 0, 0, 0, 0, 0, 0, 0, 0);
 
   /** What is counted apart. */
   public enum Kind {

@@ -12,7 +12,9 @@ interface CachedFile extends AutoCloseable {
   /** The block at {@code offset}, ready for use; counted as a hit. */
   Optional<CachedBlock> block(BlockKind kind, long offset);
 
-  /** The bytes of the block at {@code offset} as they are in the file: to be checked and decoded. */
+  /**
+   * The bytes of the block at {@code offset} as they are in the file: to be checked and decoded.
+   */
   Optional<byte[]> storedBlock(long offset);
 
   /** Takes a block that was decoded from {@link #storedBlock}; counted as a hit off the heap. */

@@ -45,7 +45,8 @@ final class CaffeineHeap {
         .maximumWeight(bytes)
         .weigher((CacheKey key, CachedBlock block) -> key.weight() + block.weight())
         .executor(Runnable::run)
-        .evictionListener((CacheKey key, CachedBlock block, RemovalCause cause) -> evictions.increment())
+        .evictionListener(
+            (CacheKey key, CachedBlock block, RemovalCause cause) -> evictions.increment())
         .build();
   }
 

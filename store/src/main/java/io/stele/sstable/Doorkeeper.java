@@ -13,7 +13,8 @@ final class Doorkeeper {
    * @param bytesMax the most memory it may take
    */
   Doorkeeper(long bytesMax) {
-    this.seen = new char[Integer.highestOneBit((int) Math.max(512, Math.min(1 << 21, bytesMax / 2)))];
+    this.seen =
+        new char[Integer.highestOneBit((int) Math.max(512, Math.min(1 << 21, bytesMax / 2)))];
   }
 
   /**

@@ -68,7 +68,11 @@ final class Inspector {
     }
     Optional<Long> fileId = table.map(opened -> opened.footer().fileId()).or(() -> idInHeader);
     if (fileId.isPresent()) {
-      walk(new Blocks(file, fileId.get(), NoBlockCache.INSTANCE.open(fileId.get(), file.length(), FileCaching.NORMAL)));
+      walk(
+          new Blocks(
+              file,
+              fileId.get(),
+              NoBlockCache.INSTANCE.open(fileId.get(), file.length(), FileCaching.NORMAL)));
       compareProperties();
     }
   }

@@ -133,9 +133,7 @@ final class SSTableCursor implements CellCursor {
     blockOffset = NO_BLOCK;
     Handle handle = index.handle();
     Contents contents =
-        options.cache()
-            ? blocks.data(handle, options, this::read).cells()
-            : readUncached(handle);
+        options.cache() ? blocks.data(handle, options, this::read).cells() : readUncached(handle);
     try {
       block.resetSearchable(contents.array(), contents.offset(), contents.length());
     } catch (MalformedException e) {

@@ -94,7 +94,10 @@ final class WholeFile {
     return cache.reserve(block.weight() + ENTRY_BYTES);
   }
 
-  /** Sees to it that {@code count} bytes from {@code offset} on, not before {@link #start}, are in the buffer. */
+  /**
+   * Sees to it that {@code count} bytes from {@code offset} on, not before {@link #start}, are in
+   * the buffer.
+   */
   private void fetch(long offset, int count) throws IOException {
     if (offset + count <= start + size) {
       return;

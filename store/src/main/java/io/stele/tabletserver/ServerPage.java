@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.log.LogKind;
 import io.stele.log.LogStatistics;
+import io.stele.sstable.CacheStatistics;
 import io.stele.tablet.TabletStatistics;
 import io.stele.web.StatusPage;
 import io.stele.web.StatusPage.Section;
@@ -46,14 +47,73 @@ final class ServerPage {
     }
     add(metrics, "tablets", rows.size());
     server.logs().forEach((kind, log) -> addLog(metrics, kind, log.statistics()));
+    CacheStatistics cache = server.cacheStatistics();
+    addCache(metrics, cache);
     return new StatusPage(
         "Tablet server " + server.id(),
         List.of(
             new Section(
                 "Tablets",
                 List.of("tablet", "rows", "epoch", "memtable bytes", "SSTables", "SSTable bytes"),
-                rows)),
+                rows),
+            new Section(
+                "Cache",
+                List.of(
+                    "what", "heap hits", "whole-file hits", "off-heap hits", "misses", "hit rate"),
+                cacheRows(cache)),
+            new Section(
+                "Cache memory",
+                List.of(
+                    "heap bytes",
+                    "off-heap bytes",
+                    "whole files",
+                    "whole-file bytes",
+                    "bytes at most"),
+                List.of(
+                    List.of(
+                        Long.toString(cache.heapBytes()),
+                        Long.toString(cache.offHeapBytes()),
+                        Long.toString(cache.wholeFiles()),
+                        Long.toString(cache.wholeBytes()),
+                        Long.toString(cache.bytesMax()))))),
         metrics);
+  }
+
+  private static List<List<String>> cacheRows(CacheStatistics cache) {
+    List<List<String>> rows = new ArrayList<>();
+    for (CacheStatistics.Kind kind : CacheStatistics.Kind.values()) {
+      CacheStatistics.Counts counts = cache.of(kind);
+      rows.add(
+          List.of(
+              kind.name().toLowerCase(Locale.ROOT),
+              Long.toString(counts.heapHits()),
+              Long.toString(counts.wholeHits()),
+              Long.toString(counts.offHeapHits()),
+              Long.toString(counts.misses()),
+              String.format(Locale.ROOT, "%.3f", counts.hitRate())));
+    }
+    return rows;
+  }
+
+  private static void addCache(Map<String, Number> metrics, CacheStatistics cache) {
+    cache
+        .counts()
+        .forEach(
+            (kind, counts) -> {
+              String prefix = "cache_" + kind.name().toLowerCase(Locale.ROOT);
+              add(metrics, prefix + "_heap_hits", counts.heapHits());
+              add(metrics, prefix + "_whole_file_hits", counts.wholeHits());
+              add(metrics, prefix + "_off_heap_hits", counts.offHeapHits());
+              add(metrics, prefix + "_misses", counts.misses());
+            });
+    add(metrics, "cache_evictions", cache.evictions());
+    add(metrics, "cache_bytes_max", cache.bytesMax());
+    add(metrics, "cache_heap_bytes", cache.heapBytes());
+    add(metrics, "cache_off_heap_bytes", cache.offHeapBytes());
+    add(metrics, "cache_whole_files", cache.wholeFiles());
+    add(metrics, "cache_whole_file_bytes", cache.wholeBytes());
+    add(metrics, "cache_refused_files", cache.refusedFiles());
+    add(metrics, "cache_damaged_blocks", cache.damagedBlocks());
   }
 
   private static void addLog(Map<String, Number> metrics, LogKind kind, LogStatistics log) {

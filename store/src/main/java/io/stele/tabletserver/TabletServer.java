@@ -24,6 +24,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.sstable.CacheStatistics;
 import io.stele.sstable.CaffeineBlockCache;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.Tablet;
@@ -172,7 +173,7 @@ public final class TabletServer {
             METADATA_PATIENCE,
             environment.clock(),
             environment.random());
-    cache = new CaffeineBlockCache(config.blockCacheBytes(), 0);
+    cache = new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());
 
     Lease lease = new Lease(config.cluster().lease(), System::nanoTime, environment.clock());
     dataServer =
@@ -308,6 +309,10 @@ public final class TabletServer {
 
   Map<LogKind, MemtableBudget> budgets() {
     return budgets;
+  }
+
+  CacheStatistics cacheStatistics() {
+    return cache.statistics();
   }
 
   Map<LogKind, CommitLog> logs() {

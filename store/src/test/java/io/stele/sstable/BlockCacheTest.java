@@ -180,9 +180,7 @@ class BlockCacheTest {
     try (SSTable table = SSTableFiles.open(fs, cache)) {
       List<TestCell> read = scan(table, 0, 1_000);
       fs.failing = true;
-      assertThat(
-              SSTableFiles.scan(
-                  table, RowRange.of(row(0), row(1_000)), ReadOptions.MEMORY_ONLY))
+      assertThat(SSTableFiles.scan(table, RowRange.of(row(0), row(1_000)), ReadOptions.MEMORY_ONLY))
           .isEqualTo(read);
       assertThat(data(cache).offHeapHits()).isPositive();
       assertThatThrownBy(
@@ -217,8 +215,7 @@ class BlockCacheTest {
   }
 
   private ArrayFileSystem small(long id, int rows) throws IOException {
-    return new ArrayFileSystem(
-        SSTableFiles.bytes(directory, OPTIONS, id, cells.subList(0, rows)));
+    return new ArrayFileSystem(SSTableFiles.bytes(directory, OPTIONS, id, cells.subList(0, rows)));
   }
 
   private static CacheStatistics.Counts data(CaffeineBlockCache cache) {

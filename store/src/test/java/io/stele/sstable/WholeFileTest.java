@@ -22,7 +22,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Files of in-memory locality groups: loaded at the first read, then read without the file system. */
+/**
+ * Files of in-memory locality groups: loaded at the first read, then read without the file system.
+ */
 class WholeFileTest {
   private static final int ROWS = 20_000;
   private static final FileCaching IN_MEMORY = new FileCaching(true, CachePriority.NORMAL);
@@ -80,8 +82,7 @@ class WholeFileTest {
     ArrayFileSystem fs = file(OPTIONS);
     try (SSTable table = SSTableFiles.open(fs, cache, IN_MEMORY)) {
       fs.failing = true;
-      assertThatThrownBy(
-              () -> SSTableFiles.scan(table, RowRange.ALL, ReadOptions.MEMORY_ONLY))
+      assertThatThrownBy(() -> SSTableFiles.scan(table, RowRange.ALL, ReadOptions.MEMORY_ONLY))
           .isInstanceOf(NotInMemoryException.class);
     }
   }

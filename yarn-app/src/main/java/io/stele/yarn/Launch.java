@@ -99,16 +99,13 @@ final class Launch {
 
   private static String command(String mainClass, YarnSettings.Process process) {
     String logs = ApplicationConstants.LOG_DIR_EXPANSION_VAR;
-    long memoryMb = process.memoryMb();
-    // Beside the heap Java needs room for classes, code and threads, and the network its buffers.
-    long heapMb = memoryMb - Math.max(Math.min(192, memoryMb / 2), memoryMb / 4);
     List<String> words = new ArrayList<>();
     // Without JAVA_HOME on the node the path decides. The process takes the shell's place, so that
     // a signal to the container is one to Java.
     words.add("exec ${JAVA_HOME:+$JAVA_HOME/bin/}java");
-    words.add("-Xmx" + heapMb + "m");
-    words.add("-XX:MaxDirectMemorySize=" + Math.max(32, memoryMb / 8) + "m");
-    if (memoryMb < 2048) {
+    words.add("-Xmx" + process.heapMb() + "m");
+    words.add("-XX:MaxDirectMemorySize=" + process.directMb() + "m");
+    if (process.memoryMb() < 2048) {
       words.add("-XX:+UseSerialGC");
     }
     words.add("-XX:+ExitOnOutOfMemoryError");

@@ -3,6 +3,8 @@ package io.stele.yarn;
 import io.stele.config.ClusterConfig;
 import io.stele.config.Key;
 import io.stele.config.Keys;
+import io.stele.config.TabletServerConfig;
+import io.stele.model.SteleException;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -26,8 +28,26 @@ record YarnSettings(
     Situation.Limits limits) {
   private static final long MIB = 1L << 20;
 
-  /** The size of one container and what is added to its java command. */
-  record Process(long memoryMb, int vcores, String jvmOptions) {}
+  /**
+   * The size of one container and what is added to its java command.
+   *
+   * @param memoryMb all of its memory
+   * @param cacheOffHeapMb the part of it that a cache off the heap takes
+   */
+  record Process(long memoryMb, long cacheOffHeapMb, int vcores, String jvmOptions) {
+    /**
+     * The heap: what is left beside the cache off the heap and the room that Java needs for
+     * classes, code and threads, and the network for its buffers.
+     */
+    long heapMb() {
+      return memoryMb - cacheOffHeapMb - Math.max(Math.min(192, memoryMb / 2), memoryMb / 4);
+    }
+
+    /** Memory off the heap that the process may ask for. */
+    long directMb() {
+      return cacheOffHeapMb + Math.max(32, memoryMb / 8);
+    }
+  }
 
   /** How many containers of a size to keep running at first. */
   record Component(int count, Process process) {}
@@ -35,7 +55,7 @@ record YarnSettings(
   /**
    * Reads and checks all {@code stele.*} keys.
    *
-   * @throws io.stele.model.SteleException REFUSED, with the key, its value and what it takes
+   * @throws SteleException REFUSED, with the key, its value and what it takes
    */
   static YarnSettings of(Configuration conf) {
     ClusterConfig cluster = ClusterConfig.of(conf);
@@ -46,6 +66,7 @@ record YarnSettings(
             Keys.YARN_MASTER_COUNT.in(conf),
             process(
                 conf,
+                0,
                 Keys.YARN_MASTER_MEMORY,
                 Keys.YARN_MASTER_VCORES.in(conf),
                 Keys.YARN_MASTER_JVM_OPTIONS)));
@@ -55,6 +76,7 @@ record YarnSettings(
             Keys.YARN_TABLETSERVER_COUNT.in(conf),
             process(
                 conf,
+                (TabletServerConfig.cacheOffHeapBytes(conf) + MIB - 1) / MIB,
                 Keys.YARN_TABLETSERVER_MEMORY,
                 Keys.YARN_TABLETSERVER_VCORES.in(conf),
                 Keys.YARN_TABLETSERVER_JVM_OPTIONS)));
@@ -62,7 +84,7 @@ record YarnSettings(
         cluster.name(),
         cluster.root(),
         Keys.YARN_QUEUE.in(conf),
-        process(conf, Keys.YARN_AM_MEMORY, 1, Keys.YARN_AM_JVM_OPTIONS),
+        process(conf, 0, Keys.YARN_AM_MEMORY, 1, Keys.YARN_AM_JVM_OPTIONS),
         kinds,
         new Situation.Limits(
             Keys.YARN_NODE_WAIT.in(conf),
@@ -83,7 +105,29 @@ record YarnSettings(
   }
 
   private static Process process(
-      Configuration conf, Key<Long> memory, int vcores, Key<String> jvmOptions) {
-    return new Process(memory.in(conf) / MIB, vcores, jvmOptions.in(conf));
+      Configuration conf,
+      long cacheOffHeapMb,
+      Key<Long> memory,
+      int vcores,
+      Key<String> jvmOptions) {
+    Process process =
+        new Process(memory.in(conf) / MIB, cacheOffHeapMb, vcores, jvmOptions.in(conf));
+    if (process.heapMb() < process.memoryMb() / 4) {
+      throw SteleException.refused(
+          "configuration key "
+              + memory.name()
+              + " is "
+              + process.memoryMb()
+              + "m, of which the cache would take "
+              + cacheOffHeapMb
+              + "m off the heap and leave "
+              + process.heapMb()
+              + "m for the heap, less than a quarter; raise it, or lower "
+              + Keys.CACHE_BYTES.name()
+              + " or "
+              + Keys.CACHE_OFF_HEAP_PERCENT.name()
+              + " in stele-site.xml");
+    }
+    return process;
   }
 }

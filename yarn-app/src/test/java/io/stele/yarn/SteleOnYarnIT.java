@@ -27,7 +27,7 @@ final class SteleOnYarnIT {
       conf.set("stele.yarn.tabletserver.memory", "512m");
       conf.set("stele.tabletserver.memtable.total.bytes", "32m");
       conf.set("stele.tabletserver.memtable.bytes", "8m");
-      conf.set("stele.tabletserver.blockcache.bytes", "32m");
+      conf.set("stele.tabletserver.cache.bytes", "32m");
       List<String> lines = new ArrayList<>();
       try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
         long begin = System.nanoTime();

@@ -66,7 +66,7 @@ final class Demo {
     {"stele.yarn.tabletserver.memory", "768m"},
     {"stele.tabletserver.memtable.bytes", "16m"},
     {"stele.tabletserver.memtable.total.bytes", "128m"},
-    {"stele.tabletserver.blockcache.bytes", "64m"},
+    {"stele.tabletserver.cache.bytes", "64m"},
   };
 
   private final Path directory;

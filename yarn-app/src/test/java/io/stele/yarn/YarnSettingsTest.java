@@ -1,0 +1,52 @@
+package io.stele.yarn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.config.Keys;
+import io.stele.model.SteleException;
+import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.Test;
+
+final class YarnSettingsTest {
+  private final Configuration conf = new Configuration(false);
+
+  @Test
+  void heapCacheOffTheHeapAndTheRestFitTheContainer() {
+    for (String memory : new String[] {"512m", "1g", "2g", "16g"}) {
+      conf.set(Keys.YARN_TABLETSERVER_MEMORY.name(), memory);
+      YarnSettings.Process server = tabletServer();
+      assertThat(server.cacheOffHeapMb()).isEqualTo(64);
+      long rest = server.memoryMb() - server.heapMb() - server.cacheOffHeapMb();
+      assertThat(rest).as(memory).isGreaterThanOrEqualTo(Math.max(192, server.memoryMb() / 4));
+      // What the network may take of it beside the cache.
+      assertThat(server.directMb() - server.cacheOffHeapMb())
+          .as(memory)
+          .isBetween(32L, rest * 2 / 3);
+    }
+  }
+
+  @Test
+  void aCacheOffTheHeapIsTheTabletServersAlone() {
+    conf.set(Keys.CACHE_BYTES.name(), "400m");
+    conf.set(Keys.CACHE_OFF_HEAP_PERCENT.name(), "25");
+    YarnSettings.Process master = YarnSettings.of(conf).kinds().get(ComponentKind.MASTER).process();
+    assertThat(master.cacheOffHeapMb()).isZero();
+    assertThat(master.heapMb()).isEqualTo(512 - 192);
+    assertThat(tabletServer().cacheOffHeapMb()).isEqualTo(100);
+    assertThat(tabletServer().heapMb()).isEqualTo(1024 - 256 - 100);
+  }
+
+  @Test
+  void aCacheThatLeavesTooLittleHeapIsRefused() {
+    conf.set(Keys.CACHE_BYTES.name(), "2g");
+    assertThatThrownBy(() -> YarnSettings.of(conf))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining(Keys.YARN_TABLETSERVER_MEMORY.name())
+        .hasMessageContaining(Keys.CACHE_BYTES.name());
+  }
+
+  private YarnSettings.Process tabletServer() {
+    return YarnSettings.of(conf).kinds().get(ComponentKind.TABLET_SERVER).process();
+  }
+}
