@@ -6,14 +6,10 @@ import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -25,82 +21,57 @@ import org.slf4j.LoggerFactory;
  * thread, and come back acknowledged, in the order they went in, after a flush that many of them
  * share.
  *
- * <p>One thread of the log takes all records that wait, appends them to the newest segment, flushes
- * once, and completes their futures. While it flushes the next batch gathers.
+ * <p>Two threads write, one at a time, each to a file of its own (§6). The one whose turn it is
+ * takes all records that wait, appends them to its segment, flushes once, and completes their
+ * futures; while it flushes the next batch gathers. The other has ended its last segment meanwhile
+ * and stands by with a new one, so that neither a full segment nor a failing or slow one costs the
+ * writes a round trip to the NameNode. {@link CommitPipeline} is where they meet, and says when a
+ * flush is slow; {@link SegmentThread} is what each does.
  *
  * <p><b>Failures.</b> An exception from a stream ends that stream. The records of the failed batch
  * are appended again, first, to the next segment, so that a sequence number never stands for two
- * things and no record overtakes another; a reader drops what it sees twice. When the directory is
- * gone (a master has fenced this server) or too many segments in a row have failed, the log fails
- * for good: every record that waits fails with OUTCOME_UNKNOWN, and {@code onFailure} is called
- * once, which must end the process.
+ * things and no record overtakes another; so are those of a batch whose flush is slow. A reader
+ * drops what it sees twice. When the directory is gone (a master has fenced this server) or too
+ * many segments in a row have failed, the log fails for good: every record that waits fails with
+ * OUTCOME_UNKNOWN, and {@code onFailure} is called once, which must end the process.
  *
  * <p>Safe for use by any number of threads.
  */
 public final class CommitLog implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CommitLog.class);
-  private static final Duration PAUSE_MAX = Duration.ofSeconds(5);
-
-  private enum State {
-    OPEN,
-    CLOSING,
-    CLOSED,
-    FAILED
-  }
 
   private final FileSystem fs;
-  private final SegmentFiles files;
   private final Path directory;
-  private final ServerId server;
   private final LogKind kind;
   private final LogOptions options;
   private final Consumer<IOException> onFailure;
-  private final SegmentLedger ledger = new SegmentLedger();
+  private final SegmentLedger ledger;
+  private final CommitPipeline pipeline;
   private final Object deleting = new Object();
-  private final Thread appender;
-
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition work = lock.newCondition();
-  private final Condition room = lock.newCondition();
-  // Guarded by lock.
-  private ArrayDeque<WaitingRecord> queue = new ArrayDeque<>();
-  private long queuedBytes;
-  private boolean rollAsked;
-  private State state = State.OPEN;
-
-  // Only the appender (and the constructor before it) touches these.
-  private LogWriter writer;
-  private long nextNumber = 1;
-  private long previousSegment;
-  private long previousAcknowledgedBytes;
-
-  // Written by the appender only, read by anyone.
-  private volatile LogStatistics statistics = new LogStatistics(0, 0, 0, 0, 0, 0);
+  private final List<Thread> threads = new ArrayList<>();
 
   private CommitLog(
       FileSystem fs,
       Path directory,
-      ServerId server,
       LogKind kind,
       LogOptions options,
+      LogClock clock,
       Consumer<IOException> onFailure) {
     this.fs = fs;
-    this.files = new SegmentFiles(fs);
     this.directory = directory;
-    this.server = server;
     this.kind = kind;
     this.options = options;
     this.onFailure = onFailure;
-    this.appender = new Thread(this::run, "commit-log-" + kind.prefix());
-    appender.setDaemon(true);
+    this.ledger = new SegmentLedger(clock.monotonicNanos());
+    this.pipeline = new CommitPipeline(options, clock, ledger);
   }
 
   /**
    * Begins a log: its first segment is created before this returns.
    *
    * @param directory the process's own, made by {@link LogDirectory#create}
-   * @param onFailure called once, on the log's thread, when the log has failed for good: the server
-   *     must exit, at once and without acknowledging anything
+   * @param onFailure called once, on a thread of the log, when the log has failed for good: the
+   *     server must exit, at once and without acknowledging anything
    * @throws IOException where the directory is missing or has segments of this kind, or the file
    *     system cannot flush
    */
@@ -112,10 +83,44 @@ public final class CommitLog implements AutoCloseable {
       LogOptions options,
       Consumer<IOException> onFailure)
       throws IOException {
-    CommitLog log = new CommitLog(fs, directory, server, kind, options, onFailure);
-    log.openSegment();
-    log.appender.start();
+    return open(fs, directory, server, kind, options, LogClock.SYSTEM, onFailure);
+  }
+
+  /** Begins a log with a clock of its own. */
+  static CommitLog open(
+      FileSystem fs,
+      Path directory,
+      ServerId server,
+      LogKind kind,
+      LogOptions options,
+      LogClock clock,
+      Consumer<IOException> onFailure)
+      throws IOException {
+    CommitLog log = new CommitLog(fs, directory, kind, options, clock, onFailure);
+    log.start(server);
     return log;
+  }
+
+  private void start(ServerId server) throws IOException {
+    SegmentThread.Site site =
+        new SegmentThread.Site(
+            fs, directory, kind, server, pipeline, ledger, this::fail, this::deleteUnneeded);
+    List<SegmentThread> writers = new ArrayList<>();
+    for (Seat seat : pipeline.seats()) {
+      SegmentThread writer = new SegmentThread(site, seat);
+      seat.thread = thread(writer::run, Integer.toString(writers.size() + 1));
+      writers.add(writer);
+    }
+    thread(pipeline::watch, "watch");
+    writers.get(0).createFirst();
+    threads.forEach(Thread::start);
+  }
+
+  private Thread thread(Runnable work, String name) {
+    Thread thread = new Thread(work, "commit-log-" + kind.prefix() + "-" + name);
+    thread.setDaemon(true);
+    threads.add(thread);
+    return thread;
   }
 
   /** Appends a record with the log's own durability: see {@link #append(LogRecord, Durability)}. */
@@ -136,37 +141,21 @@ public final class CommitLog implements AutoCloseable {
    * @param durability at least this; never less than the log's own
    */
   public CompletableFuture<Void> append(LogRecord record, Durability durability) {
-    Durability least =
-        options.durability().compareTo(durability) >= 0 ? options.durability() : durability;
-    WaitingRecord waiting = new WaitingRecord(record, least);
-    lock.lock();
-    try {
-      if (state == State.OPEN) {
-        queue.add(waiting);
-        queuedBytes += waiting.body.length;
-        work.signal();
-        return waiting.done;
-      }
-    } finally {
-      lock.unlock();
+    WaitingRecord waiting = new WaitingRecord(record, options.durability().and(durability));
+    if (!pipeline.add(waiting)) {
+      waiting.done.completeExceptionally(
+          SteleException.retryLater(
+              "the commit log in "
+                  + directory
+                  + " has ended and nothing was written: try again, the"
+                  + " tablet will be served elsewhere"));
     }
-    waiting.done.completeExceptionally(
-        SteleException.retryLater(
-            "the commit log in "
-                + directory
-                + " has ended and nothing was written: try again, the"
-                + " tablet will be served elsewhere"));
     return waiting.done;
   }
 
   /** Whether less waits than {@link LogOptions#queuedBytesMax}; where not, refuse or wait. */
   public boolean hasRoom() {
-    lock.lock();
-    try {
-      return queuedBytes < options.queuedBytesMax();
-    } finally {
-      lock.unlock();
-    }
+    return pipeline.hasRoom();
   }
 
   /**
@@ -175,16 +164,7 @@ public final class CommitLog implements AutoCloseable {
    * @return whether there is room
    */
   public boolean awaitRoom(Duration timeout) throws InterruptedException {
-    long left = timeout.toNanos();
-    lock.lockInterruptibly();
-    try {
-      while (queuedBytes >= options.queuedBytesMax() && state == State.OPEN && left > 0) {
-        left = room.awaitNanos(left);
-      }
-      return queuedBytes < options.queuedBytesMax() && state == State.OPEN;
-    } finally {
-      lock.unlock();
-    }
+    return pipeline.awaitRoom(timeout);
   }
 
   /**
@@ -202,8 +182,10 @@ public final class CommitLog implements AutoCloseable {
   }
 
   /**
-   * What keeps the oldest segment from being deleted; empty where there is only the one being
-   * written. When there are too many segments, have these tablets make minor compactions.
+   * What keeps the oldest segment that anybody needs; empty where nobody needs any. When it, or all
+   * after it, are too many, or it is too old, have its tablets make minor compactions, so that a
+   * quiet tablet does not hold the log for ever; and where it is still being written, {@link
+   * #roll}.
    */
   public Optional<OldestNeeded> oldestNeeded() {
     return ledger.oldest();
@@ -211,25 +193,12 @@ public final class CommitLog implements AutoCloseable {
 
   /** Has the segment being written closed after what waits now, so that it can be deleted later. */
   public void roll() {
-    lock.lock();
-    try {
-      rollAsked = true;
-      work.signal();
-    } finally {
-      lock.unlock();
-    }
+    pipeline.roll();
   }
 
   /** What the log has done so far. */
   public LogStatistics statistics() {
-    LogStatistics so = statistics;
-    lock.lock();
-    try {
-      return new LogStatistics(
-          so.records(), so.bytes(), so.flushes(), so.segments(), so.failures(), queuedBytes);
-    } finally {
-      lock.unlock();
-    }
+    return pipeline.statistics();
   }
 
   /** The directory with the log's segments. */
@@ -237,22 +206,21 @@ public final class CommitLog implements AutoCloseable {
     return directory;
   }
 
-  /** Writes what waits, closes the segment and ends the log; records after that are refused. */
+  /**
+   * Writes what waits, closes the segments and ends the log; records after that are refused. A
+   * stream that hangs, and that nothing waits for, delays this for some seconds and is then left.
+   */
   @Override
   public void close() {
-    lock.lock();
-    try {
-      if (state == State.OPEN) {
-        state = State.CLOSING;
-        work.signal();
-      }
-    } finally {
-      lock.unlock();
+    pipeline.close();
+    if (threads.contains(Thread.currentThread())) {
+      return;
     }
     boolean interrupted = false;
-    while (appender.isAlive() && Thread.currentThread() != appender) {
+    for (boolean ended = false; !ended; ) {
       try {
-        appender.join();
+        pipeline.awaitEnd();
+        ended = true;
       } catch (InterruptedException e) {
         interrupted = true; // What waits is still to be written.
       }
@@ -262,219 +230,37 @@ public final class CommitLog implements AutoCloseable {
     }
   }
 
-  // The appender, from here on.
-
-  private void run() {
-    List<WaitingRecord> batch = new ArrayList<>();
-    try {
-      while (take(batch)) {
-        if (!batch.isEmpty()) {
-          write(batch);
-          acknowledge(batch);
-        }
-        if (writer != null && rollDue()) {
-          nextSegment();
-        }
-      }
-      closeSegment();
-    } catch (IOException e) {
-      fail(batch, e);
-    } catch (RuntimeException | Error e) {
-      fail(batch, new IOException("the commit log's thread has failed: " + e, e));
-    }
+  /** Waits until a segment stands by, or the log has ended. */
+  void awaitStandby() throws InterruptedException {
+    pipeline.awaitStandby();
   }
 
-  /** Waits for work and moves it to {@code batch}; false when the log is closed and empty. */
-  private boolean take(List<WaitingRecord> batch) {
-    batch.clear();
-    lock.lock();
-    try {
-      while (queue.isEmpty() && !rollAsked && state == State.OPEN) {
-        work.awaitUninterruptibly();
-      }
-      if (queue.isEmpty() && state == State.CLOSING) {
-        state = State.CLOSED;
-        return false;
-      }
-      long bytes = 0;
-      while (!queue.isEmpty() && bytes < options.batchBytesMax()) {
-        WaitingRecord next = queue.remove();
-        bytes += next.body.length;
-        batch.add(next);
-      }
-      return true;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private boolean rollDue() {
-    lock.lock();
-    try {
-      boolean asked = rollAsked && queue.isEmpty();
-      if (asked) {
-        rollAsked = false;
-      }
-      return (asked && writer.hasRecords()) || writer.position() >= options.segmentBytes();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Returns when the batch is durable, in this segment or the next that takes it. */
-  private void write(List<WaitingRecord> batch) throws IOException {
-    Duration pause = options.retryPause();
-    for (int attempt = 1; ; attempt++) {
-      try {
-        if (writer == null) {
-          openSegment();
-        }
-        append(batch);
-        return;
-      } catch (IOException e) {
-        count(0, 0, 0, 0, 1);
-        endStream(e);
-        if (isFatal(e) || attempt >= options.attemptsMax()) {
-          throw e;
-        }
-        LOG.warn(
-            "Writing to the commit log in {} failed; {} records go to the next segment",
-            directory,
-            batch.size(),
-            e);
-        pause(pause, e);
-        pause = pause.multipliedBy(2).compareTo(PAUSE_MAX) < 0 ? pause.multipliedBy(2) : PAUSE_MAX;
-      }
-    }
-  }
-
-  private void append(List<WaitingRecord> batch) throws IOException {
-    Durability durability = Durability.HFLUSH;
-    for (WaitingRecord waiting : batch) {
-      ledger.writing(waiting.tablet, waiting.sequence);
-      writer.append(waiting.body, waiting.bodyCrc);
-      if (waiting.durability == Durability.HSYNC) {
-        durability = Durability.HSYNC;
-      }
-    }
-    writer.flush(durability);
-    ledger.grown(writer.position());
-  }
-
-  private void openSegment() throws IOException {
-    long number = nextNumber++;
-    Path file = LogDirectory.segment(directory, kind, number);
-    ledger.opening(number, file);
-    writer =
-        LogWriter.create(
-            files,
-            file,
-            new SegmentHeader(kind, server, number, previousSegment, previousAcknowledgedBytes));
-    previousSegment = number;
-    previousAcknowledgedBytes = writer.position();
-    count(0, 0, 0, 1, 0);
-  }
-
-  private void endStream(Throwable failure) {
-    if (writer != null) {
-      previousAcknowledgedBytes = writer.flushedBytes();
-      writer.abandon(failure);
-      writer = null;
-    }
-  }
-
-  private void nextSegment() {
-    LogWriter full = writer;
-    closeSegment();
-    try {
-      openSegment();
-    } catch (IOException e) {
-      LOG.warn("Cannot begin the segment after {} of {} yet", full.header().number(), directory, e);
-      count(0, 0, 0, 0, 1); // The next batch tries again.
-    }
-    deleteUnneeded();
-  }
-
-  // Everything in the segment is acknowledged, so a failure to close it loses nothing.
-  private void closeSegment() {
-    if (writer != null) {
-      LogWriter full = writer;
-      previousAcknowledgedBytes = full.flushedBytes();
-      writer = null;
-      try {
-        full.close();
-      } catch (IOException e) {
-        LOG.warn("Closing segment {} of {} failed", full.header().number(), directory, e);
-        full.abandon(e);
-      }
-    }
-  }
-
-  private void acknowledge(List<WaitingRecord> batch) {
-    long bytes = 0;
-    for (WaitingRecord waiting : batch) {
-      bytes += waiting.body.length;
-    }
-    lock.lock();
-    try {
-      queuedBytes -= bytes;
-      room.signalAll();
-    } finally {
-      lock.unlock();
-    }
-    count(batch.size(), bytes, 1, 0, 0);
-    for (WaitingRecord waiting : batch) {
-      waiting.done.complete(null);
-    }
+  /** The log's threads; they end after {@link #close}, but for one whose stream hangs. */
+  List<Thread> threads() {
+    return List.copyOf(threads);
   }
 
   // In order, and none before the one before it is gone, so that what is left has no gaps.
   private void deleteUnneeded() {
     synchronized (deleting) {
-      for (Optional<Path> file = ledger.unneeded(); file.isPresent(); file = ledger.unneeded()) {
+      for (Optional<Long> next = ledger.unneeded(); next.isPresent(); next = ledger.unneeded()) {
+        Path file = LogDirectory.segment(directory, kind, next.get());
         try {
-          boolean existed = fs.delete(file.get(), false);
-          LOG.debug("Deleted {}, which nobody needs any more: {}", file.get(), existed);
-          ledger.deleted();
+          boolean existed = fs.delete(file, false);
+          LOG.debug("Deleted {}, which nobody needs any more: {}", file, existed);
+          ledger.deleted(next.get());
         } catch (IOException e) {
-          LOG.warn("Cannot delete {} yet, which nobody needs any more", file.get(), e);
+          LOG.warn("Cannot delete {} yet, which nobody needs any more", file, e);
           return;
         }
       }
     }
   }
 
-  private boolean isFatal(IOException e) {
-    if (e instanceof SegmentFiles.CannotFlushException) {
-      return true;
-    }
-    try {
-      return !fs.exists(directory); // Fenced: nothing may bring it back.
-    } catch (IOException unknown) {
-      e.addSuppressed(unknown);
-      return false; // The file system is away; the next attempt shows more.
-    }
-  }
-
-  private void pause(Duration pause, IOException failure) throws IOException {
-    try {
-      TimeUnit.NANOSECONDS.sleep(pause.toNanos());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw failure;
-    }
-  }
-
-  private void fail(List<WaitingRecord> batch, IOException cause) {
-    List<WaitingRecord> unknown = new ArrayList<>(batch);
-    lock.lock();
-    try {
-      state = State.FAILED;
-      unknown.addAll(queue);
-      queue = new ArrayDeque<>();
-      room.signalAll();
-    } finally {
-      lock.unlock();
+  private void fail(IOException cause) {
+    Optional<List<WaitingRecord>> unknown = pipeline.fail();
+    if (unknown.isEmpty()) {
+      return; // Somebody else has said so.
     }
     LOG.error("The commit log in {} has failed for good", directory, cause);
     SteleException outcome =
@@ -484,21 +270,9 @@ public final class CommitLog implements AutoCloseable {
     try {
       onFailure.accept(cause);
     } finally {
-      for (WaitingRecord waiting : unknown) {
+      for (WaitingRecord waiting : unknown.get()) {
         waiting.done.completeExceptionally(outcome);
       }
     }
-  }
-
-  private void count(long records, long bytes, long flushes, long segments, long failures) {
-    LogStatistics so = statistics;
-    statistics =
-        new LogStatistics(
-            so.records() + records,
-            so.bytes() + bytes,
-            so.flushes() + flushes,
-            so.segments() + segments,
-            so.failures() + failures,
-            0);
   }
 }

@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -71,7 +71,8 @@ public final class LogDirectory {
 
   /**
    * All records of {@code kind} in {@code directory}, segment by segment. A torn tail ends its
-   * segment, not the log: the same records come again, first, in the next segment.
+   * segment, not the log: what was to be acknowledged of it comes again, first, in the next segment
+   * that was used.
    *
    * <p>Besides damage within a segment it finds segments missing between others, and segments that
    * end before what had been acknowledged of them; both are told as {@link CorruptionException}.
@@ -90,12 +91,14 @@ public final class LogDirectory {
     private final FileSystem fs;
     private final Queue<Segment> rest;
     private Optional<LogReader> current = Optional.empty();
-    private final SortedMap<Long, Long> ends = new TreeMap<>(); // By number: where its records end.
+    private final long lowest;
+    private final Map<Long, Long> ends = new HashMap<>(); // By number: where its records end.
     private long number;
 
     Chain(FileSystem fs, Queue<Segment> rest) {
       this.fs = fs;
       this.rest = rest;
+      this.lowest = rest.isEmpty() ? 0 : rest.element().number();
     }
 
     @Override
@@ -120,7 +123,7 @@ public final class LogDirectory {
       LogReader reader = LogReader.open(fs, segment.path());
       current = Optional.of(reader);
       if (reader.header().isEmpty()) {
-        current = Optional.empty(); // Begun and given up: no other segment names it as previous.
+        current = Optional.empty(); // Not created properly: no other segment names it as previous.
         reader.close();
         return;
       }
@@ -131,29 +134,33 @@ public final class LogDirectory {
             0,
             "the file holds segment " + header.number() + " of the " + header.kind() + " log");
       }
-      checkPrevious(segment, header);
       number = segment.number();
+      Optional<SegmentLink> link = reader.link();
+      if (link.isPresent()) {
+        checkPrevious(segment, link.get());
+      } // Otherwise it stood by and was not used: no other segment needs it.
     }
 
-    // A segment that could not be begun properly stands between two that name each other; so the
-    // previous one may be any seen before, or a deleted one before the first.
-    private void checkPrevious(Segment segment, SegmentHeader header) throws CorruptionException {
-      if (ends.isEmpty() || header.previous() < ends.firstKey()) {
+    // A segment that was not used, or could not be created properly, may stand between two that
+    // name
+    // each other; so the previous one may be any seen before. Those below the lowest were deleted.
+    private void checkPrevious(Segment segment, SegmentLink link) throws CorruptionException {
+      if (link.previous() < lowest) {
         return;
       }
-      Long end = ends.get(header.previous());
+      Long end = ends.get(link.previous());
       Path before =
-          LogDirectory.segment(segment.path().getParent(), segment.kind(), header.previous());
+          LogDirectory.segment(segment.path().getParent(), segment.kind(), link.previous());
       if (end == null) {
         throw new CorruptionException(
             before.toString(), 0, "it is missing, and " + segment.path() + " follows it");
       }
-      if (end < header.previousAcknowledgedBytes()) {
+      if (end < link.previousAcknowledgedBytes()) {
         throw new CorruptionException(
             before.toString(),
             end,
             "the segment ends here although "
-                + header.previousAcknowledgedBytes()
+                + link.previousAcknowledgedBytes()
                 + " bytes of it were acknowledged");
       }
     }

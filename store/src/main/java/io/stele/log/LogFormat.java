@@ -19,19 +19,20 @@ import java.util.Optional;
  * seven bits a byte, low bits first; {@code prefixed} is a varlong length and as many bytes.
  *
  * <pre>
- * segment       := header record*
+ * segment       := header (link record*)?
  *
  * header        := magic:"STELELOG" version:u32 length:u32 start-crc:u32 header-body[length] header-crc:u32
  * start-crc     := CRC32C of everything before it
- * header-body   := kind:u8 server:prefixed number:varlong previous:varlong previous-acknowledged:varlong
+ * header-body   := kind:u8 server:prefixed number:varlong
  * header-crc    := CRC32C of everything before it
  *
- * record        := length:u32 body-crc:u32 frame-crc:u32 body[length]                 length &gt;= 1
+ * link, record  := length:u32 body-crc:u32 frame-crc:u32 body[length]                 length &gt;= 1
  * body-crc      := CRC32C of body
  * frame-crc     := CRC32C of header-crc:u32 position:u64 length:u32 body-crc:u32      position of the record in the file
  *
- * body          := type:u8 table:prefixed tablet:u64 sequence:varlong timestamp-max:zigzag flags:u8 operation? cells
- * type          := 1
+ * body          := link-body | record-body
+ * link-body     := type:u8 (2) previous:varlong previous-acknowledged:varlong
+ * record-body   := type:u8 (1) table:prefixed tablet:u64 sequence:varlong timestamp-max:zigzag flags:u8 operation? cells
  * flags         := 1 if there is an operation
  * operation     := client-high:u64 client-low:u64 number:varlong first-incomplete:varlong digest:prefixed result:prefixed
  * cells         := a sequential cell block up to the end of the body
@@ -48,9 +49,10 @@ import java.util.Optional;
  * wherever in the file it stands, and an error. One exception: a rest of the file that is nothing
  * but zeros is a torn tail, as local file systems may leave that after a loss of power.
  *
- * <p>A file that was shortened at its end looks torn. So every segment says in its header how far
- * the one before it was acknowledged, and reading a directory in order finds that too, for all but
- * the last segment.
+ * <p>A file that was shortened at its end looks torn. So every segment says in its link, which is
+ * written with its first records, which segment was written before it and how far that one was
+ * acknowledged. Reading a directory in order finds that too, for all but the last segment with a
+ * link. A segment without a link stood by and was not needed.
  */
 final class LogFormat {
   static final byte[] MAGIC = "STELELOG".getBytes(StandardCharsets.US_ASCII);
@@ -64,6 +66,7 @@ final class LogFormat {
   static final int BODY_BYTES_MAX = 1 << 30;
 
   private static final int TYPE_RECORD = 1;
+  private static final int TYPE_LINK = 2;
   private static final int FLAG_OPERATION = 1;
 
   private LogFormat() {}
@@ -73,9 +76,7 @@ final class LogFormat {
     ByteWriter body = new ByteWriter(64);
     body.writeByte(header.kind().ordinal())
         .writePrefixed(Bytes.of(header.server().toString()))
-        .writeVarlong(header.number())
-        .writeVarlong(header.previous())
-        .writeVarlong(header.previousAcknowledgedBytes());
+        .writeVarlong(header.number());
     ByteWriter out = new ByteWriter(HEADER_START_BYTES + body.size() + Integer.BYTES);
     out.write(MAGIC, 0, MAGIC.length)
         .writeInt(VERSION)
@@ -130,11 +131,8 @@ final class LogFormat {
     }
     String server = in.readPrefixed().toUtf8();
     long number = in.readVarlong();
-    long previous = in.readVarlong();
-    long acknowledged = in.readVarlong();
     try {
-      return new SegmentHeader(
-          LogKind.values()[kind], ServerId.parse(server), number, previous, acknowledged);
+      return new SegmentHeader(LogKind.values()[kind], ServerId.parse(server), number);
     } catch (IllegalArgumentException e) {
       throw in.malformed(e.getMessage());
     }
@@ -170,7 +168,28 @@ final class LogFormat {
     out.writeInt(length).writeInt(bodyCrc).writeInt(frameCrc(salt, position, length, bodyCrc));
   }
 
-  static byte[] encodeBody(LogRecord record) {
+  static ByteWriter encodeBody(SegmentLink link) {
+    return new ByteWriter(24)
+        .writeByte(TYPE_LINK)
+        .writeVarlong(link.previous())
+        .writeVarlong(link.previousAcknowledgedBytes());
+  }
+
+  static SegmentLink decodeLink(byte[] body) throws MalformedException {
+    ByteReader in = new ByteReader(body);
+    int type = in.readByte();
+    if (type != TYPE_LINK) {
+      throw in.malformed(
+          "a segment's first record says what was before it, and is not of type " + type);
+    }
+    SegmentLink link = new SegmentLink(in.readVarlong(), in.readVarlong());
+    if (in.remaining() > 0) {
+      throw in.malformed("a link is followed by " + in.remaining() + " bytes");
+    }
+    return link;
+  }
+
+  static ByteWriter encodeBody(LogRecord record) {
     ByteWriter out = new ByteWriter(160 + record.cells().length());
     out.writeByte(TYPE_RECORD)
         .writePrefixed(Bytes.of(record.tablet().table().value()))
@@ -189,7 +208,7 @@ final class LogFormat {
     } else {
       out.writeByte(0);
     }
-    return out.write(record.cells()).toByteArray();
+    return out.write(record.cells());
   }
 
   static LogRecord decodeBody(byte[] body) throws MalformedException {

@@ -72,20 +72,18 @@ public final class LogInspector {
     SegmentHeader header = reader.header().get();
     int salt = reader.salt();
     lines.accept(
-        "commit log segment "
-            + header.number()
-            + " ("
-            + header.kind()
-            + ") of "
-            + header.server()
-            + ", after segment "
-            + header.previous()
-            + " acknowledged up to "
-            + header.previousAcknowledgedBytes());
+        "commit log segment " + header.number() + " (" + header.kind() + ") of " + header.server());
     long records = 0;
+    boolean linked = false;
     while (true) {
       long at = reader.position();
       try {
+        Optional<SegmentLink> link = reader.link();
+        if (link.isPresent() && !linked) {
+          linked = true;
+          lines.accept(describe(at, link.get()));
+          at = reader.position();
+        }
         Optional<LogRecord> record = reader.next();
         if (record.isEmpty()) {
           break;
@@ -105,6 +103,9 @@ public final class LogInspector {
                 salt,
                 next);
       }
+    }
+    if (!linked && damage.isEmpty()) {
+      lines.accept("it stood by and was not used");
     }
     long tornBytes = reader.torn() ? bytes.length - reader.position() : 0;
     if (tornBytes > 0) {
@@ -139,6 +140,15 @@ public final class LogInspector {
         && length <= LogFormat.BODY_BYTES_MAX
         && LogFormat.readInt(bytes, at + 2 * Integer.BYTES)
             == LogFormat.frameCrc(salt, at, length, bodyCrc);
+  }
+
+  private static String describe(long at, SegmentLink link) {
+    return "offset "
+        + at
+        + " after segment "
+        + link.previous()
+        + " acknowledged up to "
+        + link.previousAcknowledgedBytes();
   }
 
   private static String describe(long at, LogRecord record) {

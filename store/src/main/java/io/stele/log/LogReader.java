@@ -23,7 +23,9 @@ public final class LogReader implements RecordSource {
   private final InputStream in;
   private final String file;
   private Optional<SegmentHeader> header = Optional.empty();
+  private Optional<SegmentLink> link = Optional.empty();
   private int salt;
+  private boolean atLink;
   private long position;
   private boolean torn;
   private boolean ended;
@@ -73,6 +75,28 @@ public final class LogReader implements RecordSource {
     return salt;
   }
 
+  /**
+   * What the segment says of the one before; empty where the file ends before it, so that there are
+   * no records.
+   *
+   * @throws CorruptionException where it is damaged
+   */
+  Optional<SegmentLink> link() throws IOException {
+    if (atLink) {
+      atLink = false;
+      Optional<byte[]> body = nextBody();
+      if (body.isPresent()) {
+        try {
+          link = Optional.of(LogFormat.decodeLink(body.get()));
+          position += LogFormat.FRAME_BYTES + body.get().length;
+        } catch (MalformedException e) {
+          throw damaged("the first record cannot be decoded: " + e.getMessage());
+        }
+      }
+    }
+    return link;
+  }
+
   /** Where the last whole record read ends: at the end of a segment, where its torn tail begins. */
   public long position() {
     return position;
@@ -85,6 +109,30 @@ public final class LogReader implements RecordSource {
 
   @Override
   public Optional<LogRecord> next() throws IOException {
+    if (atLink) {
+      link();
+    }
+    Optional<byte[]> body = nextBody();
+    if (body.isEmpty()) {
+      return Optional.empty();
+    }
+    int length = body.get().length;
+    try {
+      LogRecord record = LogFormat.decodeBody(body.get());
+      position += LogFormat.FRAME_BYTES + length;
+      return Optional.of(record);
+    } catch (MalformedException e) {
+      throw damaged("a record of " + length + " bytes cannot be decoded: " + e.getMessage());
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    in.close();
+  }
+
+  /** The body of the record at the position, which stays there; empty at the end. */
+  private Optional<byte[]> nextBody() throws IOException {
     if (ended) {
       return Optional.empty();
     }
@@ -110,18 +158,7 @@ public final class LogReader implements RecordSource {
     if (Crc32c.of(body, 0, length) != bodyCrc) {
       throw damaged("a record of " + length + " bytes does not match its checksum");
     }
-    try {
-      LogRecord record = LogFormat.decodeBody(body);
-      position += LogFormat.FRAME_BYTES + length;
-      return Optional.of(record);
-    } catch (MalformedException e) {
-      throw damaged("a record of " + length + " bytes cannot be decoded: " + e.getMessage());
-    }
-  }
-
-  @Override
-  public void close() throws IOException {
-    in.close();
+    return Optional.of(body);
   }
 
   private void readHeader() throws IOException {
@@ -160,9 +197,10 @@ public final class LogReader implements RecordSource {
     }
     salt = LogFormat.salt(whole);
     position = whole.length;
+    atLink = true;
   }
 
-  private Optional<LogRecord> end(boolean withTornTail) {
+  private Optional<byte[]> end(boolean withTornTail) {
     ended = true;
     torn = withTornTail;
     return Optional.empty();

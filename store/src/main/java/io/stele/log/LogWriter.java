@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.format.ByteWriter;
+import io.stele.format.Crc32c;
 import io.stele.model.Durability;
 import java.io.IOException;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -18,28 +19,26 @@ final class LogWriter {
   private final FSDataOutputStream out;
   private final SegmentHeader header;
   private final int salt;
-  private final int headerBytes;
   private final ByteWriter buffer = new ByteWriter(BUFFER_BYTES);
   private long position;
-  private long flushedBytes;
 
   private LogWriter(FSDataOutputStream out, SegmentHeader header, byte[] bytes) {
     this.out = out;
     this.header = header;
     this.salt = LogFormat.salt(bytes);
-    this.headerBytes = bytes.length;
   }
 
   /**
-   * Creates {@code file} with its header, on disk: the segments after it name it, so that it must
-   * not be gone, or without a header, when they are there.
+   * Creates {@code file} with its header, on disk: the segment after it will name it, so that it
+   * must not be gone, or without a header, when that is there.
    */
   static LogWriter create(SegmentFiles files, Path file, SegmentHeader header) throws IOException {
     FSDataOutputStream out = files.create(file);
     byte[] bytes = LogFormat.encodeHeader(header);
     LogWriter writer = new LogWriter(out, header, bytes);
     try {
-      writer.append(bytes);
+      writer.buffer.write(bytes, 0, bytes.length);
+      writer.position = bytes.length;
       writer.flush(Durability.HSYNC);
       return writer;
     } catch (IOException | RuntimeException e) {
@@ -57,33 +56,25 @@ final class LogWriter {
     return position;
   }
 
-  /** Whether there is more than the header. */
-  boolean hasRecords() {
-    return position > headerBytes;
-  }
-
-  /** How far the file was flushed. */
-  long flushedBytes() {
-    return flushedBytes;
-  }
-
   /** Appends a record's body; it counts after the next flush. */
-  void append(byte[] body, int bodyCrc) throws IOException {
-    LogFormat.encodeFrame(buffer, salt, position, body.length, bodyCrc);
-    position += LogFormat.FRAME_BYTES;
-    append(body);
-  }
-
-  private void append(byte[] bytes) throws IOException {
-    if (buffer.size() + bytes.length > BUFFER_BYTES) {
+  void append(ByteWriter body, int bodyCrc) throws IOException {
+    if (buffer.size() + LogFormat.FRAME_BYTES + body.size() > BUFFER_BYTES) {
       writeBuffer();
     }
-    if (bytes.length > BUFFER_BYTES) {
-      out.write(bytes, 0, bytes.length);
+    LogFormat.encodeFrame(buffer, salt, position, body.size(), bodyCrc);
+    if (body.size() > BUFFER_BYTES - LogFormat.FRAME_BYTES) {
+      writeBuffer();
+      out.write(body.array(), 0, body.size());
     } else {
-      buffer.write(bytes, 0, bytes.length);
+      buffer.write(body.array(), 0, body.size());
     }
-    position += bytes.length;
+    position += LogFormat.FRAME_BYTES + body.size();
+  }
+
+  /** Appends what was written before this segment: once, before all records. */
+  void append(SegmentLink link) throws IOException {
+    ByteWriter body = LogFormat.encodeBody(link);
+    append(body, Crc32c.of(body.array(), 0, body.size()));
   }
 
   /** Returns when everything appended is as durable as asked. */
@@ -93,7 +84,6 @@ final class LogWriter {
       case HFLUSH -> out.hflush();
       case HSYNC -> out.hsync();
     }
-    flushedBytes = position;
   }
 
   private void writeBuffer() throws IOException {
@@ -101,9 +91,7 @@ final class LogWriter {
     buffer.clear();
   }
 
-  /**
-   * Puts the file on disk, so that a loss of power cannot leave the next one without it; ends it.
-   */
+  /** Puts the file on disk, and ends it. */
   void close() throws IOException {
     flush(Durability.HSYNC);
     out.close();

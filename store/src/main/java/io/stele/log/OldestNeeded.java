@@ -1,18 +1,29 @@
 package io.stele.log;
 
 import io.stele.model.TabletId;
+import java.time.Duration;
 import java.util.Map;
 
 /**
- * What keeps the oldest segment of a log from being deleted.
+ * The oldest segment of a log that a tablet needs: what keeps it, and all after it, from being
+ * deleted.
  *
  * @param segment its number
  * @param tablets the tablets that still need it, with the highest sequence number each has in it: a
  *     minor compaction up to there, and its {@link CommitLog#release}, lets it go
- * @param segments how many segments the log has, the one being written included
- * @param bytes how many bytes they have
+ * @param age how long ago the oldest of the records still needed may have been written
+ * @param beingWritten whether records are still written to it, so that it stays even when no tablet
+ *     needs it; {@link CommitLog#roll} ends that
+ * @param segments how many segments with records there are from it on
+ * @param bytes how many bytes these have
  */
-public record OldestNeeded(long segment, Map<TabletId, Long> tablets, int segments, long bytes) {
+public record OldestNeeded(
+    long segment,
+    Map<TabletId, Long> tablets,
+    Duration age,
+    boolean beingWritten,
+    int segments,
+    long bytes) {
   public OldestNeeded {
     tablets = Map.copyOf(tablets);
   }

@@ -1,83 +1,111 @@
 package io.stele.log;
 
 import io.stele.model.TabletId;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.apache.hadoop.fs.Path;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
 
 /**
- * Which tablets need which segments of a log: for every segment the highest sequence number of
- * every tablet with records in it that are not in SSTables yet.
+ * The segments of a log, and which tablets need which: for every segment the highest sequence
+ * number of every tablet with records in it that are not in SSTables yet. Records that a switch of
+ * writers, or a failure, put into two segments are needed in both.
  *
- * <p>Segments go from the old end only, so that what is left has no gaps. Safe for use by any
- * number of threads.
+ * <p>A segment may be deleted when nobody needs it, nobody writes it any more, and none below it is
+ * left: so what is left has no gaps. Safe for use by any number of threads.
  */
 final class SegmentLedger {
   private static final class Entry {
-    final long number;
-    final Path path;
     final Map<TabletId, Long> highest = new HashMap<>();
     long bytes;
+    long firstRecordNanos;
+    boolean ended;
+  }
 
-    Entry(long number, Path path) {
-      this.number = number;
-      this.path = path;
+  private final LongSupplier monotonicNanos;
+  private final TreeMap<Long, Entry> entries = new TreeMap<>();
+  private long lastNumber;
+
+  SegmentLedger(LongSupplier monotonicNanos) {
+    this.monotonicNanos = monotonicNanos;
+  }
+
+  /**
+   * The number of a segment that is about to be created. Where the creation fails it stays here, as
+   * a file may be there all the same.
+   */
+  synchronized long opening() {
+    entries.put(++lastNumber, new Entry());
+    return lastNumber;
+  }
+
+  /** Records are about to be written to a segment. */
+  synchronized void writing(long number, List<WaitingRecord> records) {
+    Entry entry = entries.get(number);
+    if (entry.highest.isEmpty()) {
+      entry.firstRecordNanos = monotonicNanos.getAsLong();
+    }
+    for (WaitingRecord record : records) {
+      entry.highest.merge(record.tablet, record.sequence, Math::max);
     }
   }
 
-  private final Deque<Entry> entries =
-      new ArrayDeque<>(); // Oldest first; the last is being written.
-
-  /**
-   * A segment is about to be created; the one before it is written no more. Where the creation
-   * fails it stays here, as a file may be there all the same.
-   */
-  synchronized void opening(long number, Path path) {
-    entries.addLast(new Entry(number, path));
+  /** How long a segment is. */
+  synchronized void grown(long number, long bytes) {
+    entries.get(number).bytes = bytes;
   }
 
-  /** A record is about to be written to the newest segment. */
-  synchronized void writing(TabletId tablet, long sequence) {
-    entries.getLast().highest.merge(tablet, sequence, Math::max);
-  }
-
-  /** How long the newest segment is. */
-  synchronized void grown(long bytes) {
-    entries.getLast().bytes = bytes;
+  /** A segment is written no more: it was closed, or given up and will never be acknowledged. */
+  synchronized void ended(long number) {
+    Entry entry = entries.get(number);
+    if (entry != null) {
+      entry.ended = true;
+    }
   }
 
   /** Everything of {@code tablet} up to {@code sequence} is in SSTables that METADATA names. */
   synchronized void release(TabletId tablet, long sequence) {
-    for (Entry entry : entries) {
+    for (Entry entry : entries.values()) {
       entry.highest.computeIfPresent(tablet, (id, highest) -> highest <= sequence ? null : highest);
     }
   }
 
-  /** The oldest segment, if nobody needs it and it is not being written: it may be deleted. */
-  synchronized Optional<Path> unneeded() {
-    return entries.size() > 1 && entries.getFirst().highest.isEmpty()
-        ? Optional.of(entries.getFirst().path)
-        : Optional.empty();
+  /** The segment that may be deleted next, if there is one. */
+  synchronized Optional<Long> unneeded() {
+    return entries.isEmpty() || !isUnneeded(entries.firstEntry().getValue())
+        ? Optional.empty()
+        : Optional.of(entries.firstKey());
   }
 
-  /** The oldest segment was deleted. */
-  synchronized void deleted() {
-    entries.removeFirst();
+  /** A segment was deleted. */
+  synchronized void deleted(long number) {
+    entries.remove(number);
   }
 
-  /** What keeps the oldest segment; empty where only the one being written is left. */
+  /** The oldest segment that a tablet needs, if there is one. */
   synchronized Optional<OldestNeeded> oldest() {
-    if (entries.size() < 2) {
-      return Optional.empty();
+    for (Map.Entry<Long, Entry> entry : entries.entrySet()) {
+      Entry oldest = entry.getValue();
+      if (!oldest.highest.isEmpty()) {
+        Collection<Entry> kept = entries.tailMap(entry.getKey()).values();
+        return Optional.of(
+            new OldestNeeded(
+                entry.getKey(),
+                oldest.highest,
+                Duration.ofNanos(monotonicNanos.getAsLong() - oldest.firstRecordNanos),
+                !oldest.ended,
+                (int) kept.stream().filter(one -> one.bytes > 0).count(),
+                kept.stream().mapToLong(one -> one.bytes).sum()));
+      }
     }
-    Entry oldest = entries.getFirst();
-    long bytes = 0;
-    for (Entry entry : entries) {
-      bytes += entry.bytes;
-    }
-    return Optional.of(new OldestNeeded(oldest.number, oldest.highest, entries.size(), bytes));
+    return Optional.empty();
+  }
+
+  private static boolean isUnneeded(Entry entry) {
+    return entry.ended && entry.highest.isEmpty();
   }
 }

@@ -1,15 +1,16 @@
 package io.stele.log;
 
+import io.stele.format.ByteWriter;
 import io.stele.format.Crc32c;
 import io.stele.model.Durability;
 import io.stele.model.TabletId;
 import java.util.concurrent.CompletableFuture;
 
-/** A record on its way: encoded by whoever appended it, framed by the log's thread. */
+/** A record on its way: encoded by whoever appended it, framed by the thread that writes it. */
 final class WaitingRecord {
   final TabletId tablet;
   final long sequence;
-  final byte[] body;
+  final ByteWriter body;
   final int bodyCrc;
   final Durability durability;
   final CompletableFuture<Void> done = new CompletableFuture<>();
@@ -18,7 +19,7 @@ final class WaitingRecord {
     this.tablet = record.tablet();
     this.sequence = record.sequence();
     this.body = LogFormat.encodeBody(record);
-    this.bodyCrc = Crc32c.of(body, 0, body.length);
+    this.bodyCrc = Crc32c.of(body.array(), 0, body.size());
     this.durability = durability;
   }
 }

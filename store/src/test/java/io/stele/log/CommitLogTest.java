@@ -43,8 +43,18 @@ class CommitLogTest {
     LogDirectory.create(fs, DIRECTORY);
   }
 
-  private CommitLog open(LogOptions options) throws IOException {
-    return CommitLog.open(fs, DIRECTORY, SERVER, LogKind.USER, options, failure::complete);
+  /** A log whose standby is there, so that the next flush is one of the test's. */
+  private CommitLog open(LogOptions options) throws Exception {
+    CommitLog log = CommitLog.open(fs, DIRECTORY, SERVER, LogKind.USER, options, failure::complete);
+    log.awaitStandby();
+    return log;
+  }
+
+  /** Returns when so many segments were created. */
+  private static void awaitSegments(CommitLog log, int count) {
+    while (log.statistics().segments() < count) {
+      Thread.onSpinWait();
+    }
   }
 
   private RecordSource read() throws IOException {
@@ -149,7 +159,8 @@ class CommitLogTest {
 
   @Test
   void aFailedFlushIsRepeatedInTheNextSegmentAndNobodyNotices() throws Exception {
-    for (Effect effect : List.of(new Effect.Fail(), new Effect.FailAfter())) {
+    List<Effect> effects = List.of(new Effect.Fail(), new Effect.FailAfter());
+    for (Effect effect : effects) {
       fs.delete(DIRECTORY, true);
       LogDirectory.create(fs, DIRECTORY);
       try (CommitLog log = open(OPTIONS)) {
@@ -157,7 +168,8 @@ class CommitLogTest {
         fs.disk().inject(FaultInjector.at(Operation.FLUSH, path -> true, 1, effect));
         log.append(record(TABLET, 2, 10)).get();
         log.append(record(TABLET, 3, 10)).get();
-        assertThat(log.statistics().segments()).isEqualTo(2);
+        awaitSegments(
+            log, 3); // The failed one, the one that took over, and the next that stands by.
         assertThat(log.statistics().failures()).isEqualTo(1);
       }
       assertThat(all(read().distinct()))
@@ -170,7 +182,7 @@ class CommitLogTest {
   void aLogThatCannotBeginASegmentGivesUpAndSaysThatTheOutcomeIsUnknown() throws Exception {
     CommitLog log = open(OPTIONS);
     fs.disk().inject(FaultInjector.always(Operation.CREATE, path -> true, new Effect.Fail()));
-    fs.disk().inject(FaultInjector.at(Operation.FLUSH, path -> true, 1, new Effect.Fail()));
+    fs.disk().inject(FaultInjector.always(Operation.FLUSH, path -> true, new Effect.Fail()));
     assertOutcome(log.append(record(TABLET, 1, 10)), SteleException.Code.OUTCOME_UNKNOWN);
     assertThat(failure.get()).hasMessageContaining("injected");
     assertOutcome(log.append(record(TABLET, 2, 10)), SteleException.Code.RETRY_LATER);
@@ -208,28 +220,36 @@ class CommitLogTest {
   void segmentsRollAtTheirSizeAndGoWhenNobodyNeedsThem() throws Exception {
     try (CommitLog log = open(OPTIONS.withSegmentBytes(1000))) {
       for (int i = 1; i <= 10; i++) {
+        awaitSegments(log, i + 1);
         log.append(record(tablet(1), i, 600)).get();
         log.append(record(tablet(2), i, 600)).get();
       }
+      awaitSegments(log, 12);
       log.append(record(tablet(3), 1, 10)).get();
-      assertThat(LogDirectory.segments(fs, DIRECTORY)).hasSize(11);
+      assertThat(LogDirectory.segments(fs, DIRECTORY)).hasSize(12); // One stands by.
+      assertThat(log.oldestNeeded().orElseThrow().segments()).isEqualTo(11);
       assertThat(log.oldestNeeded().orElseThrow().tablets())
           .containsOnly(java.util.Map.entry(tablet(1), 1L), java.util.Map.entry(tablet(2), 1L));
       log.release(tablet(1), 10);
-      assertThat(LogDirectory.segments(fs, DIRECTORY)).hasSize(11);
+      assertThat(LogDirectory.segments(fs, DIRECTORY)).hasSize(12);
       log.release(tablet(2), 4);
       assertThat(LogDirectory.segments(fs, DIRECTORY))
           .extracting(Segment::number)
           .startsWith(5L)
-          .hasSize(7);
+          .hasSize(8);
       assertThat(log.oldestNeeded().orElseThrow().segment()).isEqualTo(5);
       log.forget(tablet(2));
-      assertThat(LogDirectory.segments(fs, DIRECTORY)).hasSize(1);
-      assertThat(log.oldestNeeded()).isEmpty();
+      assertThat(LogDirectory.segments(fs, DIRECTORY))
+          .extracting(Segment::number)
+          .containsExactly(11L, 12L);
+      assertThat(log.oldestNeeded().orElseThrow().tablets()).containsOnlyKeys(tablet(3));
+      assertThat(log.oldestNeeded().orElseThrow().beingWritten()).isTrue();
       log.roll();
+      awaitSegments(log, 13);
       log.append(record(tablet(4), 1, 10)).get();
       log.forget(tablet(3));
       log.forget(tablet(4));
+      assertThat(log.oldestNeeded()).isEmpty();
     }
     assertThat(all(read().only(tablet(1)))).isEmpty();
   }
@@ -266,6 +286,47 @@ class CommitLogTest {
   }
 
   @Test
+  void oneRecordThatAsksForItSyncsTheFlushItSharesWithOthers() throws Exception {
+    CountDownLatch flushing = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    Path file = LogDirectory.segment(DIRECTORY, LogKind.USER, 1);
+    try (CommitLog log = open(OPTIONS)) {
+      fs.disk()
+          .inject(
+              FaultInjector.at(
+                  Operation.FLUSH,
+                  path -> true,
+                  1,
+                  new Effect.Delay(
+                      () -> {
+                        flushing.countDown();
+                        await(goOn);
+                      })));
+      CompletableFuture<Void> first = log.append(record(TABLET, 1, 10));
+      flushing.await();
+      first.thenRun(() -> assertUnsynced(file, true));
+      List<CompletableFuture<Void>> shared = new ArrayList<>();
+      shared.add(log.append(record(TABLET, 2, 10)));
+      shared.add(log.append(record(TABLET, 3, 10), Durability.HSYNC));
+      shared.add(log.append(record(TABLET, 4, 10)));
+      goOn.countDown();
+      CompletableFuture.allOf(shared.toArray(CompletableFuture[]::new)).get();
+      assertThat(log.statistics().flushes()).isEqualTo(2);
+      assertUnsynced(file, false);
+      log.append(record(TABLET, 5, 10)).get();
+      assertUnsynced(file, true);
+    }
+  }
+
+  private void assertUnsynced(Path file, boolean some) {
+    try {
+      assertThat(fs.disk().unsyncedBytes(file) > 0).isEqualTo(some);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
   void aFileSystemThatCannotFlushIsRefused() {
     fs.disk().withoutFlush();
     assertThatThrownBy(() -> open(OPTIONS))
@@ -288,18 +349,21 @@ class CommitLogTest {
         log.append(record(TABLET, i, 100)).get();
       }
     }
-    Path second = LogDirectory.segment(DIRECTORY, LogKind.USER, 2);
+    List<Long> numbers =
+        LogDirectory.segments(fs, DIRECTORY).stream().map(Segment::number).toList();
+    assertThat(numbers).hasSizeGreaterThanOrEqualTo(5);
+    Path second = LogDirectory.segment(DIRECTORY, LogKind.USER, numbers.get(1));
     fs.disk().truncate(second, (int) fs.getFileStatus(second).getLen() - 1);
     assertThatThrownBy(() -> all(read()))
         .isInstanceOf(CorruptionException.class)
-        .hasMessageContaining("user-2.log")
+        .hasMessageContaining(second.getName())
         .hasMessageContaining("acknowledged");
     fs.delete(second, false);
     assertThatThrownBy(() -> all(read()))
         .isInstanceOf(CorruptionException.class)
-        .hasMessageContaining("user-2.log")
+        .hasMessageContaining(second.getName())
         .hasMessageContaining("missing");
-    fs.delete(LogDirectory.segment(DIRECTORY, LogKind.USER, 1), false);
+    fs.delete(LogDirectory.segment(DIRECTORY, LogKind.USER, numbers.get(0)), false);
     assertThat(all(read())).extracting(LogRecord::sequence).containsExactly(3L, 4L, 5L);
   }
 

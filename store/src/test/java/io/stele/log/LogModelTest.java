@@ -24,15 +24,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random records, failures and a crash: what is read afterwards is a piece of what was appended,
- * without a gap, that ends no earlier than what was acknowledged and begins no later than what is
- * still needed.
+ * Random records, failures, streams that hang so that the log switches its writers, and a crash:
+ * what is read afterwards is a piece of what was appended, without a gap, that ends no earlier than
+ * what was acknowledged and begins no later than what is still needed.
  */
 @Timeout(120)
 class LogModelTest {
   private static final Path LOGS = new Path("crash:/logs/" + LogRecords.SERVER);
   private static final Path RECOVERY = new Path("crash:/recovery/" + LogRecords.SERVER);
   private static final int TABLETS = 5;
+
+  /** How often a hanging stream is looked at before it is let go. */
+  private static final int LOOKS = 100_000;
 
   static LongStream seeds() {
     return Seeds.of(60);
@@ -47,6 +50,7 @@ class LogModelTest {
     boolean losePower = random.nextBoolean();
     LogDirectory.create(fs, LOGS);
     CompletableFuture<IOException> failure = new CompletableFuture<>();
+    SlowDisk.Clock clock = new SlowDisk.Clock();
     CommitLog log =
         CommitLog.open(
             fs,
@@ -57,8 +61,13 @@ class LogModelTest {
                 .withSegmentBytes(1000 + random.nextInt(100_000))
                 .withDurability(losePower ? Durability.HSYNC : Durability.HFLUSH)
                 .withRetries(4, Duration.ofNanos(1000)),
+            clock.log(),
             failure::complete);
     double failures = random.nextInt(3) == 0 ? 0 : random.nextDouble() / 10;
+    SlowDisk.RandomHangs hangs =
+        new SlowDisk.RandomHangs(
+            new Random(seed + 2), random.nextInt(3) == 0 ? 0 : random.nextDouble() / 5);
+    disk.inject(hangs);
     disk.inject(FaultInjector.random(new Random(seed + 1), failures, path -> true));
 
     List<LogRecord> appended = new ArrayList<>();
@@ -68,8 +77,8 @@ class LogModelTest {
     int steps = random.nextInt(600);
     for (int step = 0; step < steps && !failure.isDone(); step++) {
       TabletId tablet = LogRecords.tablet(random.nextInt(TABLETS));
-      switch (random.nextInt(12)) {
-        case 0 -> settle(outcomes, random);
+      switch (random.nextInt(14)) {
+        case 0 -> settle(outcomes, random, clock, hangs);
         case 1 -> {
           long sequence = sequences.getOrDefault(tablet, 0L);
           long upTo = sequence - random.nextInt(10);
@@ -77,6 +86,8 @@ class LogModelTest {
           log.release(tablet, upTo);
         }
         case 2 -> log.roll();
+        case 3 -> clock.pass(Duration.ofMillis(random.nextInt(2000)));
+        case 4 -> hangs.letGo();
         default -> {
           long sequence = sequences.merge(tablet, 1L + random.nextInt(3), Long::sum);
           LogRecord record = LogRecords.random(tablet, sequence, random);
@@ -90,6 +101,7 @@ class LogModelTest {
     } else {
       disk.crash(random);
     }
+    hangs.letGoForEver();
     log.close();
     disk.heal();
 
@@ -137,10 +149,26 @@ class LogModelTest {
     return appended.size();
   }
 
-  private static void settle(List<CompletableFuture<Void>> outcomes, Random random) {
+  /** Waits for one, while time passes and hanging streams are let go late. */
+  private static void settle(
+      List<CompletableFuture<Void>> outcomes,
+      Random random,
+      SlowDisk.Clock clock,
+      SlowDisk.RandomHangs hangs) {
     if (!outcomes.isEmpty()) {
       CompletableFuture<Void> one = outcomes.get(random.nextInt(outcomes.size()));
-      assertThat(one.handle((done, failed) -> true).join()).isTrue();
+      boolean waited = false;
+      for (int i = 1; !one.isDone(); i++) {
+        if (!waited && hangs.any()) {
+          clock.pass(SlowFlushes.SWITCH_INTERVAL);
+          waited = true;
+        }
+        if (i % LOOKS == 0) {
+          hangs.letGo();
+          waited = false;
+        }
+        Thread.onSpinWait();
+      }
     }
   }
 }

@@ -33,7 +33,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(120)
 class LogReaderTest {
-  private static final SegmentHeader HEADER = new SegmentHeader(LogKind.META, SERVER, 3, 2, 4711);
+  private static final SegmentHeader HEADER = new SegmentHeader(LogKind.META, SERVER, 3);
+  private static final SegmentLink LINK = new SegmentLink(2, 4711);
   private static final Path FILE = new Path("crash:/meta-3.log");
   private static final List<LogRecord> RECORDS =
       List.of(
@@ -54,16 +55,19 @@ class LogReaderTest {
           record(tablet(2), 300, 300));
 
   private final CrashableFileSystem fs = CrashableFileSystem.create();
-  private final List<Integer> ends = new ArrayList<>(); // Where the header and each record end.
+  private final List<Integer> ends = new ArrayList<>(); // Where the link and each record end.
+  private int headerEnd;
   private final byte[] segment = write();
 
   private byte[] write() {
     try {
       LogWriter writer = LogWriter.create(new SegmentFiles(fs), FILE, HEADER);
+      headerEnd = (int) writer.position();
+      writer.append(LINK);
       ends.add((int) writer.position());
       for (LogRecord record : RECORDS) {
-        byte[] body = LogFormat.encodeBody(record);
-        writer.append(body, Crc32c.of(body, 0, body.length));
+        ByteWriter body = LogFormat.encodeBody(record);
+        writer.append(body, Crc32c.of(body.array(), 0, body.size()));
         ends.add((int) writer.position());
       }
       writer.flush(Durability.HSYNC);
@@ -110,6 +114,7 @@ class LogReaderTest {
     assertThat(readable(segment)).isEqualTo(RECORDS);
     try (LogReader reader = open(segment)) {
       assertThat(reader.header()).contains(HEADER);
+      assertThat(reader.link()).contains(LINK);
     }
   }
 
@@ -139,7 +144,7 @@ class LogReaderTest {
         }
         assertThat(reader.torn())
             .as("cut at %d", length)
-            .isEqualTo(length > 0 && !ends.contains(length));
+            .isEqualTo(length > 0 && length != headerEnd && !ends.contains(length));
       }
     }
   }
@@ -196,7 +201,7 @@ class LogReaderTest {
         .isInstanceOf(DamagedException.class)
         .hasMessageContaining("offset " + segment.length);
 
-    SegmentHeader other = new SegmentHeader(LogKind.META, SERVER, 4, 2, 4711);
+    SegmentHeader other = new SegmentHeader(LogKind.META, SERVER, 4);
     byte[] stale = segment.clone();
     byte[] header = LogFormat.encodeHeader(other);
     System.arraycopy(header, 0, stale, 0, header.length);
@@ -215,6 +220,27 @@ class LogReaderTest {
   }
 
   @Test
+  void aSegmentThatStoodByHasNoLinkAndNoRecordsAndOneWithoutALinkFirstIsDamaged() throws Exception {
+    byte[] unused = Arrays.copyOf(segment, headerEnd);
+    try (LogReader reader = open(unused)) {
+      assertThat(reader.header()).contains(HEADER);
+      assertThat(reader.link()).isEmpty();
+      assertThat(reader.next()).isEmpty();
+      assertThat(reader.torn()).isFalse();
+    }
+    Path file = new Path("crash:/unlinked");
+    LogWriter writer = LogWriter.create(new SegmentFiles(fs), file, HEADER);
+    ByteWriter body = LogFormat.encodeBody(RECORDS.get(0));
+    writer.append(body, Crc32c.of(body.array(), 0, body.size()));
+    writer.close();
+    try (LogReader reader = LogReader.open(fs, file)) {
+      assertThatThrownBy(reader::next)
+          .isInstanceOf(CorruptionException.class)
+          .hasMessageContaining("what was before it");
+    }
+  }
+
+  @Test
   void aNewerVersionIsSaidToBeNewer() {
     byte[] newer = segment.clone();
     newer[LogFormat.MAGIC.length] = 2;
@@ -223,8 +249,8 @@ class LogReaderTest {
     crc.writeInt(Crc32c.of(newer, 0, start));
     System.arraycopy(crc.array(), 0, newer, start, Integer.BYTES);
     crc.clear();
-    crc.writeInt(Crc32c.of(newer, 0, ends.get(0) - Integer.BYTES));
-    System.arraycopy(crc.array(), 0, newer, ends.get(0) - Integer.BYTES, Integer.BYTES);
+    crc.writeInt(Crc32c.of(newer, 0, headerEnd - Integer.BYTES));
+    System.arraycopy(crc.array(), 0, newer, headerEnd - Integer.BYTES, Integer.BYTES);
     assertThatThrownBy(() -> open(newer))
         .isInstanceOf(IOException.class)
         .isNotInstanceOf(CorruptionException.class)
@@ -253,6 +279,7 @@ class LogReaderTest {
         .containsExactly((long) ends.get(1), (long) ends.get(3));
     assertThat(lines)
         .anyMatch(line -> line.contains("segment 3 (META) of " + SERVER))
+        .anyMatch(line -> line.contains("after segment 2 acknowledged up to 4711"))
         .anyMatch(line -> line.contains("sequence 300") && line.contains("cells 1"))
         .anyMatch(line -> line.startsWith("damaged: "));
     fs.disk().truncate(FILE, ends.get(4) + 5);

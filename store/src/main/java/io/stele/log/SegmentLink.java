@@ -1,0 +1,14 @@
+package io.stele.log;
+
+/**
+ * What a segment says, before its first record, of the one that was written before it. A segment
+ * without one was created to stand by and never used.
+ *
+ * @param previous the number of the segment that was written before; 0 for the first
+ * @param previousAcknowledgedBytes how far that one was acknowledged when this one took over: what
+ *     it has less than that has been lost
+ */
+record SegmentLink(long previous, long previousAcknowledgedBytes) {
+  /** What the first segment of a log says. */
+  static final SegmentLink NONE = new SegmentLink(0, 0);
+}

@@ -1,0 +1,492 @@
+package io.stele.log;
+
+import static io.stele.log.LogRecords.SERVER;
+import static io.stele.log.LogRecords.TABLET;
+import static io.stele.log.LogRecords.all;
+import static io.stele.log.LogRecords.record;
+import static io.stele.log.LogRecords.tablet;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.log.SlowDisk.Hang;
+import io.stele.model.Durability;
+import io.stele.model.SteleException;
+import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.FaultInjector;
+import io.stele.sim.FaultInjector.Effect;
+import io.stele.sim.Operation;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The log goes on with its other writer when one is slow, and nothing is lost or told twice. */
+@Timeout(60)
+class SwitchOverTest {
+  private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
+  private static final Path RECOVERY = new Path("crash:/recovery/" + SERVER);
+  private static final LogOptions OPTIONS = LogOptions.DEFAULT.withRetries(5, Duration.ofMillis(1));
+  private static final Duration SLOW = SlowFlushes.SLOW_MIN.plusMillis(1);
+
+  private final CrashableFileSystem fs = CrashableFileSystem.create();
+  private final SlowDisk.Clock clock = new SlowDisk.Clock();
+  private final CompletableFuture<IOException> failure = new CompletableFuture<>();
+  private final List<Hang> hangs = new ArrayList<>();
+  private CommitLog log;
+
+  @BeforeEach
+  void open() throws Exception {
+    open(OPTIONS);
+  }
+
+  private void open(LogOptions options) throws Exception {
+    fs.delete(DIRECTORY, true);
+    LogDirectory.create(fs, DIRECTORY);
+    log =
+        CommitLog.open(
+            fs, DIRECTORY, SERVER, LogKind.USER, options, clock.log(), failure::complete);
+    log.awaitStandby();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    hangs.forEach(Hang::succeed);
+    log.close();
+    for (Thread thread : log.threads()) {
+      thread.join(); // None is left behind.
+    }
+  }
+
+  private Hang hang(Operation operation, int segment) {
+    return inject(Hang.of(operation, "user-" + segment + ".log"));
+  }
+
+  private Hang inject(Hang hang) {
+    hangs.add(hang);
+    fs.disk().inject(hang);
+    return hang;
+  }
+
+  private void fail(Operation operation, int segment) {
+    fs.disk()
+        .inject(
+            FaultInjector.at(
+                operation,
+                path -> path.getName().equals("user-" + segment + ".log"),
+                1,
+                new Effect.Fail()));
+  }
+
+  private void append(long sequence) throws Exception {
+    log.append(record(TABLET, sequence, 10)).get();
+  }
+
+  private List<Long> sequences(int segment) throws IOException {
+    List<Long> sequences = new ArrayList<>();
+    Path file = LogDirectory.segment(DIRECTORY, LogKind.USER, segment);
+    try (LogReader reader = LogReader.open(fs, file)) {
+      for (var next = reader.next(); next.isPresent(); next = reader.next()) {
+        sequences.add(next.get().sequence());
+      }
+    }
+    return sequences;
+  }
+
+  private static List<Long> distinct(CrashableFileSystem fs, Path directory) throws IOException {
+    return all(LogDirectory.read(fs, directory, LogKind.USER).distinct()).stream()
+        .map(LogRecord::sequence)
+        .toList();
+  }
+
+  private List<Integer> segments() throws IOException {
+    return LogDirectory.segments(fs, DIRECTORY).stream()
+        .map(segment -> (int) segment.number())
+        .toList();
+  }
+
+  /** Record 1 is acknowledged, and the flush of record 2 hangs until it is taken over. */
+  private Hang switchFromFirst(List<Long> order) throws Exception {
+    append(1);
+    Hang hang = hang(Operation.FLUSH, 1);
+    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10)).thenRun(() -> order.add(2L));
+    hang.await();
+    CompletableFuture<Void> third = log.append(record(TABLET, 3, 10)).thenRun(() -> order.add(3L));
+    assertThat(second).isNotDone();
+    clock.pass(SLOW);
+    second.get();
+    third.get();
+    return hang;
+  }
+
+  private Hang switchFromFirst() throws Exception {
+    return switchFromFirst(Collections.synchronizedList(new ArrayList<>()));
+  }
+
+  /** How a slow flush ends. */
+  enum End {
+    SUCCEEDS,
+    FAILS,
+    FAILS_AFTER_IT_WAS_DONE,
+    NEVER
+  }
+
+  @ParameterizedTest
+  @EnumSource(End.class)
+  void whatASlowFlushHoldsIsAcknowledgedThroughTheStandbyHoweverTheFirstEnds(End end)
+      throws Exception {
+    List<Long> order = Collections.synchronizedList(new ArrayList<>());
+    Hang hang = switchFromFirst(order);
+    assertThat(log.statistics().switchOvers()).isEqualTo(1);
+    assertThat(order).containsExactly(2L, 3L);
+    assertThat(sequences(2)).containsExactly(2L, 3L);
+    switch (end) {
+      case SUCCEEDS -> hang.succeed();
+      case FAILS -> hang.fail(new Effect.Fail());
+      case FAILS_AFTER_IT_WAS_DONE -> hang.fail(new Effect.FailAfter());
+      case NEVER -> {}
+    }
+    if (end != End.NEVER) {
+      log.awaitStandby(); // The first writer has ended its segment and made another.
+      assertThat(sequences(1)).containsExactly(1L, 2L); // The second twice, or a torn tail.
+    }
+    append(4);
+    assertThat(order).containsExactly(2L, 3L);
+    assertThat(log.statistics().records()).isEqualTo(4);
+    assertThat(distinct(fs, DIRECTORY)).containsExactly(1L, 2L, 3L, 4L);
+    assertThat(failure).isNotDone();
+  }
+
+  @Test
+  void aFlushThatIsNotSlowIsWaitedFor() throws Exception {
+    append(1);
+    Hang hang = hang(Operation.FLUSH, 1);
+    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
+    hang.await();
+    clock.pass(SlowFlushes.SLOW_MIN);
+    hang.succeed();
+    second.get();
+    assertThat(log.statistics().switchOvers()).isZero();
+    assertThat(sequences(2)).isEmpty();
+  }
+
+  @Test
+  void aFileSystemThatIsSlowAsAWholeIsNotFloodedWithSegments() throws Exception {
+    Hang first = switchFromFirst();
+    first.succeed();
+    log.awaitStandby();
+    Hang second = hang(Operation.FLUSH, 2);
+    CompletableFuture<Void> waiting = log.append(record(TABLET, 4, 10));
+    second.await();
+    clock.pass(Duration.ofSeconds(5));
+    second.succeed();
+    waiting.get();
+    assertThat(log.statistics().switchOvers()).isEqualTo(1);
+    assertThat(sequences(2)).containsExactly(2L, 3L, 4L);
+
+    Hang third = hang(Operation.FLUSH, 2);
+    CompletableFuture<Void> again = log.append(record(TABLET, 5, 10));
+    third.await();
+    clock.pass(SlowFlushes.SWITCH_INTERVAL);
+    again.get();
+    assertThat(log.statistics().switchOvers()).isEqualTo(2);
+    assertThat(sequences(3)).containsExactly(5L);
+  }
+
+  @Test
+  void neitherAHangingCloseNorAHangingCreationDelaysAnybody() throws Exception {
+    Hang closing = hang(Operation.CLOSE, 1);
+    switchFromFirst().succeed();
+    closing.await();
+    append(4);
+    Hang creating = hang(Operation.CREATE, 3);
+    closing.succeed();
+    creating.await();
+    append(5);
+    assertThat(sequences(2)).containsExactly(2L, 3L, 4L, 5L);
+  }
+
+  @Test
+  void whenTheStandbyFailsTooWhatWaitsGoesToTheNextSegment() throws Exception {
+    append(1);
+    fail(Operation.FLUSH, 2);
+    Hang hang = hang(Operation.FLUSH, 1);
+    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
+    hang.await();
+    clock.pass(SLOW);
+    second.get();
+    assertThat(sequences(3)).containsExactly(2L);
+    append(3);
+    hang.succeed();
+    log.awaitStandby();
+    assertThat(distinct(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
+  }
+
+  @Test
+  void aWriterThatHangsWithoutAStandbyIsInterruptedAndItsRecordsGoToTheNextSegment()
+      throws Exception {
+    Hang creating = hang(Operation.CREATE, 3);
+    switchFromFirst().succeed();
+    creating.await(); // From here on nobody stands by.
+    Hang flushing = inject(Hang.interruptible(Operation.FLUSH, "user-2.log"));
+    CompletableFuture<Void> waiting = log.append(record(TABLET, 4, 10));
+    flushing.await();
+    clock.pass(CommitPipeline.PATIENCE);
+    waiting.get();
+    assertThat(sequences(4)).containsExactly(4L);
+    creating.succeed(); // Too late: a higher segment is in use.
+    log.awaitStandby();
+    append(5);
+    assertThat(segments()).containsExactly(1, 2, 4, 5);
+    assertThat(distinct(fs, DIRECTORY)).containsExactly(1L, 2L, 3L, 4L, 5L);
+  }
+
+  @Test
+  void aFullSegmentIsFollowedAtOnceByTheOneThatStandsBy() throws Exception {
+    close();
+    open(OPTIONS.withSegmentBytes(1000));
+    Hang closing = hang(Operation.CLOSE, 1);
+    log.append(record(TABLET, 1, 2000)).get();
+    closing.await();
+    append(2);
+    assertThat(sequences(2)).containsExactly(2L);
+    assertThat(fs.disk().unsyncedBytes(LogDirectory.segment(DIRECTORY, LogKind.USER, 1))).isZero();
+    assertThat(log.statistics().switchOvers()).isZero();
+  }
+
+  @Test
+  void aSegmentGoesOnWhileNobodyStandsByUpToTwiceItsSize() throws Exception {
+    close();
+    open(OPTIONS.withSegmentBytes(1000));
+    Hang creating = hang(Operation.CREATE, 3);
+    log.append(record(TABLET, 1, 2000)).get();
+    creating.await();
+    log.append(record(TABLET, 2, 1200)).get();
+    assertThat(sequences(2)).containsExactly(2L);
+    log.append(record(TABLET, 3, 1200)).get();
+    assertThat(sequences(2)).containsExactly(2L, 3L);
+    append(4);
+    assertThat(sequences(4)).containsExactly(4L);
+  }
+
+  @Test
+  void aSlowSegmentIsDeletedNeitherBeforeItsWriterIsThroughNorAfterLaterOnes() throws Exception {
+    close();
+    open(OPTIONS.withSegmentBytes(1000));
+    Hang hang = switchFromFirst();
+    log.forget(TABLET);
+    assertThat(segments()).containsExactly(1, 2);
+    log.append(record(tablet(2), 1, 2000))
+        .get(); // Fills the second; the same writer makes a third.
+    append(4);
+    log.forget(tablet(2));
+    log.forget(TABLET);
+    assertThat(segments()).startsWith(1, 2, 3);
+    hang.succeed();
+    log.awaitStandby();
+    assertThat(segments()).containsExactly(3, 4);
+  }
+
+  @Test
+  void whatASlowWriterHoldsIsNotEnteredAgainAfterItWasReleased() throws Exception {
+    append(1);
+    Hang writing = hang(Operation.WRITE, 1);
+    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
+    writing.await();
+    clock.pass(SLOW);
+    second.get();
+    log.release(TABLET, 2);
+    assertThat(log.oldestNeeded()).isEmpty();
+    writing.succeed();
+    log.awaitStandby();
+    assertThat(log.oldestNeeded()).isEmpty();
+    assertThat(segments()).containsExactly(2, 3);
+  }
+
+  @Test
+  void theAgeOfTheOldestRecordThatIsNeededIsTold() throws Exception {
+    assertThat(log.oldestNeeded()).isEmpty();
+    append(1);
+    clock.pass(Duration.ofMinutes(30));
+    log.append(record(tablet(2), 1, 10)).get();
+    clock.pass(Duration.ofMinutes(31));
+    OldestNeeded oldest = log.oldestNeeded().orElseThrow();
+    assertThat(oldest.age()).isEqualTo(Duration.ofMinutes(61));
+    assertThat(oldest.beingWritten()).isTrue();
+    assertThat(oldest.tablets()).containsOnlyKeys(TABLET, tablet(2));
+    log.roll();
+    while (segments().size() < 3) { // The next that stands by: the roll is over.
+      Thread.onSpinWait();
+    }
+    log.forget(TABLET);
+    log.forget(tablet(2));
+    assertThat(log.oldestNeeded()).isEmpty();
+    assertThat(segments()).containsExactly(2, 3);
+    append(2);
+    assertThat(log.oldestNeeded().orElseThrow().age()).isZero();
+  }
+
+  /** Moments of a switch at which all may end. */
+  enum Moment {
+    STANDBY_UNUSED,
+    FLUSH_HANGS,
+    SWITCHED_FIRST_HANGS,
+    FIRST_SUCCEEDED,
+    FIRST_FAILED,
+    FIRST_CLOSES
+  }
+
+  @ParameterizedTest
+  @EnumSource(Moment.class)
+  void aCrashLosesNothingThatWasAcknowledged(Moment moment) throws Exception {
+    close();
+    for (int seed = 0; seed < 20; seed++) {
+      for (boolean power : new boolean[] {false, true}) {
+        crash(moment, power, seed);
+      }
+    }
+  }
+
+  private void crash(Moment moment, boolean power, int seed) throws Exception {
+    SwitchOverTest life = new SwitchOverTest();
+    life.open(OPTIONS.withDurability(power ? Durability.HSYNC : Durability.HFLUSH));
+    int acknowledged = 3;
+    switch (moment) {
+      case STANDBY_UNUSED -> {
+        life.append(1);
+        acknowledged = 1;
+      }
+      case FLUSH_HANGS -> {
+        life.append(1);
+        Hang hang = life.hang(Operation.FLUSH, 1);
+        CompletableFuture<Void> second = life.log.append(record(TABLET, 2, 10));
+        hang.await();
+        assertThat(second).isNotDone();
+        acknowledged = 1;
+      }
+      case SWITCHED_FIRST_HANGS -> life.switchFromFirst();
+      case FIRST_SUCCEEDED -> {
+        life.switchFromFirst().succeed();
+        life.log.awaitStandby();
+      }
+      case FIRST_FAILED -> {
+        life.switchFromFirst().fail(new Effect.Fail());
+        life.log.awaitStandby();
+      }
+      case FIRST_CLOSES -> {
+        Hang closing = life.hang(Operation.CLOSE, 1);
+        life.switchFromFirst().succeed();
+        closing.await();
+      }
+    }
+    if (power) {
+      life.fs.disk().powerLoss(new Random(seed));
+    } else {
+      life.fs.disk().crash(new Random(seed));
+    }
+    life.close();
+    life.fs.disk().heal();
+    CrashableFileSystem after = life.fs.disk().mount();
+    new LogFence(after).fence(DIRECTORY, RECOVERY);
+    List<Long> read = distinct(after, RECOVERY);
+    assertThat(read)
+        .as("seed %d", seed)
+        .hasSizeGreaterThanOrEqualTo(acknowledged)
+        .isEqualTo(List.of(1L, 2L, 3L).subList(0, read.size()));
+  }
+
+  @Test
+  void aSlowWriterThatWakesAfterTheFenceAcknowledgesNothing() throws Exception {
+    append(1);
+    Hang hang = hang(Operation.FLUSH, 1);
+    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
+    hang.await();
+    CrashableFileSystem master = fs.disk().mount();
+    new LogFence(master).fence(DIRECTORY, RECOVERY);
+    assertThat(distinct(master, RECOVERY)).containsExactly(1L);
+    hang.succeed();
+    assertUnknown(second);
+    assertThat(failure.get()).isNotNull();
+    assertThat(distinct(master, RECOVERY)).containsExactly(1L);
+    assertThat(master.exists(DIRECTORY)).isFalse();
+  }
+
+  @Test
+  void aSwitchAfterTheFenceAcknowledgesNothing() throws Exception {
+    append(1);
+    Hang hang = hang(Operation.FLUSH, 1);
+    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
+    hang.await();
+    CrashableFileSystem master = fs.disk().mount();
+    new LogFence(master).fence(DIRECTORY, RECOVERY); // The lease of the standby, too.
+    clock.pass(SLOW);
+    assertUnknown(second); // While the first still hangs.
+    assertThat(failure.get()).isNotNull();
+    hang.succeed();
+    log.close();
+    assertThat(distinct(master, RECOVERY)).containsExactly(1L);
+    assertThat(LogDirectory.segments(master, RECOVERY))
+        .extracting(Segment::number)
+        .containsExactly(1L, 2L);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void closingWritesWhatWaitsAndLeavesAStreamThatHangs(boolean interruptible) throws Exception {
+    append(1);
+    Hang hang =
+        inject(
+            interruptible
+                ? Hang.interruptible(Operation.FLUSH, "user-1.log")
+                : Hang.of(Operation.FLUSH, "user-1.log"));
+    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
+    hang.await();
+    clock.pass(SLOW);
+    second.get();
+    CompletableFuture<Void> third = log.append(record(TABLET, 3, 10));
+    Thread closer = new Thread(log::close);
+    closer.start();
+    third.get();
+    while (closer.isAlive()) {
+      clock.pass(Duration.ofSeconds(1));
+      Thread.onSpinWait();
+    }
+    assertThat(distinct(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
+    assertThat(log.threads()).extracting(Thread::getName).hasSize(3).doesNotHaveDuplicates();
+    if (interruptible) {
+      for (Thread thread : log.threads()) {
+        thread.join();
+      }
+    } else {
+      log.threads().get(1).join();
+      log.threads().get(2).join();
+      assertThat(log.threads().get(0).isAlive()).isTrue(); // Until its stream comes back.
+    }
+  }
+
+  @Test
+  void aLogThatIsClosedLeavesNoStandbyBehind() throws Exception {
+    append(1);
+    log.close();
+    assertThat(segments()).containsExactly(1);
+    assertThat(failure).isNotDone();
+  }
+
+  private static void assertUnknown(CompletableFuture<Void> done) {
+    assertThatThrownBy(done::get)
+        .cause()
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
+  }
+}
