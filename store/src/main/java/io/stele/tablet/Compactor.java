@@ -31,6 +31,8 @@ import java.util.function.UnaryOperator;
  * commits are one by one. Safe for use by any number of threads.
  */
 final class Compactor {
+  private static final int CROWDED = 2;
+
   private final TabletEnvironment environment;
   private final TabletSpec spec;
   private final Snapshots snapshots;
@@ -130,8 +132,14 @@ final class Compactor {
     return wants(stack -> toCollect(stack, interval));
   }
 
+  /** Whether some stack has so many layers that more should wait. */
+  boolean isCrowded() {
+    return snapshots.peek().stacks(rules.get()).stream()
+        .anyMatch(stack -> stack.layers().size() > CROWDED * environment.options().filesMax());
+  }
+
   private boolean wants(Function<FileStack, Optional<List<FileStack.Layer>>> choice) {
-    return FileStack.of(snapshots.peek().files(), rules.get()).stream()
+    return snapshots.peek().stacks(rules.get()).stream()
         .anyMatch(stack -> choice.apply(stack).isPresent());
   }
 

@@ -3,6 +3,7 @@ package io.stele.tablet;
 import io.stele.memtable.Memtable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -25,11 +26,15 @@ final class Snapshot {
    */
   record Frozen(Memtable memtable, long boundary, CompletableFuture<Void> durable) {}
 
+  /** The stacks that the files make under some rules. */
+  private record Stacked(SchemaRules rules, List<FileStack> stacks) {}
+
   private final Memtable active;
   private final List<Frozen> frozen;
   private final List<TabletFile> files;
   private final long redoPoint;
   private final long oldestReadable;
+  private volatile Optional<Stacked> stacked = Optional.empty();
   private final AtomicInteger holders = new AtomicInteger(1);
 
   /**
@@ -72,6 +77,17 @@ final class Snapshot {
 
   long oldestReadable() {
     return oldestReadable;
+  }
+
+  /** The stacks that the files make under {@code rules}; worked out when first asked for. */
+  List<FileStack> stacks(SchemaRules rules) {
+    Optional<Stacked> known = stacked;
+    if (known.isPresent() && known.get().rules() == rules) {
+      return known.get().stacks();
+    }
+    List<FileStack> stacks = FileStack.of(files, rules);
+    stacked = Optional.of(new Stacked(rules, stacks));
+    return stacks;
   }
 
   /**

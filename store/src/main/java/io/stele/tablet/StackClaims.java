@@ -66,7 +66,7 @@ final class StackClaims {
       }
       // Acquired under the lock: what was replaced before a claim was released is not in it.
       Snapshot snapshot = snapshots.acquire();
-      for (FileStack stack : FileStack.of(snapshot.files(), rules.get())) {
+      for (FileStack stack : snapshot.stacks(rules.get())) {
         if (Collections.disjoint(stack.files(), claimed)) {
           Optional<List<FileStack.Layer>> layers = choice.apply(stack);
           if (layers.isPresent()) {
@@ -92,7 +92,7 @@ final class StackClaims {
       }
       List<Claim> claims = new ArrayList<>();
       Snapshot snapshot = snapshots.acquire();
-      for (FileStack stack : FileStack.of(snapshot.files(), rules.get())) {
+      for (FileStack stack : snapshot.stacks(rules.get())) {
         snapshot.retain(); // Which this holds itself, so that it can.
         claimed.addAll(stack.files());
         claims.add(new Claim(snapshot, stack, stack.layers()));

@@ -294,6 +294,14 @@ public final class Tablet implements Closeable {
     return compactor.majorCompact();
   }
 
+  /**
+   * Whether some locality group has so many SSTables that merging compactions do not keep up: more
+   * should come as late, and as large, as memory allows.
+   */
+  public boolean isCrowded() {
+    return compactor.isCrowded();
+  }
+
   /** Whether {@link #mergingCompact} would find something to do. */
   public boolean wantsMergingCompaction() {
     return compactor.wantsMerging();

@@ -21,9 +21,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Decides, round by round, which tablets compact and which split, and has other threads do it.
  *
- * <p>A tablet makes a minor compaction when its memtable is large, when it is the largest while
- * memory is tight, and when it is what keeps too many log segments alive. Rounds are run by one
- * thread; the work by the executors of each kind, so that METADATA never waits for user data.
+ * <p>A tablet makes a minor compaction when its memtable is large (and its SSTables not too many),
+ * when it is the largest while memory is tight, and when it is what keeps too many log segments
+ * alive. Rounds are run by one thread; the work by the executors of each kind, so that METADATA
+ * never waits for user data.
  */
 final class Maintenance {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
@@ -72,7 +73,8 @@ final class Maintenance {
         life.abort("tablet " + hosted.id() + " has stopped: " + failure.get());
         return;
       }
-      if (hosted.tablet().statistics().memtableBytes() > config.memtableBytes()) {
+      if (hosted.tablet().statistics().memtableBytes() > config.memtableBytes()
+          && !hosted.tablet().isCrowded()) {
         startMinor(hosted);
       }
       startLarger(hosted);
