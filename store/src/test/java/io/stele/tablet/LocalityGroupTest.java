@@ -18,6 +18,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
@@ -173,6 +174,21 @@ class LocalityGroupTest {
     fixture.tablet.minorCompact();
     assertThat(fixture.tablet.collectGarbage(Duration.ofDays(1))).isTrue();
     assertThat(file(fixture, "rank").table().properties().cells()).isEqualTo(600);
+  }
+
+  @Test
+  void largerCompactionsGoAtThePaceTheyAreGivenAndMinorOnesDoNotWait() throws IOException {
+    AtomicLong passed = new AtomicLong();
+    TabletFixture fixture = new TabletFixture(APART);
+    fixture.pace = passed::addAndGet;
+    fixture.reopen(List.of());
+    for (int i = 0; i < 20; i++) {
+      fixture.put("r" + i, "page", "", 1, "x".repeat(300_000));
+    }
+    fixture.tablet.minorCompact();
+    assertThat(passed).hasValue(0);
+    fixture.tablet.majorCompact();
+    assertThat(passed.get()).isBetween(6_000_000L, 6_001_000L);
   }
 
   @Test
