@@ -98,7 +98,7 @@ public final class EngineBenchmark {
             new TabletEnvironment(
                 fs,
                 root,
-                new CaffeineBlockCache(1L << 30),
+                new CaffeineBlockCache(1L << 30, 0),
                 MemoryAccount.NONE,
                 new LogOfTablet(log),
                 edit -> {},
