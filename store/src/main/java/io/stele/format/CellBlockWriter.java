@@ -1,5 +1,6 @@
 package io.stele.format;
 
+import io.stele.model.Bytes;
 import java.util.Arrays;
 
 /**
@@ -65,6 +66,33 @@ public final class CellBlockWriter {
       byte[] value,
       int offset,
       int length) {
+    addKeyAndNumbers(key, keyLength, timestamp, sequence, ordinal, type, length);
+    if (length != 0) {
+      out.write(value, offset, length);
+    }
+  }
+
+  /** Adds a cell. */
+  public void add(
+      byte[] key,
+      int keyLength,
+      long timestamp,
+      long sequence,
+      int ordinal,
+      CellType type,
+      Bytes value) {
+    addKeyAndNumbers(key, keyLength, timestamp, sequence, ordinal, type, value.length());
+    out.write(value);
+  }
+
+  private void addKeyAndNumbers(
+      byte[] key,
+      int keyLength,
+      long timestamp,
+      long sequence,
+      int ordinal,
+      CellType type,
+      int valueLength) {
     if (cellCount % restartInterval == 0) {
       restart();
     }
@@ -76,7 +104,7 @@ public final class CellBlockWriter {
             | (timestamp == lastTimestamp ? SAME_TIMESTAMP : 0)
             | (sequence == lastSequence ? SAME_SEQUENCE : 0)
             | (ordinal == 0 ? ZERO_ORDINAL : 0)
-            | (length == 0 ? EMPTY_VALUE : 0));
+            | (valueLength == 0 ? EMPTY_VALUE : 0));
     if (!sameKey) {
       out.writeVarint(shared)
           .writeVarint(keyLength - shared)
@@ -94,8 +122,8 @@ public final class CellBlockWriter {
     if (ordinal != 0) {
       out.writeVarint(ordinal);
     }
-    if (length != 0) {
-      out.writeVarint(length).write(value, offset, length);
+    if (valueLength != 0) {
+      out.writeVarint(valueLength);
     }
     cellCount++;
   }

@@ -41,7 +41,7 @@ public final class MutationBlock {
             put.timestampMicros() == Edit.SERVER_TIMESTAMP
                 ? serverTimestamp
                 : put.timestampMicros();
-        add(block, key, timestamp, sequence, ordinal, CellType.PUT, put.value().toByteArray());
+        block.add(key, key.length, timestamp, sequence, ordinal, CellType.PUT, put.value());
       } else if (edit instanceof Edit.DeleteCell delete) {
         byte[] key = ColumnKey.of(row, delete.family(), delete.qualifier());
         add(block, key, delete.timestampMicros(), sequence, ordinal, CellType.DELETE_CELL, NOTHING);

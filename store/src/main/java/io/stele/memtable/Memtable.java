@@ -2,30 +2,32 @@ package io.stele.memtable;
 
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
-import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Sorted cells in memory.
  *
- * <p>Always holds: a cell once added stays, unchanged, for as long as the memtable is used; and all
+ * <p>Always holds: a cell once added stays, unchanged, for as long as the memtable is held; and all
  * cells of a memtable have a higher sequence number than those of the one before it.
  *
- * <p>Any number of threads may read while others add; readers take no lock. A reader sees every
- * cell whose adding ended before its cursor was placed, as far as its read point lets it, and may
- * or may not see later ones: so a read point is only ever one whose cells were all added before.
+ * <p>One thread at a time adds: a tablet does so under its sequence lock, and alone while it is
+ * opened. Any number of threads read meanwhile; readers take no lock. A reader sees every cell
+ * whose adding ended before its cursor was placed, as far as its read point lets it, and may or may
+ * not see later ones; each whole or not at all. So a read point is only ever one whose cells were
+ * all added before.
+ *
+ * <p>Who reads holds the memtable: {@link #retain} before, {@link #release} after.
  */
 public final class Memtable {
-  private final ConcurrentSkipListSet<MemtableCell> cells =
-      new ConcurrentSkipListSet<>(MemtableCell.ORDER);
-  private final AtomicLong bytes = new AtomicLong();
-  private final LongAdder cellCount = new LongAdder();
+  private final MemoryAccount account;
+  private final CellArena arena;
+  private final CellSkipList cells;
+  private final AtomicLong cellCount = new AtomicLong();
+  private final AtomicInteger holders = new AtomicInteger(1);
   private volatile boolean tombstones;
   private volatile boolean frozen;
-  private final MemoryAccount account;
-  private final AtomicInteger holders = new AtomicInteger(1);
+  private boolean adding;
 
   /** An empty memtable whose maker is the first holder and that nobody counts. */
   public Memtable() {
@@ -35,26 +37,57 @@ public final class Memtable {
   /** An empty memtable whose maker is the first holder and whose memory {@code account} counts. */
   public Memtable(MemoryAccount account) {
     this.account = account;
+    this.arena = new CellArena(account);
+    this.cells = new CellSkipList(arena);
+  }
+
+  /** Adds the current cell of {@code cell}; as the other one does. */
+  public void add(CellCursor cell) {
+    add(
+        cell.key(),
+        cell.keyLength(),
+        cell.timestamp(),
+        cell.sequence(),
+        cell.ordinal(),
+        cell.type(),
+        cell.valueArray(),
+        cell.valueOffset(),
+        cell.valueLength());
   }
 
   /**
-   * Adds a cell; the arrays are taken over and must not change again. A cell that is there already
-   * (the same log record replayed twice) changes nothing.
+   * Adds a cell; key and value are copied. A cell that is there already (the same log record
+   * replayed twice) changes nothing.
+   *
+   * @param key a column key, from 0 to {@code keyLength}
+   * @throws IllegalStateException where the memtable is frozen or let go, where another thread is
+   *     adding as far as that was noticed, and where an earlier addition failed half-way
    */
   public void add(
-      byte[] key, long timestamp, long sequence, int ordinal, CellType type, byte[] value) {
+      byte[] key,
+      int keyLength,
+      long timestamp,
+      long sequence,
+      int ordinal,
+      CellType type,
+      byte[] value,
+      int offset,
+      int length) {
     if (frozen) {
       throw new IllegalStateException("a frozen memtable takes no cell");
     }
-    MemtableCell cell = new MemtableCell(key, timestamp, sequence, ordinal, type, value);
+    if (adding) {
+      throw new IllegalStateException(
+          "two threads add to a memtable, or an addition to it has failed half-way");
+    }
+    adding = true;
     if (type.isTombstone()) {
       tombstones = true;
     }
-    if (cells.add(cell)) {
-      bytes.addAndGet(cell.bytes());
-      account.take(cell.bytes());
-      cellCount.increment();
+    if (cells.add(key, keyLength, timestamp, sequence, ordinal, type, value, offset, length)) {
+      cellCount.setRelease(cellCount.getPlain() + 1);
     }
+    adding = false;
   }
 
   /** The cells with a sequence number of {@code readPoint} or below. */
@@ -62,19 +95,21 @@ public final class Memtable {
     return new MemtableCursor(cells, readPoint);
   }
 
-  /** Memory taken, to within a few percent, in bytes. */
+  /**
+   * The memory it takes from the heap and tells its account, in bytes: whole chunks, used or not.
+   */
   public long bytes() {
-    return bytes.get();
+    return arena.bytes();
   }
 
   /** Number of cells. */
   public long cellCount() {
-    return cellCount.sum();
+    return cellCount.get();
   }
 
   /** Whether there are no cells. */
   public boolean isEmpty() {
-    return cells.isEmpty();
+    return cells.first() == 0;
   }
 
   /** Whether any of the cells is a tombstone. */
@@ -98,7 +133,8 @@ public final class Memtable {
    */
   public void release() {
     if (holders.decrementAndGet() == 0) {
-      account.letGo(bytes.get());
+      frozen = true;
+      account.letGo(bytes());
     }
   }
 }

@@ -3,36 +3,62 @@ package io.stele.memtable;
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import java.util.Arrays;
-import java.util.Iterator;
-import java.util.NavigableSet;
 
-/** Goes through the cells of a memtable that a read point lets through. */
+/**
+ * Goes through the cells of a memtable that a read point lets through. Values are not copied, and a
+ * key only where it is another than the cell's before, and asked for.
+ */
 final class MemtableCursor implements CellCursor {
-  private final NavigableSet<MemtableCell> cells;
-  private final long readPoint;
-  private Iterator<MemtableCell> rest;
-  private MemtableCell cell;
+  private static final int[] NO_KEY = {0};
 
-  MemtableCursor(NavigableSet<MemtableCell> cells, long readPoint) {
+  private final CellSkipList cells;
+  private final long readPoint;
+  private boolean placed;
+  private int node;
+  private int[] chunk = NO_KEY;
+  private int at;
+  private int numbers;
+  private byte[] key = new byte[64];
+  // The node whose key is in the array.
+  private int[] keyChunk = NO_KEY;
+  private int keyAt;
+  private int[] target = new int[16];
+
+  MemtableCursor(CellSkipList cells, long readPoint) {
     this.cells = cells;
     this.readPoint = readPoint;
   }
 
   @Override
-  public boolean seek(byte[] key, int length) {
-    rest = cells.tailSet(MemtableCell.before(Arrays.copyOf(key, length)), true).iterator();
-    return next();
+  public boolean seek(byte[] wanted, int length) {
+    placed = true;
+    if (length == 0) {
+      return load(cells.first());
+    }
+    int words = CellArena.words(length);
+    if (target.length < words) {
+      target = new int[words];
+    }
+    CellArena.pack(wanted, length, target, 0);
+    return load(cells.seek(target, length));
   }
 
   @Override
   public boolean next() {
-    if (rest == null) {
-      rest = cells.iterator();
+    if (!placed) {
+      placed = true;
+      return load(cells.first());
     }
-    while (rest.hasNext()) {
-      MemtableCell candidate = rest.next();
-      if (candidate.sequence <= readPoint) {
-        cell = candidate;
+    return node != 0 && load(cells.next(node));
+  }
+
+  /** Takes {@code first} for the current cell, or the next after it that may be seen. */
+  private boolean load(int first) {
+    for (node = first; node != 0; node = cells.next(node)) {
+      chunk = cells.arena().chunk(node);
+      at = CellArena.offset(node);
+      numbers = CellArena.numbers(chunk, at);
+      if (CellArena.sequence(chunk, numbers) <= readPoint) {
         return true;
       }
     }
@@ -41,46 +67,67 @@ final class MemtableCursor implements CellCursor {
 
   @Override
   public byte[] key() {
-    return cell.key;
+    if (at != keyAt || chunk != keyChunk) {
+      copyKey();
+    }
+    return key;
+  }
+
+  private void copyKey() {
+    int length = chunk[at];
+    int end = at + 1 + CellArena.words(length);
+    int keyLength = keyChunk[keyAt];
+    int keyEnd = keyAt + 1 + CellArena.words(keyLength);
+    int same = Arrays.mismatch(chunk, at + 1, end, keyChunk, keyAt + 1, keyEnd);
+    if (same >= 0 || length != keyLength) {
+      if (key.length < length) {
+        key = Arrays.copyOf(key, Math.max(length, key.length * 2));
+      }
+      // A word that was not full is copied in any case: the bytes after its end are another's.
+      int full = keyLength / Integer.BYTES;
+      CellArena.unpack(chunk, at, same < 0 ? full : Math.min(same, full), key);
+    }
+    keyChunk = chunk;
+    keyAt = at;
   }
 
   @Override
   public int keyLength() {
-    return cell.key.length;
+    return chunk[at];
   }
 
   @Override
   public long timestamp() {
-    return cell.timestamp;
+    return CellArena.timestamp(chunk, numbers);
   }
 
   @Override
   public long sequence() {
-    return cell.sequence;
+    return CellArena.sequence(chunk, numbers);
   }
 
   @Override
   public int ordinal() {
-    return cell.ordinal;
+    return CellArena.ordinal(chunk, numbers);
   }
 
   @Override
   public CellType type() {
-    return cell.type;
+    return CellArena.type(chunk, numbers);
   }
 
   @Override
   public byte[] valueArray() {
-    return cell.value;
+    return cells.arena().valueArray(chunk, numbers);
   }
 
   @Override
   public int valueOffset() {
-    return 0;
+    return CellArena.valueOffset(chunk, numbers);
   }
 
   @Override
   public int valueLength() {
-    return cell.value.length;
+    return CellArena.valueLength(chunk, numbers);
   }
 }

@@ -8,36 +8,46 @@ import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import java.io.IOException;
-import java.util.Arrays;
 
 /**
  * The cells of an operation as the log has them, and their way into a memtable: one and the same
  * when an operation is applied and when it is replayed, so that both come to the same.
+ *
+ * <p>On the way of a write a value is copied three times: into this block, from it into the
+ * memtable, and into the log's buffer.
  */
 final class LoggedCells {
-  private LoggedCells() {}
+  private final byte[] block;
+  private final int length;
 
-  /** The cells of {@code mutation}; none where it has no edits. */
-  static Bytes encode(Mutation mutation, long sequence, long serverTimestamp) {
-    CellBlockWriter block = CellBlockWriter.sequential(256);
-    MutationBlock.write(mutation, sequence, serverTimestamp, block);
-    ByteWriter bytes = block.finish();
-    return Bytes.wrap(bytes.size() == bytes.array().length ? bytes.array() : bytes.toByteArray());
+  private LoggedCells(byte[] block, int length) {
+    this.block = block;
+    this.length = length;
   }
 
-  /** Adds all cells to {@code memtable}. */
-  static void addTo(Memtable memtable, Bytes cells) throws IOException {
-    byte[] block = cells.toByteArray();
-    CellBlockCursor cell = CellBlockCursor.sequential(block, 0, block.length);
+  /** The cells of {@code mutation}; none where it has no edits. */
+  static LoggedCells encode(Mutation mutation, long sequence, long serverTimestamp) {
+    CellBlockWriter writer = CellBlockWriter.sequential(256);
+    MutationBlock.write(mutation, sequence, serverTimestamp, writer);
+    ByteWriter bytes = writer.finish();
+    return new LoggedCells(bytes.array(), bytes.size());
+  }
+
+  /** The cells of a log record. */
+  static LoggedCells of(Bytes cells) {
+    return new LoggedCells(cells.toByteArray(), cells.length());
+  }
+
+  /** What a log record of them has; shares their memory. */
+  Bytes bytes() {
+    return Bytes.wrap(block, 0, length);
+  }
+
+  /** Adds all of them to {@code memtable}. */
+  void addTo(Memtable memtable) throws IOException {
+    CellBlockCursor cell = CellBlockCursor.sequential(block, 0, length);
     while (cell.next()) {
-      memtable.add(
-          Arrays.copyOf(cell.key(), cell.keyLength()),
-          cell.timestamp(),
-          cell.sequence(),
-          cell.ordinal(),
-          cell.type(),
-          Arrays.copyOfRange(
-              cell.valueArray(), cell.valueOffset(), cell.valueOffset() + cell.valueLength()));
+      memtable.add(cell);
     }
   }
 }

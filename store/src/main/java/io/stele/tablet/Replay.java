@@ -45,7 +45,7 @@ final class Replay {
       }
       highestTimestamp = Math.max(highestTimestamp, record.timestampMax());
       if (record.sequence() > above && isFirst(record)) {
-        LoggedCells.addTo(memtable, record.cells());
+        LoggedCells.of(record.cells()).addTo(memtable);
         record
             .operation()
             .ifPresent(operation -> window.replay(operation, record.sequence(), nowMicros));

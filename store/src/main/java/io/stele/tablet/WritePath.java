@@ -243,12 +243,13 @@ final class WritePath {
       health.check();
       checkNotPaused();
       long sequence = lastSequence + 1;
-      LogRecord record = record(sequence, evaluated.mutation(), logged);
+      LoggedCells cells = cells(sequence, evaluated.mutation());
+      LogRecord record = new LogRecord(id, sequence, clock.highest(), logged, cells.bytes());
       try {
         operation.ifPresent(one -> window.queued(one, sequence, result));
         DurableOrder.Entry entry =
             order.add(sequence, () -> publish(operation, evaluated.result(), future), future);
-        LoggedCells.addTo(snapshots.peek().active(), record.cells());
+        cells.addTo(snapshots.peek().active());
         lastSequence = sequence;
         CompletableFuture<Void> durable = log.append(record, durability(request));
         return () -> durable.whenComplete((done, failure) -> logged(entry, failure, future));
@@ -265,10 +266,9 @@ final class WritePath {
     return rules.get().schema().hsync() ? Durability.HSYNC : request.durability();
   }
 
-  private LogRecord record(long sequence, Mutation mutation, Optional<LoggedOperation> logged) {
+  private LoggedCells cells(long sequence, Mutation mutation) {
     long timestamp = leavesTimestampOpen(mutation) ? clock.assign() : Edit.SERVER_TIMESTAMP;
-    Bytes cells = LoggedCells.encode(mutation, sequence, timestamp);
-    return new LogRecord(id, sequence, clock.highest(), logged, cells);
+    return LoggedCells.encode(mutation, sequence, timestamp);
   }
 
   private static boolean leavesTimestampOpen(Mutation mutation) {

@@ -16,13 +16,9 @@ class MemtableTest {
   private final Memtable memtable = new Memtable();
 
   private void add(String row, long timestamp, long sequence, int ordinal) {
+    byte[] key = ColumnKey.of(Bytes.of(row), "f", Bytes.EMPTY);
     memtable.add(
-        ColumnKey.of(Bytes.of(row), "f", Bytes.EMPTY),
-        timestamp,
-        sequence,
-        ordinal,
-        CellType.PUT,
-        new byte[] {1});
+        key, key.length, timestamp, sequence, ordinal, CellType.PUT, new byte[] {1}, 0, 1);
   }
 
   private static List<String> rest(CellCursor cursor, boolean placed) throws IOException {

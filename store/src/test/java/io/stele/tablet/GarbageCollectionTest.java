@@ -17,7 +17,6 @@ import io.stele.model.TimeRange;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -111,7 +110,7 @@ class GarbageCollectionTest {
       sequence++;
       log.add("#" + sequence + " at " + now + " " + mutation.edits());
       model.apply(mutation);
-      LoggedCells.addTo(files.get(0), LoggedCells.encode(mutation, sequence, 0));
+      LoggedCells.encode(mutation, sequence, 0).addTo(files.get(0));
     }
 
     private Edit edit() {
@@ -164,14 +163,16 @@ class GarbageCollectionTest {
     }
 
     private static void add(CellCursor cell, CellType type, Memtable to) {
-      int end = cell.valueOffset() + cell.valueLength();
       to.add(
-          Arrays.copyOf(cell.key(), cell.keyLength()),
+          cell.key(),
+          cell.keyLength(),
           cell.timestamp(),
           cell.sequence(),
           cell.ordinal(),
           type,
-          Arrays.copyOfRange(cell.valueArray(), cell.valueOffset(), end));
+          cell.valueArray(),
+          cell.valueOffset(),
+          cell.valueLength());
     }
 
     private static MergedCursor merged(List<Memtable> memtables) {
