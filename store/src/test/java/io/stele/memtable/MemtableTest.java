@@ -17,8 +17,7 @@ class MemtableTest {
 
   private void add(String row, long timestamp, long sequence, int ordinal) {
     byte[] key = ColumnKey.of(Bytes.of(row), "f", Bytes.EMPTY);
-    memtable.add(
-        key, key.length, timestamp, sequence, ordinal, CellType.PUT, new byte[] {1}, 0, 1);
+    memtable.add(key, key.length, timestamp, sequence, ordinal, CellType.PUT, new byte[] {1}, 0, 1);
   }
 
   private static List<String> rest(CellCursor cursor, boolean placed) throws IOException {
