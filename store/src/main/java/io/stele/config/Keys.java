@@ -123,6 +123,14 @@ public final class Keys {
           1024,
           "With more segments than this, tablets that hold the oldest make minor compactions.");
 
+  public static final Key<Duration> LOG_AGE_MAX =
+      Key.time(
+          "stele.tabletserver.log.age.max",
+          "1h",
+          ofMillis(100),
+          ofHours(24 * 7),
+          "Records older than this are written to SSTables, so that a quiet tablet does not keep log segments for ever.");
+
   public static final Key<Integer> COMPACTION_THREADS =
       Key.number(
           "stele.tabletserver.compaction.threads",

@@ -16,6 +16,7 @@ import org.apache.hadoop.conf.Configuration;
  * @param cacheOffHeapBytes bound of what it takes off the heap
  * @param logSegmentBytes a commit-log segment is closed at this size
  * @param logSegmentsMax with more segments, tablets that hold the oldest make minor compactions
+ * @param logAgeMax with older records that are only in the log, tablets make minor compactions too
  * @param compactionThreads merging and major compactions at once, and as many more of METADATA's
  * @param compactionBytesPerSecond what those of users' tablets go through together; 0: no bound
  * @param garbageInterval deleted and expired cells are gone from SSTables after about this time
@@ -33,6 +34,7 @@ public record TabletServerConfig(
     long cacheOffHeapBytes,
     long logSegmentBytes,
     int logSegmentsMax,
+    Duration logAgeMax,
     int compactionThreads,
     long compactionBytesPerSecond,
     Duration garbageInterval,
@@ -51,6 +53,7 @@ public record TabletServerConfig(
         cacheOffHeapBytes(conf),
         Keys.LOG_SEGMENT_BYTES.in(conf),
         Keys.LOG_SEGMENTS_MAX.in(conf),
+        Keys.LOG_AGE_MAX.in(conf),
         Keys.COMPACTION_THREADS.in(conf),
         Keys.COMPACTION_RATE.in(conf),
         Keys.GARBAGE_INTERVAL.in(conf),

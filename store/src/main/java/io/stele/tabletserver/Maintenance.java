@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import io.stele.config.TabletServerConfig;
 import io.stele.log.CommitLog;
 import io.stele.log.LogKind;
+import io.stele.log.OldestNeeded;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
@@ -23,8 +24,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A tablet makes a minor compaction when its memtable is large (and its SSTables not too many),
  * when it is the largest while memory is tight, and when it is what keeps too many log segments
- * alive. Rounds are run by one thread; the work by the executors of each kind, so that METADATA
- * never waits for user data.
+ * alive, or old ones. Rounds are run by one thread; the work by the executors of each kind, so that
+ * METADATA never waits for user data.
  */
 final class Maintenance {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
@@ -102,15 +103,19 @@ final class Maintenance {
   }
 
   private void relieveLog(LogKind kind) {
-    logs.get(kind)
-        .oldestNeeded()
-        .filter(oldest -> oldest.segments() > config.logSegmentsMax())
-        .ifPresent(
-            oldest ->
-                oldest
-                    .tablets()
-                    .keySet()
-                    .forEach(id -> tablets.find(id).ifPresent(this::startMinor)));
+    Optional<OldestNeeded> oldest =
+        logs.get(kind)
+            .oldestNeeded()
+            .filter(
+                one ->
+                    one.segments() > config.logSegmentsMax()
+                        || one.age().compareTo(config.logAgeMax()) > 0);
+    if (oldest.isPresent()) {
+      oldest.get().tablets().keySet().forEach(id -> tablets.find(id).ifPresent(this::startMinor));
+      if (oldest.get().beingWritten()) {
+        logs.get(kind).roll();
+      }
+    }
   }
 
   private void startMinor(HostedTablet hosted) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.config.Keys;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
@@ -136,6 +137,23 @@ class MiniSteleTest {
       cluster.killServer(cluster.servers().get(0));
       cluster.startServer();
       assertThat(table.readRow("a")).isPresent();
+    }
+  }
+
+  @Test
+  void aQuietTabletDoesNotKeepTheLogForEver() throws IOException {
+    CrashableDisk disk = new CrashableDisk();
+    Site site = Site.inMemory(disk, new MemoryLockStore());
+    Configuration conf = new Configuration(CONF);
+    conf.set(Keys.LOG_AGE_MAX.name(), "200ms");
+    try (MiniStele cluster = MiniStele.start(conf, site, 1, 7)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f"));
+      stele.table("t").mutate(Mutation.of("a").put("f", "q", "1"));
+      FileSystem fs = disk.mount();
+      Path first = new Path("/stele/logs/" + cluster.servers().get(0) + "/user-1.log");
+      MiniStele.await("the segment with the only record is deleted", () -> !fs.exists(first));
+      assertThat(stele.table("t").readRow("a")).isPresent();
     }
   }
 
