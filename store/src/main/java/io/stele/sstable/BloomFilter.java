@@ -71,6 +71,11 @@ final class BloomFilter {
     return kind;
   }
 
+  /** The memory that it takes beside its blocks, in bytes, roughly. */
+  int weight() {
+    return root.weight();
+  }
+
   /** A way to the filter's blocks. */
   IndexCursor index(ReadOptions options) {
     return new IndexCursor(blocks, BlockKind.BLOOM_INDEX, root, options);

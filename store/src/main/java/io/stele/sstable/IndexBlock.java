@@ -10,6 +10,9 @@ import java.util.Arrays;
  * are. Immutable.
  */
 final class IndexBlock implements CachedBlock {
+  /** What an entry takes in memory beside its key. */
+  static final int ENTRY_BYTES = 17;
+
   private static final int OVERHEAD_BYTES = 160;
 
   private final int level;
@@ -119,10 +122,15 @@ final class IndexBlock implements CachedBlock {
     return Math.max(low, Math.min(count(), 1)) - 1;
   }
 
-  /** The last entry whose block begins at or below {@code offset}; at least 0. */
+  /**
+   * The entry under which a block is that begins at or below {@code offset}, the last, or one of
+   * its neighbours; at least 0.
+   */
   int findOffset(long offset) {
     int found = Arrays.binarySearch(offsets, offset);
-    return found >= 0 ? found : Math.max(0, -found - 2);
+    int above = found >= 0 ? found + 1 : -found - 1;
+    // Index blocks stand after the blocks that they name.
+    return level > 0 ? Math.min(above, count() - 1) : Math.max(0, above - 1);
   }
 
   /** Compares the key of an entry with another key. */
@@ -153,6 +161,6 @@ final class IndexBlock implements CachedBlock {
 
   @Override
   public int weight() {
-    return OVERHEAD_BYTES + keys.length + count() * 17;
+    return OVERHEAD_BYTES + keys.length + count() * ENTRY_BYTES;
   }
 }

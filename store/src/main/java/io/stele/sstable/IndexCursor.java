@@ -50,7 +50,7 @@ final class IndexCursor {
   }
 
   /**
-   * Goes to the last block that begins at or below {@code offset}, or the first.
+   * Goes to the last block that begins at or below {@code offset}, or to one of its neighbours.
    *
    * @return false where there are no blocks
    */

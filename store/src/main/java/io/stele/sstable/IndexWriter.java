@@ -45,8 +45,9 @@ final class IndexWriter {
       levels.add(new Level());
     }
     // At least two entries a block, or keys larger than a block would make levels without end.
-    // Flushed only when more comes, so that a root has at least two entries too.
-    if (levels.get(number).count >= 2 && levels.get(number).entries.size() >= blockBytes) {
+    // Flushed only when more comes, so that a root has at least two entries too. What counts is
+    // what readers hold: keys of which most is shared take little in the file and much in memory.
+    if (levels.get(number).count >= 2 && levels.get(number).decodedBytes >= blockBytes) {
       flush(number);
     }
     levels.get(number).add(key, continues, block);
@@ -75,6 +76,7 @@ final class IndexWriter {
     private byte[] lastKey = new byte[0];
     private long lastEnd;
     private int count;
+    private long decodedBytes;
 
     void add(byte[] key, boolean continues, Handle block) {
       if (count == 0) {
@@ -90,6 +92,7 @@ final class IndexWriter {
       lastKey = key;
       lastEnd = block.end();
       count++;
+      decodedBytes += key.length + IndexBlock.ENTRY_BYTES;
     }
 
     void clear() {
@@ -97,6 +100,7 @@ final class IndexWriter {
       lastKey = new byte[0];
       lastEnd = 0;
       count = 0;
+      decodedBytes = 0;
     }
   }
 }

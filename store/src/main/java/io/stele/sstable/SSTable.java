@@ -21,6 +21,9 @@ import org.apache.hadoop.fs.Path;
 public final class SSTable implements Closeable {
   private static final byte[] NOTHING = new byte[0];
 
+  /** What the properties take beside keys. */
+  private static final int PROPERTIES_BYTES = 1024;
+
   private final Blocks blocks;
   private final Footer footer;
   private final IndexBlock indexRoot;
@@ -114,6 +117,24 @@ public final class SSTable implements Closeable {
   /** The file's length in bytes. */
   public long length() {
     return blocks.file().length();
+  }
+
+  /**
+   * What the open file holds in memory, in bytes, roughly; what the cache has of it not included.
+   * The roots of its index and Bloom filter, which have the size of index blocks however large the
+   * file is, and its properties.
+   */
+  public long heldBytes() {
+    return indexRoot.weight()
+        + bloom.map(BloomFilter::weight).orElse(0)
+        + properties.properties().firstKey().length()
+        + properties.properties().lastKey().length()
+        + PROPERTIES_BYTES;
+  }
+
+  /** How many blocks are read, at most, to find a row: index levels below the root, and data. */
+  public int levels() {
+    return indexRoot.level() + 1;
   }
 
   /** What the file says of itself. */

@@ -40,7 +40,10 @@ final class SSTableCursor implements CellCursor {
   private long blockOffset = NO_BLOCK;
   private byte[] scratch = new byte[0];
 
-  /** Whether the block may hold keys at or above {@link #upper}. */
+  /**
+   * Whether the block may hold keys at or above {@link #upper}: that of the next block is, so that
+   * it has only such cells, or there is none.
+   */
   private boolean checkUpper;
 
   /** Where the last block in bounds ends; 0: not looked for yet. */
@@ -112,8 +115,7 @@ final class SSTableCursor implements CellCursor {
   private boolean nextBlock() throws IOException {
     state = State.FAILED;
     do {
-      // A block whose key is out of bounds has only cells that are.
-      if (!index.next() || (upper.length > 0 && index.compareKey(upper, upper.length) >= 0)) {
+      if (checkUpper || !index.next()) { // Looked at before: to go on may mean to read.
         state = State.END;
         return false;
       }

@@ -15,7 +15,8 @@ import io.stele.model.LocalityGroup;
  * @param bloom what the Bloom filter can be asked about
  * @param bloomBitsPerKey size of the Bloom filter for each row, or row and column, in it, 1 to 64:
  *     10 give 1 % false positives
- * @param indexBlockBytes size of index blocks before compression, 64 bytes to 16 MiB
+ * @param indexBlockBytes size of index blocks in memory, 64 bytes to 16 MiB: two entries make a
+ *     larger one if they are large
  * @param bloomBlockBytes size of Bloom filter blocks, 64 bytes to 16 MiB
  */
 public record SSTableOptions(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.format.CellCursor;
+import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.CachePriority;
 import io.stele.model.Codec;
@@ -20,6 +21,8 @@ import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SSTableReadTest {
   private static final int ROWS = 20_000;
@@ -44,6 +47,32 @@ class SSTableReadTest {
     try (SSTable table = SSTableFiles.open(fs, NoBlockCache.INSTANCE)) {
       assertThat(fs.reads).isEqualTo(1);
       assertThat(table.index(ReadOptions.POINT).depth()).isGreaterThan(0);
+    }
+  }
+
+  /** Rows with long keys of which most is shared: small in the file, large in memory. */
+  @ParameterizedTest
+  @ValueSource(ints = {100, 2_000, 40_000})
+  void howeverLargeTheFileItOpensWithOneReadAndHoldsTheSame(int rows) throws IOException {
+    List<TestCell> many = new ArrayList<>();
+    for (int i = 0; i < rows; i++) {
+      many.add(TestCell.put("com.example.www/".repeat(10) + row(i), "q", 1, "value"));
+    }
+    SSTableOptions options =
+        SSTableOptions.DEFAULT
+            .withBlockBytes(64)
+            .withBloom(Bloom.ROW_COLUMN)
+            .withIndexBytes(4096, 64);
+    ArrayFileSystem file = new ArrayFileSystem(SSTableFiles.bytes(directory, options, 8, many));
+    try (SSTable table = SSTableFiles.open(file, NoBlockCache.INSTANCE)) {
+      assertThat(file.reads).isEqualTo(1);
+      assertThat(table.levels()).isEqualTo(rows == 100 ? 2 : rows == 2_000 ? 3 : 4);
+      assertThat(table.heldBytes()).isLessThan(3 * 4096);
+      file.reads = 0;
+      Bytes row = many.get(rows / 3).row();
+      assertThat(SSTableFiles.scan(table, RowRange.single(row), ReadOptions.POINT))
+          .containsExactly(many.get(rows / 3));
+      assertThat(file.reads).isEqualTo(table.levels());
     }
   }
 
