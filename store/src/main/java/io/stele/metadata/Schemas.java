@@ -16,6 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 
 /**
@@ -72,7 +74,8 @@ public final class Schemas {
   public Optional<StoredTable> table(TableId id) throws IOException {
     if (id.isSystem()) {
       TableSchema schema = id.equals(TableId.ROOT) ? ROOT_SCHEMA : METADATA_SCHEMA;
-      return Optional.of(new StoredTable(id, schema, StoredTable.State.READY, List.of(), 0));
+      return Optional.of(
+          new StoredTable(id, schema, StoredTable.State.READY, Set.of(), List.of(), 0));
     }
     Optional<VersionedData> data = locks.read(LockPaths.table(id));
     return data.isEmpty()
@@ -123,8 +126,8 @@ public final class Schemas {
     TableId id = nextId();
     locks.create(
         LockPaths.table(id),
-        TableCodec.encode(schema, StoredTable.State.CREATING, splitRows, newChange()));
-    return new StoredTable(id, schema, StoredTable.State.CREATING, splitRows, 0);
+        TableCodec.encode(schema, StoredTable.State.CREATING, Set.of(), splitRows, newChange()));
+    return new StoredTable(id, schema, StoredTable.State.CREATING, Set.of(), splitRows, 0);
   }
 
   /**
@@ -161,12 +164,14 @@ public final class Schemas {
    * @throws SteleException RETRY_LATER where it was changed meanwhile
    */
   public StoredTable advance(StoredTable table, StoredTable.State state) throws IOException {
-    return write(table, table.schema(), state);
+    return write(table, table.schema(), state, table.droppedFamilies());
   }
 
   /**
-   * Changes a table's schema; its name stays.
+   * Changes a table's schema; its name stays. A family that was dropped does not come back: what it
+   * held may still be in files and logs.
    *
+   * @throws SteleException REFUSED where {@code schema} has a family that was dropped
    * @throws SteleException RETRY_LATER where it was changed meanwhile
    */
   public StoredTable alter(StoredTable table, TableSchema schema) throws IOException {
@@ -174,7 +179,21 @@ public final class Schemas {
       throw SteleException.refused(
           "table " + table.schema().name() + " cannot be altered to " + schema.name());
     }
-    return write(table, schema, table.state());
+    Set<String> dropped = new TreeSet<>(table.droppedFamilies());
+    table.schema().families().forEach(family -> dropped.add(family.name()));
+    schema.families().forEach(family -> dropped.remove(family.name()));
+    for (ColumnFamily family : schema.families()) {
+      if (table.droppedFamilies().contains(family.name())) {
+        throw SteleException.refused(
+            "table "
+                + schema.name()
+                + " had a family "
+                + family.name()
+                + " that was dropped, and what it held may not be gone from its files yet: give the"
+                + " new family another name");
+      }
+    }
+    return write(table, schema, table.state(), dropped);
   }
 
   /** The last step of a table that goes. */
@@ -182,18 +201,20 @@ public final class Schemas {
     locks.delete(LockPaths.table(table.id()), table.version());
   }
 
-  private StoredTable write(StoredTable table, TableSchema schema, StoredTable.State state)
+  private StoredTable write(
+      StoredTable table, TableSchema schema, StoredTable.State state, Set<String> dropped)
       throws IOException {
     OptionalInt version =
         locks.write(
             LockPaths.table(table.id()),
-            TableCodec.encode(schema, state, table.splitRows(), newChange()),
+            TableCodec.encode(schema, state, dropped, table.splitRows(), newChange()),
             table.version());
     if (version.isEmpty()) {
       throw SteleException.retryLater(
           "table " + schema.name() + " was changed by somebody else meanwhile: try again");
     }
-    return new StoredTable(table.id(), schema, state, table.splitRows(), version.getAsInt());
+    return new StoredTable(
+        table.id(), schema, state, dropped, table.splitRows(), version.getAsInt());
   }
 
   private TableId nextId() throws IOException {

@@ -21,6 +21,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
 /** Table schemas as Avro records: in the lock service and on the control plane. */
 public final class TableCodec {
@@ -28,7 +29,7 @@ public final class TableCodec {
 
   /** The bytes for {@code schema} on the control plane. */
   public static Bytes encode(TableSchema schema) {
-    return encode(schema, StoredTable.State.READY, List.of(), "");
+    return encode(schema, StoredTable.State.READY, Set.of(), List.of(), "");
   }
 
   /**
@@ -42,7 +43,11 @@ public final class TableCodec {
   }
 
   static Bytes encode(
-      TableSchema schema, StoredTable.State state, List<Bytes> splitRows, String change) {
+      TableSchema schema,
+      StoredTable.State state,
+      Set<String> droppedFamilies,
+      List<Bytes> splitRows,
+      String change) {
     return Avro.encode(
         TableValue.newBuilder()
             .setState(TableStateValue.valueOf(state.name()))
@@ -60,6 +65,7 @@ public final class TableCodec {
             .setGroups(schema.groups().stream().map(TableCodec::encode).toList())
             .setSplitBytes(schema.splitBytes())
             .setHsync(schema.hsync())
+            .setDroppedFamilies(List.copyOf(droppedFamilies))
             .setSplitRows(splitRows.stream().map(Avro::buffer).toList())
             .setChange(change)
             .build());
@@ -75,6 +81,7 @@ public final class TableCodec {
                 id,
                 schema(value),
                 StoredTable.State.valueOf(value.getState().name()),
+                Set.copyOf(value.getDroppedFamilies()),
                 value.getSplitRows().stream().map(Avro::bytes).toList(),
                 version));
   }

@@ -107,11 +107,15 @@ class BootstrapTest {
     assertThat(schemas.byName("web")).contains(ready);
     assertThatThrownBy(() -> schemas.advance(table, StoredTable.State.DROPPING))
         .isInstanceOf(SteleException.class);
+    StoredTable without = schemas.alter(ready, schema.without("b"));
+    assertThatThrownBy(() -> schemas.alter(without, schema))
+        .hasMessageContaining("had a family b that was dropped");
+    assertThat(schemas.byName("web")).contains(without);
     StoredTable other = schemas.create(schema, List.of());
     assertThat(other.id()).isNotEqualTo(table.id());
     assertThat(schemas.claimName(other)).isFalse();
     schemas.releaseName(other);
-    assertThat(schemas.byName("web")).contains(ready);
+    assertThat(schemas.byName("web")).contains(without);
   }
 
   private Layout begin(MemoryLockService session) throws IOException {
