@@ -19,6 +19,11 @@ final class GroupText {
     return colon < 0 ? text : text.substring(0, colon);
   }
 
+  /** The codec of that name, such as {@code zstd-high}. */
+  static Codec codec(String text) {
+    return parse(Codec.class, text);
+  }
+
   /** {@code group} with the settings, all optional, that such a text has behind the name. */
   static LocalityGroup change(LocalityGroup group, String text) {
     int colon = text.indexOf(':');
@@ -32,7 +37,7 @@ final class GroupText {
       String value = pair.length == 2 ? pair[1] : "";
       changed =
           switch (pair[0]) {
-            case "codec" -> changed.withCodec(parse(Codec.class, value));
+            case "codec" -> changed.withCodec(codec(value));
             case "block" -> changed.withBlockBytes(blockBytes(value));
             case "bloom" -> changed.withBloom(parse(Bloom.class, value));
             case "cache" -> changed.withCachePriority(parse(CachePriority.class, value));
@@ -88,7 +93,7 @@ final class GroupText {
   }
 
   /** A constant's name as it is written: {@code row-column}. */
-  private static String lower(Enum<?> constant) {
+  static String lower(Enum<?> constant) {
     return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 }

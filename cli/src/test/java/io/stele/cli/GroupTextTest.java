@@ -1,0 +1,38 @@
+package io.stele.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.Codec;
+import io.stele.model.LocalityGroup;
+import io.stele.model.SteleException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import picocli.CommandLine;
+
+class GroupTextTest {
+  @ParameterizedTest
+  @EnumSource(Codec.class)
+  void everyCodecIsReadAsItIsWritten(Codec codec) {
+    LocalityGroup group = LocalityGroup.of("pages").withCodec(codec);
+    assertThat(GroupText.change(LocalityGroup.of("pages"), GroupText.format(group)))
+        .isEqualTo(group);
+    assertThat(GroupText.codec(codec.name().replace('_', '-'))).isEqualTo(codec);
+  }
+
+  @Test
+  void anUnknownCodecIsRefusedAndTheKnownOnesAreNamed() {
+    assertThatThrownBy(() -> GroupText.codec("zst"))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("none, snappy, lz4, gzip, zstd, zstd-high");
+  }
+
+  @ParameterizedTest
+  @EnumSource(Codec.class)
+  void theHelpSaysWhatEachCodecIsFor(Codec codec) {
+    CommandLine create = new CommandLine(new TableCommand()).getSubcommands().get("create");
+    assertThat(create.getUsageMessage())
+        .containsPattern("(?m)^  " + GroupText.lower(codec) + " {2,}\\S");
+  }
+}
