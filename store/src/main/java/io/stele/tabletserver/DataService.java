@@ -58,12 +58,14 @@ final class DataService implements RequestHandler {
 
   private final HostedTablets tablets;
   private final Map<LogKind, MemtableBudget> budgets;
+  private final WriteDelay writeDelay;
   private final Map<LogKind, Executor> handlers;
   private final BooleanSupplier mayAnswer;
 
   /**
    * A service over {@code tablets}.
    *
+   * @param writeDelay has writes wait while the budgets are nearly used up
    * @param handlers threads for what may block, for each kind of tablet its own
    * @param mayAnswer whether the server lives and its lease is valid; asked just before each answer
    *     leaves
@@ -71,10 +73,12 @@ final class DataService implements RequestHandler {
   DataService(
       HostedTablets tablets,
       Map<LogKind, MemtableBudget> budgets,
+      WriteDelay writeDelay,
       Map<LogKind, Executor> handlers,
       BooleanSupplier mayAnswer) {
     this.tablets = tablets;
     this.budgets = budgets;
+    this.writeDelay = writeDelay;
     this.handlers = handlers;
     this.mayAnswer = mayAnswer;
   }
@@ -100,20 +104,20 @@ final class DataService implements RequestHandler {
         if (mutate.getTabletsCount() == 0) {
           throw SteleException.refused("a batch of mutations names no tablet");
         }
-        onHandler(
+        afterDelay(
             mutate.getTablets(0),
             request,
             responder,
             () -> mutate(mutate, request.body(), responder));
       }
       case CHECK_AND_MUTATE ->
-          onHandler(
+          afterDelay(
               header.getCheckAndMutate().getTablet(),
               request,
               responder,
               () -> checkAndMutate(header.getCheckAndMutate(), responder));
       case READ_MODIFY_WRITE ->
-          onHandler(
+          afterDelay(
               header.getReadModifyWrite().getTablet(),
               request,
               responder,
@@ -128,6 +132,20 @@ final class DataService implements RequestHandler {
           throw SteleException.refused(
               "a request asks for what this server does not know: upgrade it");
     }
+  }
+
+  /** As {@link #onHandler}, for writes. */
+  private void afterDelay(TabletProto tablet, Request request, Responder responder, Work work) {
+    TabletId id = QueryCodec.decode(tablet);
+    if (id.equals(TabletId.ROOT)) { // As there: METADATA's memtables are written out by it.
+      onHandler(tablet, request, responder, work);
+      return;
+    }
+    writeDelay.pass(
+        budgets.get(HostedTablet.kindOf(id)),
+        request.body().remaining(),
+        () -> onHandler(tablet, request, responder, work),
+        responder::fail);
   }
 
   private void onHandler(TabletProto tablet, Request request, Responder responder, Work work) {

@@ -3,11 +3,13 @@ package io.stele.tabletserver;
 import io.stele.log.LogKind;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.SteleException;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the memtables of one kind of tablets may take together. Near the bound the largest are
- * compacted; at it writes are refused, before the heap is in danger.
+ * What the memtables of one kind of tablets may take together. As it fills up the largest are
+ * compacted, then writes are delayed, the longer the less is left, and at the bound they are
+ * refused, before the heap is in danger.
  *
  * <p>Root and METADATA have a budget of their own, as a server full of user data must still be able
  * to write METADATA. The sum is exact at every moment: memtables tell of what they take and let go.
@@ -15,6 +17,10 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class MemtableBudget implements MemoryAccount {
   private static final double COMPACT_ABOVE = 0.6;
+  private static final double DELAY_ABOVE = 0.8;
+
+  /** Longer than most compactions need for a memtable: a writer feels them, and no more. */
+  static final Duration DELAY_MAX = Duration.ofMillis(200);
 
   private final long bytesMax;
   private final AtomicLong bytes = new AtomicLong();
@@ -41,6 +47,16 @@ final class MemtableBudget implements MemoryAccount {
   /** Whether memtables should be compacted although none is large by itself. */
   boolean isTight() {
     return bytes() > bytesMax * COMPACT_ABOVE;
+  }
+
+  /**
+   * How long a write is to wait before it is looked at: nothing up to four fifths of the bound,
+   * from there in proportion up to {@link #DELAY_MAX} at the bound and above.
+   */
+  Duration delay() {
+    double share = (double) bytes() / bytesMax;
+    double urgency = Math.min(1, (share - DELAY_ABOVE) / (1 - DELAY_ABOVE));
+    return Duration.ofMillis(Math.round(DELAY_MAX.toMillis() * Math.max(0, urgency)));
   }
 
   /**

@@ -184,6 +184,7 @@ public final class TabletServer {
             new DataService(
                 tablets,
                 budgets,
+                writeDelay(),
                 each(kind -> pool("handler-" + kind, config.handlers())),
                 () -> lease.valid() && !life.isOver()));
     id = new ServerId(environment.host(), dataServer.port(), environment.clock().millis());
@@ -552,6 +553,16 @@ public final class TabletServer {
       map.put(kind, make.apply(kind));
     }
     return map;
+  }
+
+  /** At most a quarter of what the data plane takes on waits for memory. */
+  private WriteDelay writeDelay() {
+    ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(named("delay"));
+    threads.add(timer);
+    return new WriteDelay(
+        (delay, work) -> timer.schedule(work, delay.toNanos(), TimeUnit.NANOSECONDS),
+        DataServer.Limits.DEFAULT.requestsMax() / 4,
+        DataServer.Limits.DEFAULT.bytesMax() / 4);
   }
 
   private ExecutorService pool(String name, int size) {

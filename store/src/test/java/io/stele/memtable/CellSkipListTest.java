@@ -19,13 +19,16 @@ class CellSkipListTest {
     CellArena arena = new CellArena(MemoryAccount.NONE);
     CellSkipList cells = new CellSkipList(arena);
     Random random = new Random(7);
-    byte[] key = new byte[8];
+    byte[][] keys = new byte[CELLS][];
     for (int i = 0; i < CELLS; i++) {
-      random.nextBytes(key);
-      if (inOrder) {
-        key = new byte[] {(byte) (i >>> 16), (byte) (i >>> 8), (byte) i};
+      keys[i] = new byte[] {(byte) (i >>> 16), (byte) (i >>> 8), (byte) i, 0, 0, 0, 0};
+      if (!inOrder) {
+        random.nextBytes(keys[i]);
       }
-      cells.add(key, key.length, 1, i, 0, CellType.PUT, key, 0, 0);
+      assertThat(add(cells, keys, i)).isTrue();
+      if (i % 3 == 0) {
+        assertThat(add(cells, keys, random.nextInt(i + 1))).isFalse();
+      }
     }
     Set<Integer> below = level(arena, 0);
     assertThat(below).hasSize(CELLS);
@@ -36,6 +39,10 @@ class CellSkipListTest {
       assertThat(share).isBetween(0.15, 0.35);
       below = nodes;
     }
+  }
+
+  private static boolean add(CellSkipList cells, byte[][] keys, int i) {
+    return cells.add(keys[i], keys[i].length, 1, i, 0, CellType.PUT, keys[i], 0, 0);
   }
 
   private static Set<Integer> level(CellArena arena, int level) {

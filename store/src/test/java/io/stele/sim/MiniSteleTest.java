@@ -74,6 +74,30 @@ class MiniSteleTest {
   }
 
   @Test
+  void aServerWithLittleRoomForMemtablesTakesEveryWriteInTheEnd() throws IOException {
+    Configuration small = new Configuration(CONF);
+    small.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "1m");
+    try (MiniStele cluster = MiniStele.start(small, Site.inMemory(), 1, 4)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("t", "f"), List.of(Bytes.of("5")));
+      Table table = stele.table("t");
+      Bytes value = Bytes.of("x".repeat(100_000));
+      for (int i = 0; i < 40; i++) {
+        table.mutate(Mutation.of(i % 10 + "-" + i).put("f", Bytes.of("q"), value));
+      }
+      try (Rows rows = table.readRows(RowQuery.ALL)) {
+        int count = 0;
+        for (Row row : rows) {
+          assertThat(row.value("f", "q")).contains(value);
+          count++;
+        }
+        assertThat(count).isEqualTo(40);
+      }
+      assertThat(cluster.aborts()).isEmpty();
+    }
+  }
+
+  @Test
   void aMasterThatDiesIsReplacedAndNothingIsLost() throws IOException {
     try (MiniStele cluster = MiniStele.start(CONF, Site.inMemory(), 1, 3)) {
       Stele stele = cluster.client();

@@ -1,7 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.log.LogRecord;
-import io.stele.memtable.MemoryAccount;
+import io.stele.memtable.CountingAccount;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Mutation;
@@ -27,6 +27,7 @@ final class TabletFixture {
 
   final CrashableFileSystem fs = CrashableFileSystem.create();
   final ManualLog log = new ManualLog();
+  final CountingAccount memory = new CountingAccount();
   final TestManifest manifest;
   TabletOptions options = TabletOptions.DEFAULT;
   CompactionPace pace = CompactionPace.UNLIMITED;
@@ -52,7 +53,7 @@ final class TabletFixture {
         fs,
         ROOT,
         NoBlockCache.INSTANCE,
-        MemoryAccount.NONE,
+        memory,
         log,
         manifest,
         () -> Instant.ofEpochSecond(0, nowMicros * 1000),

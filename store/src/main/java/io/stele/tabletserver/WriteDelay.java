@@ -1,0 +1,101 @@
+package io.stele.tabletserver;
+
+import io.stele.model.SteleException;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+/**
+ * Puts writes off while the memtables have little room left, so that they come more slowly before
+ * they have to be refused.
+ *
+ * <p>No thread waits: a write is handed to a timer, and keeps its place among what the server has
+ * taken on. So that reads find places too, only so many writes are put off at a time; more are
+ * answered 'retry later'. Safe for use by any number of threads.
+ */
+final class WriteDelay {
+  /** Runs work later. */
+  interface Timer {
+    /**
+     * Has {@code work} run, by another thread, after {@code delay}; it must be short.
+     *
+     * @throws RejectedExecutionException where the timer has ended
+     */
+    void after(Duration delay, Runnable work);
+  }
+
+  private final Timer timer;
+  private final int requestsMax;
+  private final long bytesMax;
+  private final AtomicInteger requests = new AtomicInteger();
+  private final AtomicLong bytes = new AtomicLong();
+
+  /**
+   * A delay of at most so many requests of at most so many bytes together.
+   *
+   * @param timer by which they wait
+   */
+  WriteDelay(Timer timer, int requestsMax, long bytesMax) {
+    this.timer = timer;
+    this.requestsMax = requestsMax;
+    this.bytesMax = bytesMax;
+  }
+
+  /** How many writes are put off at this moment. */
+  int waiting() {
+    return requests.get();
+  }
+
+  /**
+   * Has a write go on, at once or once it has waited for as long as the budget asks.
+   *
+   * @param writeBytes its size
+   * @param proceed what goes on; may throw
+   * @param refuse told, in the place of {@code proceed} or of what it threw after a delay
+   * @throws RuntimeException whatever {@code proceed} throws where there is no delay
+   */
+  void pass(
+      MemtableBudget budget, long writeBytes, Runnable proceed, Consumer<RuntimeException> refuse) {
+    Duration delay = budget.delay();
+    if (delay.isZero()) {
+      proceed.run();
+      return;
+    }
+    int waiting = requests.incrementAndGet();
+    long waitingBytes = bytes.addAndGet(writeBytes);
+    if (waiting > requestsMax || (waiting > 1 && waitingBytes > bytesMax)) {
+      leave(writeBytes);
+      refuse.accept(
+          SteleException.retryLater(
+              "the memtables of this server are nearly full, and "
+                  + (waiting - 1)
+                  + " writes of "
+                  + (waitingBytes - writeBytes)
+                  + " bytes wait already: try again in a moment"));
+      return;
+    }
+    try {
+      timer.after(
+          delay,
+          () -> {
+            leave(writeBytes);
+            try {
+              proceed.run();
+            } catch (RuntimeException e) {
+              refuse.accept(e);
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      leave(writeBytes);
+      refuse.accept(
+          new SteleException(SteleException.Code.RETRY_LATER, "this server is stopping", e));
+    }
+  }
+
+  private void leave(long writeBytes) {
+    requests.decrementAndGet();
+    bytes.addAndGet(-writeBytes);
+  }
+}

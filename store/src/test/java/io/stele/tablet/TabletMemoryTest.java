@@ -1,0 +1,85 @@
+package io.stele.tablet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.format.CellCursor;
+import io.stele.format.CellType;
+import io.stele.log.LogRecord;
+import io.stele.memtable.CountingAccount;
+import io.stele.memtable.Memtable;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** From when to when the memory of memtables is counted. */
+class TabletMemoryTest {
+  private final TabletFixture fixture;
+
+  TabletMemoryTest() throws IOException {
+    fixture = new TabletFixture(TableSchema.of("t", "f"));
+  }
+
+  private void fill() {
+    for (int i = 0; i < 100; i++) {
+      fixture.put("r" + i, "f", "q", i, "value".repeat(20));
+    }
+  }
+
+  @Test
+  void itIsCountedUntilItsMinorCompaction() throws IOException {
+    assertThat(fixture.memory.bytes()).isZero();
+    fill();
+    assertThat(fixture.memory.bytes())
+        .isEqualTo(fixture.tablet.statistics().memtableBytes())
+        .isGreaterThan(10_000);
+    fixture.tablet.minorCompact();
+    assertThat(fixture.memory.bytes()).isZero();
+    fill();
+    assertThat(fixture.memory.bytes()).isEqualTo(fixture.tablet.statistics().memtableBytes());
+    fixture.tablet.close();
+    assertThat(fixture.memory.bytes()).isZero();
+  }
+
+  @Test
+  void whatIsReplayedIsCountedAndWhatCannotBeOpenedIsNot() throws IOException {
+    fill();
+    List<LogRecord> records = new ArrayList<>(fixture.log.crash(0));
+    fixture.tablet.close();
+    fixture.reopen(records);
+    assertThat(fixture.memory.bytes())
+        .isEqualTo(fixture.tablet.statistics().memtableBytes())
+        .isGreaterThan(10_000);
+    fixture.tablet.close();
+    records.remove(50);
+    assertThatThrownBy(() -> fixture.reopen(records)).isInstanceOf(SteleException.class);
+    assertThat(fixture.memory.bytes()).isZero();
+  }
+
+  @Test
+  void aMemtableIsCountedAndReadableForAsLongAsSomebodyReadsIt() throws IOException {
+    CountingAccount account = new CountingAccount();
+    Memtable memtable = new Memtable(account);
+    memtable.add(new byte[] {1}, 1, 1, 1, 0, CellType.PUT, new byte[100], 0, 100);
+    Snapshots snapshots = new Snapshots(new Snapshot(memtable, List.of(), List.of(), 0, 0));
+    memtable.release();
+    Memtable empty = new Memtable(account);
+    snapshots.swap(now -> now.freeze(empty, 1, CompletableFuture.completedFuture(null)));
+    empty.release();
+    long bytes = account.bytes();
+    assertThat(bytes).isPositive();
+
+    Snapshot read = snapshots.acquire();
+    snapshots.swap(now -> now.minorCompacted(now.frozen(), List.of(), 0));
+    assertThat(account.bytes()).isEqualTo(bytes);
+    try (CellCursor cursor = read.frozen().get(0).memtable().cursor(1)) {
+      assertThat(cursor.next()).isTrue();
+    }
+    read.release();
+    assertThat(account.bytes()).isZero();
+  }
+}
