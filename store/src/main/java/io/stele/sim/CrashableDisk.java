@@ -131,6 +131,14 @@ public final class CrashableDisk {
     return node.written - node.synced;
   }
 
+  /** The files that some process has open for writing. */
+  public synchronized List<Path> openForWriting() {
+    return nodes.entrySet().stream()
+        .filter(entry -> entry.getValue().writer.isPresent())
+        .map(entry -> new Path(entry.getKey()))
+        .toList();
+  }
+
   /** How often an operation was called so far. */
   public synchronized long count(Operation operation) {
     return counts.getOrDefault(operation, 0L);

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.util.EnumSet;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -33,6 +34,7 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
   private static final long BLOCK_BYTES = 128L << 20;
 
   private final CrashableDisk disk;
+  private final AtomicInteger openReaders = new AtomicInteger();
   private volatile boolean dead;
 
   /** The only process on a disk of its own; {@link #disk()} gives the disk. */
@@ -53,6 +55,11 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
   /** The disk under this file system. */
   public CrashableDisk disk() {
     return disk;
+  }
+
+  /** How many streams this process has open for reading. */
+  public int openReaders() {
+    return openReaders.get();
   }
 
   void die() {
@@ -301,11 +308,13 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
     private final CrashableDisk.Node node;
     private final int end;
     private long position;
+    private boolean closed;
 
     Reader(Path path, CrashableDisk.Node node) {
       this.path = path;
       this.node = node;
       this.end = disk.visible(node);
+      openReaders.incrementAndGet();
     }
 
     @Override
@@ -364,6 +373,15 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
     @Override
     public synchronized long getPos() {
       return position;
+    }
+
+    @Override
+    public synchronized void close() throws IOException {
+      if (!closed) {
+        closed = true;
+        openReaders.decrementAndGet(); // Whatever becomes of it: a reader leaves nothing behind.
+        perform(Operation.CLOSE, path, () -> true);
+      }
     }
 
     @Override

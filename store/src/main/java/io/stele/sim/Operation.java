@@ -8,6 +8,7 @@ public enum Operation {
   WRITE,
   /** An hflush or hsync. */
   FLUSH,
+  /** Of a stream that writes or reads. */
   CLOSE,
   RENAME,
   DELETE,

@@ -2,371 +2,313 @@ package io.stele.tablet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.stele.log.CommitLog;
-import io.stele.log.LogDirectory;
-import io.stele.log.LogFence;
-import io.stele.log.LogKind;
 import io.stele.log.LogOptions;
-import io.stele.log.LogRecord;
-import io.stele.log.RecordSource;
-import io.stele.memtable.MemoryAccount;
-import io.stele.model.Bytes;
-import io.stele.model.Cell;
-import io.stele.model.CheckAndMutate;
-import io.stele.model.Column;
 import io.stele.model.Durability;
-import io.stele.model.Edit;
-import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
-import io.stele.model.ReadModifyWrite;
-import io.stele.model.Row;
 import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
-import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
-import io.stele.sim.CrashableDisk;
-import io.stele.sim.CrashableFileSystem;
 import io.stele.sim.FaultInjector;
-import io.stele.sstable.NoBlockCache;
+import io.stele.sim.Operation;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.hadoop.fs.Path;
 
 /**
- * Several lives of one tablet on a disk that crashes: in each a client sends operations through a
- * real commit log until the process dies at a random file operation; the next server fences the
- * log, opens the tablet, and the client sends everything again that it has no answer to, under the
- * same ids.
+ * Several lives of one tablet on a disk that crashes, with random schema, options and budgets: in
+ * each a client sends operations through a real commit log, while the tablet is compacted and
+ * altered, until the process dies at a random file operation, or the tablet is given to another
+ * server and its old one goes on as a zombie. The next server fences the log, opens the tablet, and
+ * the client sends everything again that it has no answer to, under the same ids.
+ *
+ * <p>Half of the runs have threads of their own for compactions. The others send operations in the
+ * midst of compactions, from the file operations of these, and are nearly deterministic.
  */
 final class CrashRun {
-  private static final Path ROOT = new Path("/stele");
   private static final TabletId ID = new TabletId(new TableId("t1"), "00000000000000aa");
-  private static final TableSchema SCHEMA =
-      TableSchema.of("crash", "a", "b").withBlockBytes(1 << 10);
-  private static final Bytes COUNTER = Bytes.of("counter");
-  private static final List<Column> STAMPED =
-      List.of(Column.of("a", "1"), Column.of("a", "2"), Column.of("b", "1"), Column.of("b", "2"));
-
-  /** An operation of the client. */
-  private static final class Sent {
-    final RowOperation operation;
-    final OperationId id;
-    final boolean answerLost;
-    CompletableFuture<OperationResult> future = new CompletableFuture<>();
-
-    Sent(RowOperation operation, OperationId id, boolean answerLost) {
-      this.operation = operation;
-      this.id = id;
-      this.answerLost = answerLost;
-    }
-
-    boolean isAcknowledged() {
-      return future.isDone() && !future.isCompletedExceptionally();
-    }
-  }
+  private static final int COMPACTION_THREADS = 3;
 
   private final Random random;
-  private final CrashableDisk disk = new CrashableDisk();
-  private final TestManifest manifest;
+  private final RandomData data;
+  private final TabletHost host = new TabletHost();
+  private final TabletHost.Stored stored;
   private final Durability durability;
-  private final PlainModel model = new PlainModel(SCHEMA);
-  private final List<Sent> unanswered = new ArrayList<>();
-  private Set<Path> logs = new LinkedHashSet<>();
-  private final AtomicLong nowMicros = new AtomicLong(1_000_000);
-  private long nextNumber = 1;
-  private int lives;
-  private long counted;
-  private long operations;
+  private final TabletClient client;
+  private final boolean threaded;
+  private final long memtableBytes;
+  private TableSchema schema;
+  private long zombieNumber = 1;
 
   CrashRun(long seed) {
     random = new Random(seed);
+    threaded = random.nextBoolean();
+    data = new RandomData(random);
+    schema = data.schema();
     durability = random.nextBoolean() ? Durability.HFLUSH : Durability.HSYNC;
-    manifest = new TestManifest(TabletSpec.empty(ID, 1, RowRange.ALL, SCHEMA));
+    int least = 2 + random.nextInt(2);
+    host.options =
+        new TabletOptions(
+            1 << 20,
+            TabletOptions.DEFAULT.operationsWindow(),
+            least,
+            least + random.nextInt(3),
+            4 + random.nextInt(6),
+            TabletOptions.DEFAULT.pageBytesMax());
+    host.logOptions =
+        LogOptions.DEFAULT
+            .withSegmentBytes(200 + random.nextInt(random.nextBoolean() ? 600 : 3000))
+            .withDurability(durability)
+            .withRetries(2, Duration.ZERO);
+    host.cacheBytes = 1 << 10 << random.nextInt(6);
+    host.offHeapBytes = random.nextBoolean() ? 0 : 1 << 10 << random.nextInt(6);
+    memtableBytes = 1 << 10 << random.nextInt(4);
+    stored = host.add(TabletSpec.empty(ID, 1, RowRange.ALL, schema));
+    client = new TabletClient(1, host.nowMicros, durability, new PlainModel(schema), 0);
   }
 
   /** Runs so many lives and returns how many operations the client sent. */
   long run(int count) throws Exception {
+    List<Life> zombies = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      live();
-    }
-    return operations;
-  }
-
-  private void live() throws Exception {
-    disk.heal();
-    ServerId server = new ServerId("host", 1, ++lives);
-    CrashableFileSystem fs = disk.mount();
-    fs.mkdirs(ROOT);
-    List<LogRecord> replay = recover(fs);
-    Path directory = new Path(ROOT, "logs/" + server);
-    LogDirectory.create(fs, directory);
-    LogOptions options =
-        LogOptions.DEFAULT
-            .withSegmentBytes(2000 + random.nextInt(20_000))
-            .withDurability(durability)
-            .withRetries(2, Duration.ZERO);
-    try (CommitLog log =
-        CommitLog.open(fs, directory, server, LogKind.USER, options, failure -> {})) {
-      logs.add(directory);
-      manifest.reassigned();
-      Tablet tablet =
-          Tablet.open(
-              manifest.record(),
-              new TabletEnvironment(
-                  fs,
-                  ROOT,
-                  NoBlockCache.INSTANCE,
-                  MemoryAccount.NONE,
-                  of(log),
-                  edit -> commit(edit, directory),
-                  () -> Instant.ofEpochSecond(0, nowMicros.get() * 1000),
-                  CompactionPace.UNLIMITED,
-                  TabletOptions.DEFAULT),
-              replay);
-      sendAgain(tablet, check(tablet));
-      dieAt(1 + random.nextInt(random.nextBoolean() ? 60 : 600));
-      work(tablet);
-      tablet.close();
-    }
-  }
-
-  /** What the tablet's record says has to be replayed. */
-  private List<LogRecord> recover(CrashableFileSystem fs) throws IOException {
-    List<LogRecord> records = new ArrayList<>();
-    Set<Path> fenced = new LinkedHashSet<>();
-    for (Path log : logs) {
-      Path to = new Path(ROOT, "recovery/" + log.getName());
-      LogFence fence = new LogFence(fs, System::nanoTime, duration -> {});
-      fence.fence(new Path(ROOT, "logs/" + log.getName()), to);
-      fenced.add(to);
-      try (RecordSource source = LogDirectory.read(fs, to, LogKind.USER).only(ID)) {
-        for (Optional<LogRecord> next = source.next(); next.isPresent(); next = source.next()) {
-          records.add(next.get());
-        }
-      }
-    }
-    logs = fenced;
-    return records;
-  }
-
-  private void commit(ManifestEdit edit, Path own) throws IOException {
-    manifest.commit(edit);
-    if (edit.coversReplay()) {
-      logs.removeIf(log -> !log.equals(own));
-    }
-  }
-
-  /** From the so-many-th file operation on the process is dead. */
-  private void dieAt(int operation) {
-    AtomicLong left = new AtomicLong(operation);
-    boolean power = durability == Durability.HSYNC && random.nextBoolean();
-    Random cut = new Random(random.nextLong());
-    FaultInjector death =
-        (asked, path) -> {
-          if (left.decrementAndGet() == 0) {
-            if (power) {
-              disk.powerLoss(cut);
-            } else {
-              disk.crash(cut);
-            }
-          }
-          return Optional.empty();
-        };
-    disk.inject(death);
-  }
-
-  private void work(Tablet tablet) throws Exception {
-    while (tablet.failure().isEmpty()) {
-      nowMicros.addAndGet(10);
-      int dice = random.nextInt(100);
-      try {
-        if (dice < 90) {
-          send(tablet, next());
-        } else if (dice < 96) {
-          tablet.minorCompact();
-        } else if (dice < 98) {
-          tablet.mergingCompact();
-        } else if (dice < 99) {
-          tablet.majorCompact();
+      host.disk.heal();
+      Life life = new Life(zombies);
+      boolean moves = random.nextInt(3) == 0;
+      if (moves) {
+        life.work(random.nextInt(150));
+        zombies.add(life);
+      } else {
+        if (random.nextBoolean()) {
+          life.dieAt(1 + random.nextInt(random.nextBoolean() ? 60 : 600));
         } else {
-          tablet.read(ReadRequest.of(RowQuery.ALL));
+          // Soon after segments of the log have gone: is all that they held in files?
+          life.dieAfterDeletion(1 + random.nextInt(5));
         }
-      } catch (IOException | SteleException e) {
-        // Dying. The next operation that is sent finds that the log is gone.
-        send(tablet, next());
-        awaitAnswers();
+        life.work(Integer.MAX_VALUE);
+        life.end();
+        zombies.forEach(Life::end);
+        zombies.clear();
       }
     }
-    awaitAnswers();
+    host.disk.heal();
+    Life last = new Life(zombies);
+    last.end();
+    zombies.forEach(Life::end);
+    return client.operations();
   }
 
-  private Sent next() {
-    OperationId id = new OperationId(1, 1, nextNumber++);
-    Bytes row = Bytes.of("row" + random.nextInt(6));
-    Mutation.Builder stamp = Mutation.builder(row);
-    Bytes value = Bytes.of("stamp " + id.number());
-    STAMPED.forEach(column -> stamp.put(column.family(), column.qualifier(), value));
-    RowOperation operation =
-        switch (random.nextInt(6)) {
-          case 0, 1 -> ReadModifyWrite.increment(COUNTER, "a", Bytes.of("n"), 1);
-          case 2 -> CheckAndMutate.ifAny(new Filter.ValueRegex("stamp .*[02468]"), stamp.build());
-          case 3 -> random.nextInt(4) == 0 ? Mutation.of(row).deleteRow() : stamp.build();
-          default -> stamp.build();
-        };
-    operations++;
-    return new Sent(operation, id, random.nextInt(3) == 0);
-  }
+  /** One server that has the tablet. */
+  private final class Life {
+    private final TabletHost.Server server;
+    private final Tablet tablet;
+    private final List<CompletableFuture<Void>> threads = new ArrayList<>();
+    private volatile boolean over;
 
-  private void send(Tablet tablet, Sent sent) {
-    sent.future =
-        tablet.apply(
-            new OperationRequest(
-                sent.operation, Optional.of(sent.id), firstIncomplete(sent), durability));
-    unanswered.add(sent);
-  }
-
-  private long firstIncomplete(Sent sent) {
-    return unanswered.stream()
-        .filter(one -> one.answerLost || !one.isAcknowledged())
-        .mapToLong(one -> one.id.number())
-        .min()
-        .orElse(sent.id.number());
-  }
-
-  private void awaitAnswers() throws Exception {
-    for (Sent sent : unanswered) {
-      try {
-        sent.future.handle((result, failure) -> true).get(20, TimeUnit.SECONDS);
-      } catch (TimeoutException e) {
-        throw new AssertionError("no answer to " + sent.operation, e);
+    Life(List<Life> zombies) throws Exception {
+      server = host.start();
+      tablet = server.take(stored);
+      for (Life zombie : zombies) {
+        zombie.client().await();
       }
+      client.sendAgain(tablet);
+      for (Life zombie : zombies) {
+        zombie.haunt();
+      }
+      client.checkRows(tablet);
+      host.sweep(Set.of());
+      client.checkRows(tablet);
+    }
+
+    private TabletClient client() {
+      return client;
+    }
+
+    /** From the so-many-th file operation on all processes are dead. */
+    void dieAt(int operation) {
+      AtomicLong left = new AtomicLong(operation);
+      Runnable death = death();
+      host.disk.inject(
+          (asked, path) -> {
+            if (left.decrementAndGet() == 0) {
+              death.run();
+            }
+            return Optional.empty();
+          });
+    }
+
+    /** All processes die a few file operations after so many segments of the log were deleted. */
+    void dieAfterDeletion(int segments) {
+      AtomicLong left = new AtomicLong(segments);
+      AtomicLong soon = new AtomicLong(Long.MAX_VALUE);
+      int more = 1 + random.nextInt(12);
+      Runnable death = death();
+      host.disk.inject(
+          (asked, path) -> {
+            boolean deleted = asked == Operation.DELETE && path.getName().endsWith(".log");
+            if (deleted && left.decrementAndGet() == 0) {
+              soon.set(more);
+            } else if (soon.decrementAndGet() == 0) {
+              death.run();
+            }
+            return Optional.empty();
+          });
+    }
+
+    private Runnable death() {
+      boolean power = durability == Durability.HSYNC && random.nextBoolean();
+      Random cut = new Random(random.nextLong());
+      return () -> {
+        if (power) {
+          host.disk.powerLoss(cut);
+        } else {
+          host.disk.crash(cut);
+        }
+      };
+    }
+
+    /** Takes operations until the tablet fails, or there were so many steps. */
+    void work(int steps) throws Exception {
+      AtomicInteger interjections = new AtomicInteger();
+      if (threaded) {
+        thread(tablet::minorCompact);
+        for (int i = 1; i < COMPACTION_THREADS; i++) {
+          thread(() -> tablet.mergingCompact() || tablet.collectGarbage(Duration.ZERO));
+        }
+      } else {
+        interject(interjections);
+      }
+      for (int i = 0; i < steps && tablet.failure().isEmpty(); i++) {
+        try {
+          step(interjections);
+        } catch (IOException | SteleException e) {
+          // Dying. The next operation that is sent finds that the log is gone.
+          client.send(tablet, next(), false);
+          client.await();
+        }
+      }
+      over = true;
+      for (CompletableFuture<Void> thread : threads) {
+        thread.get(60, TimeUnit.SECONDS);
+      }
+      client.await();
+    }
+
+    private void step(AtomicInteger interjections) throws IOException {
+      interjections.set(random.nextInt(12));
+      int dice = random.nextInt(200);
+      if (dice < 180) {
+        client.send(tablet, next(), random.nextInt(3) == 0);
+        if (!threaded && tablet.statistics().memtableBytes() > memtableBytes) {
+          tablet.minorCompact();
+        }
+      } else if (dice < 188) {
+        tablet.minorCompact();
+      } else if (dice < 192) {
+        tablet.mergingCompact();
+      } else if (dice < 194) {
+        tablet.majorCompact();
+      } else if (dice < 196) {
+        tablet.collectGarbage(Duration.of(random.nextInt(2000), ChronoUnit.MICROS));
+      } else if (dice < 198) {
+        tablet.read(ReadRequest.of(RowQuery.ALL));
+      } else {
+        schema = data.regrouped(schema);
+        stored.manifest.alter(schema);
+        tablet.alter(schema);
+      }
+    }
+
+    /** Sends operations from the midst of compactions. */
+    private void interject(AtomicInteger left) {
+      FaultInjector injector =
+          (asked, path) -> {
+            boolean within =
+                path.getName().endsWith(".sst")
+                    && (asked == Operation.CREATE
+                        || asked == Operation.FLUSH
+                        || asked == Operation.OPEN);
+            if (within && !over && left.getAndDecrement() > 0 && random.nextBoolean()) {
+              client.send(tablet, next(), false);
+              if (random.nextBoolean()) {
+                client.awaitLast(); // So that it is in a segment, and segments are begun meanwhile.
+              }
+            }
+            return Optional.empty();
+          };
+      host.disk.inject(injector);
+    }
+
+    private void thread(Callable<Boolean> compaction) {
+      threads.add(
+          CompletableFuture.runAsync(
+              () -> {
+                while (!over && tablet.failure().isEmpty()) {
+                  try {
+                    if (!compaction.call()) {
+                      Thread.yield();
+                    }
+                  } catch (IOException | SteleException e) {
+                    // Dying, or taken away: then the log fails too.
+                    Thread.yield();
+                  } catch (Exception e) {
+                    throw new AssertionError(e);
+                  }
+                }
+              },
+              task -> {
+                Thread thread = new Thread(task, "compaction");
+                thread.setDaemon(true);
+                thread.start();
+              }));
+    }
+
+    /** What a server may try that does not know yet that the tablet is another's. */
+    void haunt() throws Exception {
+      List<CompletableFuture<OperationResult>> futures = new ArrayList<>();
+      for (int i = random.nextInt(4); i >= 0; i--) {
+        RowOperation operation =
+            Mutation.of(data.row()).put("a", "haunted", "by operation " + zombieNumber);
+        futures.add(
+            tablet.apply(
+                OperationRequest.of(operation, new OperationId(666, 1, zombieNumber++), 0)));
+        try {
+          switch (random.nextInt(4)) {
+            case 0 -> tablet.minorCompact();
+            case 1 -> tablet.mergingCompact();
+            case 2 -> tablet.majorCompact();
+            default -> server.log.roll();
+          }
+        } catch (IOException | SteleException e) {
+          assertThat(e).hasMessageNotContaining("is damaged");
+        }
+      }
+      for (CompletableFuture<OperationResult> future : futures) {
+        assertThat(future.handle((done, failure) -> failure).get(20, TimeUnit.SECONDS))
+            .as("what a zombie says to a write")
+            .isInstanceOf(SteleException.class);
+      }
+    }
+
+    void end() {
+      server.close();
     }
   }
 
-  /**
-   * The tablet holds what a prefix of the operations sent has made of the table, and all that were
-   * acknowledged are in it. Returns how many that are.
-   */
-  private int check(Tablet tablet) throws IOException {
-    int acknowledged = 0;
-    for (int i = 0; i < unanswered.size(); i++) {
-      acknowledged = unanswered.get(i).isAcknowledged() ? i + 1 : acknowledged;
-    }
-    int survived = (int) (tablet.readPoint() - counted);
-    assertThat(survived).isBetween(acknowledged, unanswered.size());
-    counted = tablet.readPoint();
-    unanswered.subList(0, survived).forEach(sent -> apply(sent.operation));
-    List<Row> expected = new ArrayList<>();
-    model.visible(nowMicros.get()).forEach((row, cells) -> expected.add(new Row(row, cells)));
-    List<Row> found = tablet.read(ReadRequest.of(RowQuery.ALL)).rows();
-    assertThat(withoutTimestamps(found)).isEqualTo(withoutTimestamps(expected));
-    return survived;
-  }
-
-  /**
-   * The client tries again what it has no answer to: what is there already is not done again, the
-   * rest is done once.
-   */
-  private void sendAgain(Tablet tablet, int survived) throws Exception {
-    List<Sent> again = new ArrayList<>(unanswered);
-    unanswered.clear();
-    for (int i = 0; i < again.size(); i++) {
-      Sent sent = again.get(i);
-      if (i < survived && sent.isAcknowledged() && !sent.answerLost) {
-        continue;
-      }
-      OperationRequest request =
-          new OperationRequest(
-              sent.operation, Optional.of(sent.id), again.get(0).id.number(), durability);
-      nowMicros.addAndGet(10);
-      OperationResult result = tablet.apply(request).get(20, TimeUnit.SECONDS);
-      if (sent.isAcknowledged()) {
-        assertThat(result).isEqualTo(sent.future.join());
-      }
-      assertThat(tablet.apply(request).get(20, TimeUnit.SECONDS)).isEqualTo(result);
-      if (i >= survived) {
-        sent.future = CompletableFuture.completedFuture(result);
-        unanswered.add(sent);
-      }
-    }
-    check(tablet);
-    unanswered.clear();
-  }
-
-  private void apply(RowOperation operation) {
-    if (operation instanceof Mutation mutation) {
-      model.apply(stamped(mutation));
-    } else if (operation instanceof CheckAndMutate check) {
-      List<Cell> cells = model.row(check.row(), nowMicros.get());
-      boolean holds =
-          !cells.isEmpty() && !RowFilter.of(check.predicate()).apply(check.row(), cells).isEmpty();
-      model.apply(stamped(holds ? check.ifTrue() : check.ifFalse()));
-    } else if (operation instanceof ReadModifyWrite increment) {
-      long before =
-          model.row(increment.row(), nowMicros.get()).stream()
-              .findFirst()
-              .map(cell -> cell.value().toLong())
-              .orElse(0L);
-      model.apply(
-          stamped(Mutation.of(increment.row()).put("a", Bytes.of("n"), Bytes.ofLong(before + 1))));
-    }
-  }
-
-  private long modelTime = 1;
-
-  private Mutation stamped(Mutation mutation) {
-    modelTime++;
-    Mutation.Builder stamped = Mutation.builder(mutation.row());
-    mutation
-        .edits()
-        .forEach(
-            edit ->
-                stamped.add(
-                    edit instanceof Edit.Put put
-                        ? new Edit.Put(put.family(), put.qualifier(), modelTime, put.value())
-                        : edit));
-    return stamped.build();
-  }
-
-  private static List<Row> withoutTimestamps(List<Row> rows) {
-    return rows.stream()
-        .map(
-            row ->
-                new Row(
-                    row.key(),
-                    row.cells().stream()
-                        .map(cell -> new Cell(cell.family(), cell.qualifier(), 0, cell.value()))
-                        .toList()))
-        .toList();
-  }
-
-  private static TabletLog of(CommitLog log) {
-    return new TabletLog() {
-      @Override
-      public CompletableFuture<Void> append(LogRecord record, Durability durability) {
-        return log.append(record, durability);
-      }
-
-      @Override
-      public void release(long sequence) {
-        log.release(ID, sequence);
-      }
-    };
+  private RowOperation next() {
+    return data.operation(host.nowMicros.get());
   }
 }

@@ -6,14 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.log.LogRecord;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
-import io.stele.model.Cell;
-import io.stele.model.CheckAndMutate;
-import io.stele.model.Column;
 import io.stele.model.Durability;
-import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
-import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
@@ -30,13 +25,11 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -205,7 +198,8 @@ final class ModelRun {
     note("apply " + request.operation() + " " + request.id());
     operations++;
     Part part = partOf(request.operation().row());
-    Optional<Evaluated> expected = evaluate(request.operation());
+    Optional<PlainOperations.Evaluated> expected =
+        PlainOperations.evaluate(queued, request.operation(), nowMicros);
     CompletableFuture<OperationResult> future = part.tablet.apply(request);
     if (expected.isEmpty()) {
       part.log.flush(Integer.MAX_VALUE);
@@ -232,72 +226,6 @@ final class ModelRun {
     if (part.log.waiting() == 0) {
       assertThat(part.inFlight).isEmpty();
     }
-  }
-
-  private record Evaluated(Mutation mutation, OperationResult result) {}
-
-  private Optional<Evaluated> evaluate(RowOperation operation) {
-    if (operation instanceof CheckAndMutate check) {
-      List<Cell> cells = queued.row(check.row(), nowMicros);
-      boolean holds =
-          !cells.isEmpty() && !RowFilter.of(check.predicate()).apply(check.row(), cells).isEmpty();
-      return Optional.of(
-          new Evaluated(
-              resolve(holds ? check.ifTrue() : check.ifFalse()),
-              holds ? OperationResult.APPLIED : OperationResult.NOT_MATCHED));
-    } else if (operation instanceof ReadModifyWrite change) {
-      return evaluate(change);
-    }
-    return Optional.of(new Evaluated(resolve((Mutation) operation), OperationResult.APPLIED));
-  }
-
-  private Optional<Evaluated> evaluate(ReadModifyWrite change) {
-    Map<Column, Cell> newest = new LinkedHashMap<>();
-    for (Cell cell : queued.row(change.row(), nowMicros)) {
-      newest.putIfAbsent(new Column(cell.family(), cell.qualifier()), cell);
-    }
-    Map<Column, Cell> written = new LinkedHashMap<>();
-    for (ReadModifyWrite.Rule rule : change.rules()) {
-      Column column = new Column(rule.family(), rule.qualifier());
-      Optional<Cell> before = Optional.ofNullable(newest.get(column));
-      Bytes value;
-      if (rule instanceof ReadModifyWrite.Increment increment) {
-        if (before.isPresent() && before.get().value().length() != 8) {
-          return Optional.empty();
-        }
-        value = Bytes.ofLong(before.map(c -> c.value().toLong()).orElse(0L) + increment.amount());
-      } else {
-        Bytes suffix = ((ReadModifyWrite.Append) rule).suffix();
-        value = before.map(c -> c.value().concat(suffix)).orElse(suffix);
-      }
-      long timestamp = Math.max(nowMicros, before.map(Cell::timestampMicros).orElse(0L));
-      Cell cell = new Cell(rule.family(), rule.qualifier(), timestamp, value);
-      newest.put(column, cell);
-      written.put(column, cell);
-    }
-    Mutation.Builder mutation = Mutation.builder(change.row());
-    List<Cell> cells = new ArrayList<>(written.values());
-    cells.sort(RowFilter.ORDER);
-    cells.forEach(
-        cell ->
-            mutation.add(
-                new Edit.Put(
-                    cell.family(), cell.qualifier(), cell.timestampMicros(), cell.value())));
-    return Optional.of(
-        new Evaluated(
-            mutation.build(),
-            new OperationResult(true, Optional.of(new Row(change.row(), cells)))));
-  }
-
-  private Mutation resolve(Mutation mutation) {
-    Mutation.Builder resolved = Mutation.builder(mutation.row());
-    for (Edit edit : mutation.edits()) {
-      resolved.add(
-          edit instanceof Edit.Put put && put.timestampMicros() == Edit.SERVER_TIMESTAMP
-              ? new Edit.Put(put.family(), put.qualifier(), nowMicros, put.value())
-              : edit);
-    }
-    return resolved.build();
   }
 
   private void retry() {
@@ -465,7 +393,7 @@ final class ModelRun {
     if (point.readPoint() >= tablet.oldestReadablePoint()) {
       RowQuery query = request.query();
       assertThat(rows(point.part(), query, request))
-          .isEqualTo(expected(point.model(), query, tablet.extent()));
+          .isEqualTo(PlainQueries.rows(point.model(), query, tablet.extent(), nowMicros));
     } else {
       assertThatThrownBy(
               () ->
@@ -485,7 +413,7 @@ final class ModelRun {
     note("read " + query);
     for (Part part : parts) {
       assertThat(rows(part, query, ReadRequest.of(query)))
-          .isEqualTo(expected(visible, query, part.tablet.extent()));
+          .isEqualTo(PlainQueries.rows(visible, query, part.tablet.extent(), nowMicros));
     }
   }
 
@@ -512,44 +440,6 @@ final class ModelRun {
       rows.addAll(page.rows());
     }
     return rows;
-  }
-
-  private List<Row> expected(PlainModel model, RowQuery query, RowRange extent) {
-    List<Row> rows = new ArrayList<>();
-    for (Map.Entry<Bytes, List<Cell>> row : model.visible(nowMicros).entrySet()) {
-      boolean asked =
-          query.ranges().isEmpty()
-              || query.ranges().stream().anyMatch(range -> range.contains(row.getKey()));
-      if (asked && extent.contains(row.getKey()) && rows.size() < query.rowLimit()) {
-        List<Cell> cells = select(query, row.getValue());
-        if (query.filter().isPresent() && !cells.isEmpty()) {
-          cells = RowFilter.of(query.filter().get()).apply(row.getKey(), cells);
-        }
-        if (!cells.isEmpty()) {
-          rows.add(new Row(row.getKey(), cells));
-        }
-      }
-    }
-    return rows;
-  }
-
-  private static List<Cell> select(RowQuery query, List<Cell> cells) {
-    List<Cell> selected = new ArrayList<>();
-    Map<Column, Integer> counts =
-        new TreeMap<>(Comparator.comparing(Column::family).thenComparing(Column::qualifier));
-    for (Cell cell : cells) {
-      Column column = new Column(cell.family(), cell.qualifier());
-      boolean wanted =
-          (query.families().isEmpty() && query.columns().isEmpty())
-              || query.families().contains(cell.family())
-              || query.columns().contains(column);
-      if (wanted
-          && query.times().contains(cell.timestampMicros())
-          && counts.merge(column, 1, Integer::sum) <= query.versions()) {
-        selected.add(cell);
-      }
-    }
-    return selected;
   }
 
   private void settleAll() {

@@ -13,7 +13,7 @@ class TabletCrashTest {
   private static final int LIVES = 5;
 
   static LongStream seeds() {
-    return Seeds.of(40);
+    return Seeds.of(25);
   }
 
   @ParameterizedTest(name = "seed {0}")

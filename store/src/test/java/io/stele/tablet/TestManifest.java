@@ -4,9 +4,11 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
-/** A tablet's durable record, in memory. */
+/** A tablet's durable record, in memory. Safe for use by any number of threads. */
 final class TestManifest implements Manifest {
   /** What becomes of the next commit. */
   enum Mood {
@@ -20,17 +22,18 @@ final class TestManifest implements Manifest {
   private TabletSpec record;
   private Mood mood = Mood.WORKS;
   private boolean coversReplay;
+  private final Set<String> dropped = new LinkedHashSet<>();
 
   TestManifest(TabletSpec record) {
     this.record = record;
   }
 
-  TabletSpec record() {
+  synchronized TabletSpec record() {
     return record;
   }
 
   /** The record under the next epoch: what the next server opens. */
-  TabletSpec reassigned() {
+  synchronized TabletSpec reassigned() {
     record =
         new TabletSpec(
             record.id(),
@@ -44,7 +47,7 @@ final class TestManifest implements Manifest {
   }
 
   /** Gives the table another schema. */
-  void alter(TableSchema schema) {
+  synchronized void alter(TableSchema schema) {
     record =
         new TabletSpec(
             record.id(),
@@ -56,16 +59,37 @@ final class TestManifest implements Manifest {
             record.highestTimestamp());
   }
 
-  void next(Mood next) {
+  synchronized void next(Mood next) {
     mood = next;
   }
 
-  boolean coversReplay() {
+  synchronized boolean coversReplay() {
     return coversReplay;
   }
 
+  /** The paths of files that were the tablet's: the sweep deletes them. */
+  synchronized Set<String> dropped() {
+    return Set.copyOf(dropped);
+  }
+
+  /**
+   * As the server sees it that was given the tablet under the present epoch: what it commits once
+   * another has been given the tablet is refused.
+   */
+  Manifest ofPresentEpoch() {
+    long epoch = record().epoch();
+    return edit -> {
+      synchronized (this) {
+        if (record.epoch() != epoch) {
+          throw SteleException.refused("another server has the tablet");
+        }
+        commit(edit);
+      }
+    };
+  }
+
   @Override
-  public void commit(ManifestEdit edit) throws IOException {
+  public synchronized void commit(ManifestEdit edit) throws IOException {
     Mood now = mood;
     mood = Mood.WORKS;
     switch (now) {
@@ -88,6 +112,7 @@ final class TestManifest implements Manifest {
         throw new AssertionError("not there to be removed: " + path);
       }
     }
+    dropped.addAll(edit.removed());
     files.addAll(edit.added());
     if (edit.redoPoint() < record.redoPoint()
         || edit.highestTimestamp() < record.highestTimestamp()) {
