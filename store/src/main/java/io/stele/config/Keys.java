@@ -89,7 +89,7 @@ public final class Keys {
           "256m",
           MIB,
           256 * GIB,
-          "All memtables of a server together: near it the largest are compacted, at it writes are answered 'retry later'.");
+          "All memtables of a server together: from three fifths on the largest are compacted, from four fifths on writes are delayed, at it they are answered 'retry later'.");
 
   public static final Key<Long> CACHE_BYTES =
       Key.size(

@@ -14,7 +14,7 @@ import java.io.IOException;
  * when an operation is applied and when it is replayed, so that both come to the same.
  *
  * <p>On the way of a write a value is copied three times: into this block, from it into the
- * memtable, and into the log's buffer.
+ * memtable, and into the log's record.
  */
 final class LoggedCells {
   private final byte[] block;
