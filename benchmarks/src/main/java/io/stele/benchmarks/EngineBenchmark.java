@@ -47,8 +47,8 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * One tablet, its commit log and its files in one process, without network: how quick the engine
- * is beside what the file system and the codec can do, measured in turns in one run.
+ * One tablet, its commit log and its files in one process, without network: how quick the engine is
+ * beside what the file system and the codec can do, measured in turns in one run.
  *
  * <pre>
  * java -cp ... io.stele.benchmarks.EngineBenchmark [local|hdfs] [none|snappy|lz4|zstd|gzip] [rounds] [MiB a round]
@@ -128,7 +128,8 @@ public final class EngineBenchmark {
   /** Runs the benchmark and prints what it found. */
   public static void main(String[] args) throws Exception {
     String kind = args.length > 0 ? args[0] : "hdfs";
-    Codec codec = Codec.valueOf((args.length > 1 ? args[1] : "none").toUpperCase(java.util.Locale.ROOT));
+    Codec codec =
+        Codec.valueOf((args.length > 1 ? args[1] : "none").toUpperCase(java.util.Locale.ROOT));
     int rounds = args.length > 2 ? Integer.parseInt(args[2]) : 6;
     int mebibytes = args.length > 3 ? Integer.parseInt(args[3]) : 64;
     try (BenchmarkFiles files = BenchmarkFiles.open(kind)) {
@@ -200,17 +201,14 @@ public final class EngineBenchmark {
     long start = System.nanoTime();
     for (int i = 0; i < reads; i++) {
       Bytes row = row(random.nextInt(rounds), random.nextInt(rowsPerRound));
-      ReadResult result =
-          tablet.read(ReadRequest.of(RowQuery.ALL.range(RowRange.single(row))));
+      ReadResult result = tablet.read(ReadRequest.of(RowQuery.ALL.range(RowRange.single(row))));
       if (result.rows().size() != 1) {
         throw new IllegalStateException("row " + row + " is not there");
       }
     }
     System.out.printf(
         "%s: %.1f us each, %.1f us of CPU%n",
-        what,
-        (System.nanoTime() - start) / 1e3 / reads,
-        (cpuNanos() - cpu) / 1e3 / reads);
+        what, (System.nanoTime() - start) / 1e3 / reads, (cpuNanos() - cpu) / 1e3 / reads);
   }
 
   private void scan() throws IOException {
@@ -220,13 +218,13 @@ public final class EngineBenchmark {
       Optional<Bytes> next = Optional.of(Bytes.EMPTY);
       while (next.isPresent()) {
         ReadResult page =
-            tablet.read(
-                ReadRequest.of(RowQuery.ALL.range(new RowRange(next.get(), Bytes.EMPTY))));
+            tablet.read(ReadRequest.of(RowQuery.ALL.range(new RowRange(next.get(), Bytes.EMPTY))));
         rows += page.rows().size();
         next = page.nextRow();
       }
       System.out.printf(
-          "scan of %d rows: %.0f MB/s%n", rows, megabytesPerSecond(rows, System.nanoTime() - start));
+          "scan of %d rows: %.0f MB/s%n",
+          rows, megabytesPerSecond(rows, System.nanoTime() - start));
     }
   }
 

@@ -56,7 +56,8 @@ record SSTableFixture(FileSystem fs, Bytes bytes, int rows) {
       for (int i = 0; i < rows; i++) {
         byte[] key = ColumnKey.of(row(i), FAMILY, QUALIFIER);
         random.nextBytes(value);
-        writer.add(key, key.length, 1_700_000_000_000_000L + i, i, 0, CellType.PUT, value, 0, valueBytes);
+        writer.add(
+            key, key.length, 1_700_000_000_000_000L + i, i, 0, CellType.PUT, value, 0, valueBytes);
       }
       writer.finish();
     }
