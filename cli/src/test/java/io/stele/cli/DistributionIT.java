@@ -28,7 +28,7 @@ class DistributionIT {
 
   private static String withoutVersion(String jar) {
     return jar.replaceFirst(
-        "-v?\\d[^-]*(-jre|-GA|-SNAPSHOT|\\.Final|-empty-to-avoid-conflict-with-guava)?(?=(-[a-z]|\\.jar))",
+        "-v?\\d[^-]*(-\\d+|-jre|-GA|-SNAPSHOT|\\.Final|-empty-to-avoid-conflict-with-guava)?(?=(-[a-z]|\\.jar))",
         "");
   }
 
