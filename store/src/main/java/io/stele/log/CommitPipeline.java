@@ -1,7 +1,6 @@
 package io.stele.log;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -57,8 +56,7 @@ final class CommitPipeline {
   // Guarded by lock, from here on.
   private final List<Seat> seats =
       List.of(new Seat(lock.newCondition()), new Seat(lock.newCondition()));
-  private final ArrayDeque<WaitingRecord> queue = new ArrayDeque<>();
-  private long queuedBytes; // In the queue and in flight.
+  private final RecordQueue queue;
   private boolean rollAsked;
   private State state = State.OPEN;
   private Optional<Seat> active = Optional.empty();
@@ -79,6 +77,7 @@ final class CommitPipeline {
     this.options = options;
     this.clock = clock;
     this.ledger = ledger;
+    this.queue = new RecordQueue(options.batchBytesMax());
   }
 
   List<Seat> seats() {
@@ -100,7 +99,6 @@ final class CommitPipeline {
         startAfresh();
       }
       queue.add(waiting);
-      queuedBytes += waiting.body.size();
       return true;
     } finally {
       lock.unlock();
@@ -110,7 +108,7 @@ final class CommitPipeline {
   boolean hasRoom() {
     lock.lock();
     try {
-      return queuedBytes < options.queuedBytesMax();
+      return queue.bytes() < options.queuedBytesMax();
     } finally {
       lock.unlock();
     }
@@ -120,10 +118,10 @@ final class CommitPipeline {
     long left = timeout.toNanos();
     lock.lockInterruptibly();
     try {
-      while (queuedBytes >= options.queuedBytesMax() && state == State.OPEN && left > 0) {
+      while (queue.bytes() >= options.queuedBytesMax() && state == State.OPEN && left > 0) {
         left = room.awaitNanos(left);
       }
-      return queuedBytes < options.queuedBytesMax() && state == State.OPEN;
+      return queue.bytes() < options.queuedBytesMax() && state == State.OPEN;
     } finally {
       lock.unlock();
     }
@@ -186,7 +184,7 @@ final class CommitPipeline {
           segments,
           slowFlushes.switches(),
           failures,
-          queuedBytes,
+          queue.bytes(),
           slowFlushes.percentile(50),
           slowFlushes.percentile(99));
     } finally {
@@ -221,7 +219,7 @@ final class CommitPipeline {
   void idle(Seat seat) {
     lock.lock();
     try {
-      end(seat);
+      seat.end();
     } finally {
       lock.unlock();
     }
@@ -249,7 +247,7 @@ final class CommitPipeline {
   void created(Seat seat, long number, long headerBytes) {
     lock.lock();
     try {
-      end(seat);
+      seat.end();
       segments++;
       seat.number = number;
       seat.headerBytes = headerBytes;
@@ -292,7 +290,7 @@ final class CommitPipeline {
       acknowledged();
       while (!isOver()) {
         if (flight.isEmpty() && !queue.isEmpty()) {
-          List<WaitingRecord> batch = takeBatch();
+          List<WaitingRecord> batch = queue.take();
           takeOff(new Flight(seat, batch, isFullWith(batch, seat), clock.nanos()));
         }
         rollAsked &= seat.hasRecords();
@@ -322,8 +320,8 @@ final class CommitPipeline {
   boolean landed(Seat seat, Flight landed, long position) {
     lock.lock();
     try {
-      slowFlushes.add(clock.nanos() - seat.busySinceNanos);
-      end(seat);
+      slowFlushes.add(clock.nanos() - seat.sinceNanos());
+      seat.end();
       if (!flight.equals(Optional.of(landed))) {
         return false;
       }
@@ -333,7 +331,7 @@ final class CommitPipeline {
       last = new SegmentLink(seat.number, position);
       ledger.grown(seat.number, position);
       seats.forEach(one -> one.failures = 0);
-      queuedBytes -= landed.bytes;
+      queue.landed(landed.bytes);
       room.signalAll();
       records += landed.records.size();
       bytes += landed.bytes;
@@ -361,7 +359,7 @@ final class CommitPipeline {
   void failed(Seat seat) {
     lock.lock();
     try {
-      end(seat);
+      seat.end();
       failures++;
       seat.failures++;
       if (isActive(seat)) {
@@ -417,9 +415,8 @@ final class CommitPipeline {
       List<WaitingRecord> unknown = new ArrayList<>();
       acknowledging.ifPresent(one -> unknown.addAll(one.records));
       flight.ifPresent(one -> unknown.addAll(one.records));
-      unknown.addAll(queue);
+      unknown.addAll(queue.clear());
       flight = Optional.empty();
-      queue.clear();
       signalAll();
       return Optional.of(unknown);
     } finally {
@@ -434,7 +431,7 @@ final class CommitPipeline {
     lock.lock();
     try {
       while (!seats.stream().allMatch(seat -> seat.ended || (seat.hung && isOver()))) {
-        if (seats.stream().anyMatch(seat -> seat.busy && !seat.hung)) {
+        if (seats.stream().anyMatch(Seat::isBusy)) {
           watching.awaitNanos(clock.look().toNanos());
         } else {
           watchSleeps = true;
@@ -468,14 +465,10 @@ final class CommitPipeline {
 
   private void losePatience(Seat seat, long now) {
     Duration patience = state == State.OPEN || isActive(seat) ? PATIENCE : PATIENCE_AT_THE_END;
-    if (!seat.busy || seat.hung || now - seat.busySinceNanos < patience.toNanos()) {
-      return;
-    }
-    if (!seat.interrupted) {
-      seat.interrupted = true;
-      seat.busySinceNanos = now;
-      seat.thread.interrupt();
-    } else if (!isActive(seat)) {
+    if (seat.isWaitingFor(patience, now)) {
+      if (seat.interrupt(now) || isActive(seat)) {
+        return;
+      }
       seat.hung = true; // Until it comes back, if ever.
       ledger.ended(seat.number);
       changed.signalAll();
@@ -483,19 +476,9 @@ final class CommitPipeline {
   }
 
   private void begin(Seat seat) {
-    seat.busy = true;
-    seat.busySinceNanos = clock.nanos();
+    seat.begin(clock.nanos());
     if (watchSleeps) {
       watching.signal(); // Otherwise it looks soon enough by itself.
-    }
-  }
-
-  private void end(Seat seat) {
-    seat.busy = false;
-    seat.hung = false;
-    if (seat.interrupted) {
-      seat.interrupted = false;
-      Thread.interrupted(); // It was meant for what has ended now.
     }
   }
 
@@ -543,17 +526,6 @@ final class CommitPipeline {
     }
   }
 
-  private List<WaitingRecord> takeBatch() {
-    List<WaitingRecord> batch = new ArrayList<>(Math.min(queue.size(), 1024));
-    long size = 0;
-    while (!queue.isEmpty() && size < options.batchBytesMax()) {
-      WaitingRecord next = queue.remove();
-      size += next.body.size();
-      batch.add(next);
-    }
-    return batch;
-  }
-
   private boolean isFullWith(List<WaitingRecord> batch, Seat seat) {
     long end = seat.acknowledgedBytes;
     for (WaitingRecord record : batch) {
@@ -579,6 +551,6 @@ final class CommitPipeline {
 
   private long pauseNanos(int failures) {
     long first = options.retryPause().toNanos();
-    return Math.min(PAUSE_MAX.toNanos(), first << Math.min(failures - 1, 20));
+    return Math.max(first, Math.min(PAUSE_MAX.toNanos(), first << Math.min(failures - 1, 20)));
   }
 }

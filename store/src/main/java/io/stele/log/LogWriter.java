@@ -21,6 +21,7 @@ final class LogWriter {
   private final int salt;
   private final ByteWriter buffer = new ByteWriter(BUFFER_BYTES);
   private long position;
+  private long syncedPosition;
 
   private LogWriter(FSDataOutputStream out, SegmentHeader header, byte[] bytes) {
     this.out = out;
@@ -82,7 +83,10 @@ final class LogWriter {
     writeBuffer();
     switch (durability) {
       case HFLUSH -> out.hflush();
-      case HSYNC -> out.hsync();
+      case HSYNC -> {
+        out.hsync();
+        syncedPosition = position;
+      }
     }
   }
 
@@ -93,7 +97,9 @@ final class LogWriter {
 
   /** Puts the file on disk, and ends it. */
   void close() throws IOException {
-    flush(Durability.HSYNC);
+    if (syncedPosition < position) {
+      flush(Durability.HSYNC);
+    }
     out.close();
   }
 

@@ -1,11 +1,9 @@
 package io.stele.log;
 
+import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 
-/**
- * One of the two writers as the {@link CommitPipeline} sees it. All fields but the final ones are
- * guarded by the pipeline's lock.
- */
+/** One of the two writers as the {@link CommitPipeline} sees it. Guarded by the pipeline's lock. */
 final class Seat {
   final Condition wake;
 
@@ -27,18 +25,15 @@ final class Seat {
   /** Failures in a row, as long as nobody acknowledges anything. */
   int failures;
 
-  /** Whether it asks something of the file system at the moment, and since when. */
-  boolean busy;
-
-  long busySinceNanos;
-
-  /** Whether that took so long that the thread was interrupted, and then even longer. */
-  boolean interrupted;
-
+  /** Whether it was interrupted in vain, and is not waited for any more. */
   boolean hung;
 
   /** Whether its thread has come to its end. */
   boolean ended;
+
+  private boolean busy;
+  private long sinceNanos;
+  private boolean interrupted;
 
   Seat(Condition wake) {
     this.wake = wake;
@@ -46,5 +41,47 @@ final class Seat {
 
   boolean hasRecords() {
     return acknowledgedBytes > headerBytes;
+  }
+
+  /** It asks something of the file system. */
+  void begin(long nowNanos) {
+    busy = true;
+    sinceNanos = nowNanos;
+  }
+
+  /** It has an answer; called by its own thread. */
+  void end() {
+    busy = false;
+    hung = false;
+    if (interrupted) {
+      interrupted = false;
+      Thread.interrupted(); // It was meant for what has ended now.
+    }
+  }
+
+  /** Whether it waits for the file system, and is waited for. */
+  boolean isBusy() {
+    return busy && !hung;
+  }
+
+  /** Since when it has been busy. */
+  long sinceNanos() {
+    return sinceNanos;
+  }
+
+  /** Whether it has been busy for so long. */
+  boolean isWaitingFor(Duration patience, long nowNanos) {
+    return isBusy() && nowNanos - sinceNanos >= patience.toNanos();
+  }
+
+  /** Interrupts it, and gives it time again; false where that was done before. */
+  boolean interrupt(long nowNanos) {
+    if (interrupted) {
+      return false;
+    }
+    interrupted = true;
+    sinceNanos = nowNanos;
+    thread.interrupt();
+    return true;
   }
 }

@@ -6,6 +6,7 @@ import io.stele.sstable.CacheStatistics;
 import io.stele.tablet.TabletStatistics;
 import io.stele.web.StatusPage;
 import io.stele.web.StatusPage.Section;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -46,7 +47,15 @@ final class ServerPage {
       add(metrics, "rows_read", statistics.rowsRead());
     }
     add(metrics, "tablets", rows.size());
-    server.logs().forEach((kind, log) -> addLog(metrics, kind, log.statistics()));
+    List<List<String>> logs = new ArrayList<>();
+    server
+        .logs()
+        .forEach(
+            (kind, log) -> {
+              LogStatistics statistics = log.statistics();
+              addLog(metrics, kind, statistics);
+              logs.add(row(kind, statistics));
+            });
     CacheStatistics cache = server.cacheStatistics();
     addCache(metrics, cache);
     return new StatusPage(
@@ -56,6 +65,22 @@ final class ServerPage {
                 "Tablets",
                 List.of("tablet", "rows", "epoch", "memtable bytes", "SSTables", "SSTable bytes"),
                 rows),
+            new Section(
+                "Commit logs",
+                List.of(
+                    "log",
+                    "records",
+                    "bytes",
+                    "flushes",
+                    "records a flush",
+                    "bytes a flush",
+                    "flush median us",
+                    "flush 99 % us",
+                    "switch-overs",
+                    "failures",
+                    "segments begun",
+                    "bytes queued"),
+                logs),
             new Section(
                 "Cache",
                 List.of(
@@ -121,6 +146,30 @@ final class ServerPage {
     add(metrics, prefix + "_records", log.records());
     add(metrics, prefix + "_flushes", log.flushes());
     add(metrics, prefix + "_bytes", log.bytes());
+    add(metrics, prefix + "_switch_overs", log.switchOvers());
+    add(metrics, prefix + "_failures", log.failures());
+    add(metrics, prefix + "_flush_median_micros", micros(log.flushMedian()));
+    add(metrics, prefix + "_flush_99th_micros", micros(log.flush99th()));
+  }
+
+  private static List<String> row(LogKind kind, LogStatistics log) {
+    return List.of(
+        kind.name().toLowerCase(Locale.ROOT),
+        Long.toString(log.records()),
+        Long.toString(log.bytes()),
+        Long.toString(log.flushes()),
+        String.format(Locale.ROOT, "%.1f", log.recordsPerFlush()),
+        String.format(Locale.ROOT, "%.0f", log.bytesPerFlush()),
+        Long.toString(micros(log.flushMedian())),
+        Long.toString(micros(log.flush99th())),
+        Long.toString(log.switchOvers()),
+        Long.toString(log.failures()),
+        Long.toString(log.segments()),
+        Long.toString(log.queuedBytes()));
+  }
+
+  private static long micros(Duration time) {
+    return time.toNanos() / 1000;
   }
 
   private static void add(Map<String, Number> metrics, String name, long value) {

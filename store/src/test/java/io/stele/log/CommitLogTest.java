@@ -53,6 +53,7 @@ class CommitLogTest {
   /** Returns when so many segments were created. */
   private static void awaitSegments(CommitLog log, int count) {
     while (log.statistics().segments() < count) {
+      assertThat(Thread.interrupted()).as("waited in vain").isFalse(); // By JUnit's time limit.
       Thread.onSpinWait();
     }
   }

@@ -167,6 +167,7 @@ class LogModelTest {
           hangs.letGo();
           waited = false;
         }
+        assertThat(Thread.interrupted()).as("waited in vain").isFalse(); // By JUnit's time limit.
         Thread.onSpinWait();
       }
     }

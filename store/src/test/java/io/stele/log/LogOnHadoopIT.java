@@ -15,13 +15,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.HdfsBlockLocation;
 import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.hadoop.hdfs.server.datanode.DataNodeFaultInjector;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -147,6 +151,100 @@ class LogOnHadoopIT {
           .hasSize(50)
           .last()
           .isEqualTo(record(TABLET, 50, 1000));
+    }
+  }
+
+  /** Keeps acknowledgements of one block's packets back, on every DataNode. */
+  private static final class SlowBlock extends DataNodeFaultInjector {
+    private final String block;
+    private final CountDownLatch goOn = new CountDownLatch(1);
+
+    SlowBlock(FileSystem fs, Path file) throws IOException {
+      BlockLocation location = fs.getFileBlockLocations(file, 0, 1)[0];
+      block = ((HdfsBlockLocation) location).getLocatedBlock().getBlock().getBlockName();
+    }
+
+    @Override
+    public void delaySendingAckToUpstream(String upstream) {
+      if (Thread.currentThread().getName().contains(block)) {
+        try {
+          goOn.await();
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt(); // The block is being recovered.
+        }
+      }
+    }
+  }
+
+  @Test
+  void aSlowPipelineIsLeftForTheOneThatStandsBy() throws Exception {
+    Path logs = new Path("/slow/logs/" + SERVER);
+    DataNodeFaultInjector usual = DataNodeFaultInjector.get();
+    try (FileSystem fs = client()) {
+      CommitLog log = open(fs, logs);
+      log.awaitStandby();
+      log.append(record(TABLET, 1, 1000)).get();
+      SlowBlock slow = new SlowBlock(fs, new Path(logs, "user-1.log"));
+      try {
+        DataNodeFaultInjector.set(slow);
+        for (int i = 2; i <= 20; i++) {
+          log.append(record(TABLET, i, 1000)).get();
+        }
+        assertThat(log.statistics().switchOvers()).isPositive();
+        assertThat(all(LogReader.open(fs, new Path(logs, "user-2.log"))))
+            .first()
+            .isEqualTo(record(TABLET, 2, 1000));
+      } finally {
+        slow.goOn.countDown();
+        DataNodeFaultInjector.set(usual);
+      }
+      log.awaitStandby(); // The slow one was ended, and another made.
+      log.append(record(TABLET, 21, 1000), Durability.HSYNC).get();
+      log.close();
+      assertThat(all(LogDirectory.read(fs, logs, LogKind.USER).distinct()))
+          .hasSize(21)
+          .last()
+          .isEqualTo(record(TABLET, 21, 1000));
+      for (Thread thread : log.threads()) {
+        thread.join();
+      }
+    }
+  }
+
+  @Test
+  void aZombieWhosePipelineIsSlowIsFencedInBothOfItsSegments() throws Exception {
+    Path logs = new Path("/slowzombie/logs/" + SERVER);
+    Path recovery = new Path("/slowzombie/recovery/" + SERVER);
+    DataNodeFaultInjector usual = DataNodeFaultInjector.get();
+    try (FileSystem zombie = client();
+        FileSystem master = client()) {
+      CommitLog log = open(zombie, logs);
+      log.awaitStandby();
+      log.append(record(TABLET, 1, 1000)).get();
+      SlowBlock slow = new SlowBlock(zombie, new Path(logs, "user-1.log"));
+      try {
+        DataNodeFaultInjector.set(slow);
+        log.append(record(TABLET, 2, 1000)).get(); // Through the second, while the first is slow.
+        new LogFence(master).fence(logs, recovery);
+        List<LogRecord> read = all(LogDirectory.read(master, recovery, LogKind.USER).distinct());
+        assertThat(read).containsExactly(record(TABLET, 1, 1000), record(TABLET, 2, 1000));
+        assertThatThrownBy(() -> log.append(record(TABLET, 3, 1000)).get(120, TimeUnit.SECONDS))
+            .cause()
+            .isInstanceOfSatisfying(
+                SteleException.class,
+                e -> // It may have found out already, when it made another segment to stand by.
+                assertThat(e.code())
+                        .isIn(
+                            SteleException.Code.OUTCOME_UNKNOWN, SteleException.Code.RETRY_LATER));
+        assertThat(failure.get()).isNotNull();
+        slow.goOn.countDown();
+        log.close();
+        assertThat(all(LogDirectory.read(master, recovery, LogKind.USER).distinct()))
+            .isEqualTo(read);
+      } finally {
+        slow.goOn.countDown();
+        DataNodeFaultInjector.set(usual);
+      }
     }
   }
 

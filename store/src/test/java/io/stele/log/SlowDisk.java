@@ -2,6 +2,7 @@ package io.stele.log;
 
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Random;
@@ -19,11 +20,26 @@ final class SlowDisk {
   static final class Clock {
     private final AtomicLong nanos = new AtomicLong();
 
+    private final AtomicLong looks = new AtomicLong();
+
     LogClock log() {
-      return new LogClock(nanos::get, java.time.Duration.ofMillis(1));
+      return new LogClock(this::look, Duration.ofMillis(1));
     }
 
-    void pass(java.time.Duration time) {
+    private long look() {
+      looks.incrementAndGet();
+      return nanos.get();
+    }
+
+    /** Returns when the log has asked for the time so often: while a stream hangs, its watch. */
+    void awaitLooks(int count) {
+      long end = looks.get() + count;
+      while (looks.get() < end && !Thread.currentThread().isInterrupted()) {
+        Thread.onSpinWait();
+      }
+    }
+
+    void pass(Duration time) {
       nanos.addAndGet(time.toNanos());
     }
   }
@@ -95,6 +111,7 @@ final class SlowDisk {
     private final CountDownLatch hanging = new CountDownLatch(1);
     private final CountDownLatch goOn = new CountDownLatch(1);
     private volatile Optional<Effect> outcome = Optional.empty();
+    private volatile boolean interrupted;
 
     private Hang(Operation operation, Predicate<Path> files, boolean interruptible) {
       this.operation = operation;
@@ -116,6 +133,11 @@ final class SlowDisk {
       hanging.await();
     }
 
+    /** Whether somebody has interrupted it in vain. */
+    boolean wasInterrupted() {
+      return interrupted;
+    }
+
     /** Lets it be done. */
     void succeed() {
       goOn.countDown();
@@ -133,7 +155,6 @@ final class SlowDisk {
         return Optional.empty();
       }
       hanging.countDown();
-      boolean interrupted = false;
       while (true) {
         try {
           goOn.await();

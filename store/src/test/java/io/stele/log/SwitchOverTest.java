@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The log goes on with its other writer when one is slow, and nothing is lost or told twice. */
-@Timeout(60)
+@Timeout(20)
 class SwitchOverTest {
   private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
   private static final Path RECOVERY = new Path("crash:/recovery/" + SERVER);
@@ -66,6 +66,11 @@ class SwitchOverTest {
     for (Thread thread : log.threads()) {
       thread.join(); // None is left behind.
     }
+  }
+
+  private static void spin() {
+    assertThat(Thread.interrupted()).as("waited in vain").isFalse(); // By JUnit's time limit.
+    Thread.onSpinWait();
   }
 
   private Hang hang(Operation operation, int segment) {
@@ -189,6 +194,7 @@ class SwitchOverTest {
     CompletableFuture<Void> waiting = log.append(record(TABLET, 4, 10));
     second.await();
     clock.pass(Duration.ofSeconds(5));
+    clock.awaitLooks(10);
     second.succeed();
     waiting.get();
     assertThat(log.statistics().switchOvers()).isEqualTo(1);
@@ -256,6 +262,13 @@ class SwitchOverTest {
     close();
     open(OPTIONS.withSegmentBytes(1000));
     Hang closing = hang(Operation.CLOSE, 1);
+    fs.disk()
+        .inject( // It is on disk before, not when it is closed: no other sees that.
+            FaultInjector.at(
+                Operation.FLUSH,
+                path -> path.getName().equals("user-1.log"),
+                2,
+                new Effect.Fail()));
     log.append(record(TABLET, 1, 2000)).get();
     closing.await();
     append(2);
@@ -280,6 +293,79 @@ class SwitchOverTest {
   }
 
   @Test
+  void whoIsToldByAFullSegmentIsToldBeforeTheNextIsWritten() throws Exception {
+    close();
+    open(OPTIONS.withSegmentBytes(1000));
+    List<Long> order = Collections.synchronizedList(new ArrayList<>());
+    Hang hang = hang(Operation.FLUSH, 1);
+    CompletableFuture<Void> full = log.append(record(TABLET, 1, 2000));
+    CompletableFuture<Void> told =
+        full.thenRun(
+            () -> {
+              CompletableFuture<Void> next = log.append(record(TABLET, 2, 10));
+              next.thenRun(() -> order.add(2L));
+              for (int i = 0; i < 100_000 && !next.isDone(); i++) {
+                Thread.onSpinWait();
+              }
+              order.add(1L);
+            });
+    hang.await();
+    hang.succeed();
+    told.get();
+    append(3);
+    assertThat(order).containsExactly(1L, 2L);
+  }
+
+  @Test
+  void aWriterThatPausesAfterAFailureGoesOnAtOnceWhenItIsNeeded() throws Exception {
+    close();
+    fs.delete(DIRECTORY, true);
+    LogDirectory.create(fs, DIRECTORY);
+    fail(Operation.CREATE, 2);
+    log =
+        CommitLog.open(
+            fs,
+            DIRECTORY,
+            SERVER,
+            LogKind.USER,
+            OPTIONS.withRetries(5, Duration.ofHours(1)),
+            clock.log(),
+            failure::complete);
+    while (log.statistics().failures() < 1) {
+      spin();
+    }
+    fail(Operation.FLUSH, 1);
+    append(1);
+    assertThat(sequences(3)).containsExactly(1L);
+  } // And closing does not wait for the other, which pauses now.
+
+  @Test
+  void aWriterThatWasInterruptedInVainDoesNotTellOthersSo() throws Exception {
+    Hang creating = hang(Operation.CREATE, 3);
+    switchFromFirst().succeed();
+    creating.await();
+    Hang flushing = hang(Operation.FLUSH, 2);
+    CompletableFuture<Boolean> told =
+        log.append(record(TABLET, 4, 10))
+            .thenApply(nothing -> Thread.currentThread().isInterrupted());
+    flushing.await();
+    clock.pass(CommitPipeline.PATIENCE);
+    while (!flushing.wasInterrupted()) {
+      spin();
+    }
+    flushing.succeed();
+    assertThat(told.get()).isFalse();
+  }
+
+  @Test
+  void aFencedLogFindsOutWhenItNeedsASegmentThoughNothingIsWritten() throws Exception {
+    append(1);
+    new LogFence(fs.disk().mount()).fence(DIRECTORY, RECOVERY);
+    log.roll();
+    assertThat(failure.get()).isNotNull();
+  }
+
+  @Test
   void aSlowSegmentIsDeletedNeitherBeforeItsWriterIsThroughNorAfterLaterOnes() throws Exception {
     close();
     open(OPTIONS.withSegmentBytes(1000));
@@ -300,12 +386,17 @@ class SwitchOverTest {
   @Test
   void whatASlowWriterHoldsIsNotEnteredAgainAfterItWasReleased() throws Exception {
     append(1);
+    Hang flushing = hang(Operation.FLUSH, 1);
+    log.append(record(TABLET, 2, 10));
+    flushing.await();
+    log.append(record(TABLET, 3, 200_000)); // So much that it is written at once.
+    CompletableFuture<Void> last = log.append(record(TABLET, 4, 10));
     Hang writing = hang(Operation.WRITE, 1);
-    CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
+    flushing.succeed();
     writing.await();
     clock.pass(SLOW);
-    second.get();
-    log.release(TABLET, 2);
+    last.get();
+    log.release(TABLET, 4);
     assertThat(log.oldestNeeded()).isEmpty();
     writing.succeed();
     log.awaitStandby();
@@ -326,7 +417,7 @@ class SwitchOverTest {
     assertThat(oldest.tablets()).containsOnlyKeys(TABLET, tablet(2));
     log.roll();
     while (segments().size() < 3) { // The next that stands by: the roll is over.
-      Thread.onSpinWait();
+      spin();
     }
     log.forget(TABLET);
     log.forget(tablet(2));
@@ -459,7 +550,7 @@ class SwitchOverTest {
     third.get();
     while (closer.isAlive()) {
       clock.pass(Duration.ofSeconds(1));
-      Thread.onSpinWait();
+      spin();
     }
     assertThat(distinct(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
     assertThat(log.threads()).extracting(Thread::getName).hasSize(3).doesNotHaveDuplicates();
