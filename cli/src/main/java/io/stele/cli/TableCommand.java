@@ -214,6 +214,7 @@ final class TableCommand {
       stele
           .admin()
           .alterTable(
+              before,
               new TableSchema(
                   name,
                   newFamilies,

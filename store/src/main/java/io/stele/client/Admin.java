@@ -78,15 +78,33 @@ public final class Admin {
   }
 
   /**
-   * Gives the table of that name another schema. What a family that is no longer in it held is
-   * gone.
+   * Gives the table of that name another schema, whatever it has now. What a family that is no
+   * longer in it held is gone.
    *
    * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name
    */
   public void alterTable(TableSchema schema) throws IOException {
-    AlterTableRequestProto request =
-        AlterTableRequestProto.newBuilder().setSchema(message(schema)).build();
-    change("altering table " + schema.name(), master -> master.alterTable(null, request));
+    alter(AlterTableRequestProto.newBuilder().setSchema(message(schema)).build(), schema.name());
+  }
+
+  /**
+   * Gives a table another schema, made from the one it had when it was described.
+   *
+   * @param before as {@link #describeTable} gave it
+   * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name, REFUSED where
+   *     somebody else has altered it meanwhile: nothing was changed
+   */
+  public void alterTable(TableSchema before, TableSchema after) throws IOException {
+    alter(
+        AlterTableRequestProto.newBuilder()
+            .setSchema(message(after))
+            .setBefore(message(before))
+            .build(),
+        after.name());
+  }
+
+  private void alter(AlterTableRequestProto request, String name) throws IOException {
+    change("altering table " + name, master -> master.alterTable(null, request));
   }
 
   /**

@@ -31,6 +31,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -110,7 +111,11 @@ final class MasterRequests implements MasterProtocol {
       throws ServiceException {
     return serve(
         () -> {
-          StoredTable table = tables.alter(schema(ByteStrings.bytes(request.getSchema())));
+          Optional<TableSchema> before =
+              request.hasBefore()
+                  ? Optional.of(schema(ByteStrings.bytes(request.getBefore())))
+                  : Optional.empty();
+          StoredTable table = tables.alter(schema(ByteStrings.bytes(request.getSchema())), before);
           for (ServerId server : servers.live().keySet()) {
             tell(server, table.schema().name());
           }

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.apache.hadoop.fs.FileSystem;
 import org.slf4j.Logger;
@@ -67,9 +68,19 @@ final class TableAdmin {
     }
   }
 
-  /** Changes a table's schema; the servers are still to be told. */
-  synchronized StoredTable alter(TableSchema schema) throws IOException {
+  /**
+   * Changes a table's schema, if it is {@code before} where that is given; the servers are still to
+   * be told.
+   */
+  synchronized StoredTable alter(TableSchema schema, Optional<TableSchema> before)
+      throws IOException {
     StoredTable table = schemas.require(schema.name());
+    if (before.isPresent() && !before.get().equals(table.schema())) {
+      throw SteleException.refused(
+          "table "
+              + schema.name()
+              + " was altered by somebody else meanwhile and nothing was changed: look at it again");
+    }
     return schemas.alter(table, schema);
   }
 

@@ -1,6 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.format.CellCursor;
+import io.stele.format.CellType;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
@@ -125,7 +126,11 @@ final class CompactionWriter {
       }
       switch (sieve.judge(cells)) {
         case KEEP -> writers.add(cells, cells.type(), sieve);
-        case KEEP_AS_SURPLUS -> writers.addSurplus(cells, sieve);
+        case KEEP_AS_SURPLUS -> {
+          // A reader of an earlier point would not count it any more.
+          dropped |= cells.type() != CellType.SURPLUS;
+          writers.addSurplus(cells, sieve);
+        }
         case DROP, DROP_COLUMN -> dropped = true;
       }
     }

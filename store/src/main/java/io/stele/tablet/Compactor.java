@@ -8,12 +8,13 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -100,73 +101,74 @@ final class Compactor {
 
   /** Merges files of similar size, or of changed locality groups; false where there are none. */
   boolean mergingCompact() throws IOException {
-    return compactOne("merging compaction", this::toMerge);
+    return compactOne("merging compaction", picker::toMerge);
   }
 
-  /** Rids one locality group of garbage; false where none has any that is {@link #isDue due}. */
+  /**
+   * Rids one locality group of garbage; false where none has any that is {@link
+   * CompactionPicker#isDue due}.
+   */
   boolean collectGarbage(Duration interval) throws IOException {
-    return compactOne("major compaction", stack -> toCollect(stack, interval));
+    return compactOne("major compaction", toCollect(interval));
   }
 
   /** Writes all files again, those of a locality group as one; false where there are none. */
   boolean majorCompact() throws IOException {
     health.check();
     List<StackClaims.Claim> all = claims.takeAll();
+    Set<StackClaims.Claim> done = new HashSet<>();
     try {
       for (StackClaims.Claim claim : all) {
         compact("major compaction", claim);
+        done.add(claim);
       }
     } finally {
-      all.forEach(claims::release);
+      all.forEach(claim -> claims.release(claim, done.contains(claim)));
     }
     return !all.isEmpty();
   }
 
-  /** Whether {@link #mergingCompact} would find something to do, if nothing else were done now. */
+  /** Whether {@link #mergingCompact} would find something to do. */
   boolean wantsMerging() {
-    return wants(this::toMerge);
+    return claims.any(picker::toMerge);
   }
 
   /** Whether {@link #collectGarbage} would find something to do. */
   boolean wantsToCollect(Duration interval) {
-    return wants(stack -> toCollect(stack, interval));
+    return claims.any(toCollect(interval));
   }
 
   /** Whether some stack has so many layers that more should wait. */
   boolean isCrowded() {
+    return hasLayers(CROWDED * environment.options().filesMax());
+  }
+
+  private boolean hasLayers(int more) {
     return snapshots.peek().stacks(rules.get()).stream()
-        .anyMatch(stack -> stack.layers().size() > CROWDED * environment.options().filesMax());
+        .anyMatch(stack -> stack.layers().size() > more);
   }
 
-  private boolean wants(Function<FileStack, Optional<List<FileStack.Layer>>> choice) {
-    return snapshots.peek().stacks(rules.get()).stream()
-        .anyMatch(stack -> choice.apply(stack).isPresent());
+  private StackClaims.Choice toCollect(Duration interval) {
+    return (stack, under) ->
+        picker.isDue(stack, under, clock.now(), interval)
+            ? Optional.of(stack.layers())
+            : Optional.empty();
   }
 
-  private Optional<List<FileStack.Layer>> toMerge(FileStack stack) {
-    return picker.toMerge(stack, rules.get());
-  }
-
-  private Optional<List<FileStack.Layer>> toCollect(FileStack stack, Duration interval) {
-    return picker.isDue(stack, rules.get(), clock.now(), interval)
-        ? Optional.of(stack.layers())
-        : Optional.empty();
-  }
-
-  private boolean compactOne(
-      String reason, Function<FileStack, Optional<List<FileStack.Layer>>> choice)
-      throws IOException {
+  private boolean compactOne(String reason, StackClaims.Choice choice) throws IOException {
     health.check();
     Optional<StackClaims.Claim> claim = claims.take(choice);
     if (claim.isEmpty()) {
       return false;
     }
+    boolean done = false;
     try {
       compact(reason, claim.get());
-      return true;
+      done = true;
     } finally {
-      claims.release(claim.get());
+      claims.release(claim.get(), done);
     }
+    return true;
   }
 
   private void minorCompact(Snapshot snapshot, List<Snapshot.Frozen> frozen) throws IOException {
@@ -178,7 +180,7 @@ final class Compactor {
                 frozen.stream().map(one -> one.memtable().cursor(Long.MAX_VALUE)).toList(),
                 snapshot.files().isEmpty() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
                 frozen.stream().anyMatch(one -> one.memtable().hasTombstones()),
-                window.encode(boundary, clock.now()),
+                window.encodeRecent(snapshot.redoPoint(), boundary, clock.now()),
                 snapshot.redoPoint() + 1,
                 boundary,
                 now.families(),
@@ -191,37 +193,30 @@ final class Compactor {
         List.of(),
         boundary,
         before -> before.minorCompacted(frozen, output.files(), output.readableFrom()));
+    window.settle(boundary);
     counters.minorCompactions.increment();
     environment.log().release(boundary);
   }
 
   private void compact(String reason, StackClaims.Claim claim) throws IOException {
     List<TabletFile> chosen = claim.files();
-    OperationWindow operations = window.ofSameLength();
-    for (TabletFile file : chosen) {
-      Optional<Bytes> block = file.table().metaBlock(OperationWindow.META_BLOCK);
-      if (block.isPresent()) {
-        operations.restore(block.get());
-      }
-    }
     List<CellCursor> cursors = new ArrayList<>();
     for (TabletFile file : chosen) {
       cursors.add(file.cursor(spec.extent(), ReadOptions.COMPACTION));
     }
-    boolean tooMany = claim.stack().layers().size() > environment.options().filesMax();
     CompactionWriter.Output output =
         writer.write(
             new CompactionWriter.Inputs(
                 cursors,
                 claim.hasOldest() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
                 chosen.stream().anyMatch(TabletFile::hasTombstones),
-                operations.encode(Long.MAX_VALUE, clock.now()),
+                operations(chosen),
                 chosen.stream().mapToLong(file -> file.ref().minSequence()).min().orElseThrow(),
                 chosen.stream().mapToLong(file -> file.ref().maxSequence()).max().orElseThrow(),
                 claim.families(),
                 claim.stack().collectedMicros(),
-                tooMany ? CompactionPace.UNLIMITED : environment.pace()),
-            rules.get());
+                this::keepPace),
+            claim.rules());
     commit(
         reason,
         output,
@@ -229,6 +224,23 @@ final class Compactor {
         0,
         before -> before.compacted(chosen, output.files(), output.readableFrom()));
     counters.largerCompactions.increment();
+  }
+
+  /** What the blocks of these files and no others know, without what was forgotten meanwhile. */
+  private Bytes operations(List<TabletFile> chosen) throws IOException {
+    OperationWindow operations = window.ofSameLength();
+    for (TabletFile file : chosen) {
+      file.restoreOperations(operations);
+    }
+    operations.forgetAs(window);
+    return operations.encodeSettled();
+  }
+
+  // Asked again and again: files may gather while a compaction waits.
+  private void keepPace(long bytes) throws IOException {
+    if (!hasLayers(environment.options().filesMax())) {
+      environment.pace().passed(bytes);
+    }
   }
 
   /** Makes a compaction durable, then visible. */

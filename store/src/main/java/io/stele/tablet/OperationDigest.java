@@ -36,6 +36,15 @@ final class OperationDigest {
             .toByteArray());
   }
 
+  /** A digest in eight bytes, for what is kept for long: FNV-1a. */
+  static long folded(Bytes digest) {
+    long hash = 0xcbf29ce484222325L;
+    for (int i = 0; i < digest.length(); i++) {
+      hash = (hash ^ (digest.at(i) & 0xff)) * 0x100000001b3L;
+    }
+    return hash;
+  }
+
   private void add(RowOperation operation) {
     bytes(operation.row());
     if (operation instanceof Mutation mutation) {

@@ -7,8 +7,10 @@ import io.stele.log.LoggedOperation;
 import io.stele.model.Bytes;
 import io.stele.model.OperationId;
 import io.stele.model.SteleException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -23,12 +25,16 @@ import java.util.concurrent.CompletableFuture;
  * A client that was silent for longer than the window is reduced to a number: all it ever sent here
  * is below. After sixteen windows that goes too.
  *
+ * <p>An operation is <em>recent</em> until a minor compaction has written it to an SSTable's block,
+ * and <em>settled</em> from then on. Each block has what was recent when it was written: all blocks
+ * of a tablet's files and its log together are what it knows.
+ *
  * <p>Safe for use by any number of threads.
  *
  * <pre>
  * block  := version:u8=1 client*
  * client := high:u64 low:u64 first-incomplete:varlong last-seen:varlong operations:varint operation*
- * operation := number:varlong sequence:varlong digest:prefixed result:prefixed
+ * operation := number:varlong digest:u64 result:prefixed             in ascending order of number
  * </pre>
  */
 final class OperationWindow {
@@ -71,13 +77,29 @@ final class OperationWindow {
     long firstIncomplete = 1;
     long highest;
     long lastSeenMicros;
-    final TreeMap<Long, Operation> operations = new TreeMap<>();
+    final TreeMap<Long, Operation> recent = new TreeMap<>();
+    final SettledOperations settled = new SettledOperations();
 
     void forgetBelow(long number) {
       if (number > firstIncomplete) {
         firstIncomplete = number;
-        operations.headMap(number).values().removeIf(operation -> operation.future.isEmpty());
+        recent.headMap(number).values().removeIf(operation -> operation.future.isEmpty());
+        settled.forgetBelow(number);
       }
+    }
+
+    void settle(List<Operation> operations) {
+      int count = operations.size();
+      long[] numbers = new long[count];
+      long[] digests = new long[count];
+      Bytes[] results = new Bytes[count];
+      for (int i = 0; i < count; i++) {
+        Operation operation = operations.get(i);
+        numbers[i] = operation.id.number();
+        digests[i] = OperationDigest.folded(operation.digest);
+        results[i] = operation.result;
+      }
+      settled.addAll(numbers, digests, results, count);
     }
   }
 
@@ -119,16 +141,11 @@ final class OperationWindow {
     Client client = clients.computeIfAbsent(name(id), name -> new Client());
     client.lastSeenMicros = nowMicros;
     client.forgetBelow(firstIncomplete);
-    Operation known = client.operations.get(id.number());
-    if (known != null && !known.digest.equals(digest)) {
-      throw SteleException.refused(
-          "operation "
-              + id
-              + " was something else when it came first: what is tried again must be the same to"
-              + " the byte (a task that makes it must be deterministic)");
-    }
-    if (known != null) {
-      return new Begun(known, Optional.of(outcome(known)));
+    Optional<CompletableFuture<OperationResult>> known = outcome(client, id, digest);
+    Operation operation =
+        new Operation(id, firstIncomplete, digest, Optional.of(future), Bytes.EMPTY);
+    if (known.isPresent()) {
+      return new Begun(operation, known);
     }
     if (id.number() < client.firstIncomplete) {
       throw SteleException.refused(
@@ -138,9 +155,7 @@ final class OperationWindow {
               + " or was silent for too long. Nothing was done now; whether it was before is not"
               + " known any more");
     }
-    Operation operation =
-        new Operation(id, firstIncomplete, digest, Optional.of(future), Bytes.EMPTY);
-    client.operations.put(id.number(), operation);
+    client.recent.put(id.number(), operation);
     client.highest = Math.max(client.highest, id.number());
     return new Begun(operation, Optional.empty());
   }
@@ -149,7 +164,7 @@ final class OperationWindow {
   synchronized void abandon(Operation operation) {
     Client client = clients.get(name(operation.id));
     if (client != null) {
-      client.operations.remove(operation.id.number(), operation);
+      client.recent.remove(operation.id.number(), operation);
     }
   }
 
@@ -164,22 +179,30 @@ final class OperationWindow {
     operation.future = Optional.empty();
     Client client = clients.get(name(operation.id));
     if (client != null && operation.id.number() < client.firstIncomplete) {
-      client.operations.remove(operation.id.number(), operation);
+      client.recent.remove(operation.id.number(), operation);
     }
   }
 
   /** Takes in an operation from the log. */
   synchronized void replay(LoggedOperation logged, long sequence, long nowMicros) {
-    restore(
-        logged.id(),
-        logged.firstIncomplete(),
-        nowMicros,
-        sequence,
-        logged.digest(),
-        logged.result());
+    OperationId id = logged.id();
+    Client client = clients.computeIfAbsent(name(id), absent -> new Client());
+    client.lastSeenMicros = Math.max(client.lastSeenMicros, nowMicros);
+    client.highest = Math.max(client.highest, id.number());
+    client.forgetBelow(logged.firstIncomplete());
+    if (id.number() >= client.firstIncomplete) {
+      Operation operation =
+          new Operation(
+              id, logged.firstIncomplete(), logged.digest(), Optional.empty(), logged.result());
+      operation.sequence = sequence;
+      client.recent.putIfAbsent(id.number(), operation);
+    }
   }
 
-  /** Takes in a block that {@link #encode} wrote; several may be taken in, in any order. */
+  /**
+   * Takes in a block that {@link #encodeRecent} or {@link #encodeSettled} wrote; several may be
+   * taken in, in any order.
+   */
   synchronized void restore(Bytes block) throws MalformedException {
     ByteReader in = new ByteReader(block.toByteArray());
     int version = in.readByte();
@@ -190,62 +213,109 @@ final class OperationWindow {
       ClientName name = new ClientName(in.readLong(), in.readLong());
       long firstIncomplete = in.readVarlong();
       long lastSeen = in.readVarlong();
+      int count = in.readVarint();
+      if (count > in.remaining()) {
+        throw in.malformed("there cannot be " + count + " operations here");
+      }
+      long[] numbers = new long[count];
+      long[] digests = new long[count];
+      Bytes[] results = new Bytes[count];
+      for (int i = 0; i < count; i++) {
+        numbers[i] = in.readVarlong();
+        digests[i] = in.readLong();
+        results[i] = in.readPrefixed();
+        if (i > 0 && numbers[i] <= numbers[i - 1]) {
+          throw in.malformed("operation " + numbers[i] + " comes after " + numbers[i - 1]);
+        }
+      }
       Client client = clients.computeIfAbsent(name, absent -> new Client());
       client.lastSeenMicros = Math.max(client.lastSeenMicros, lastSeen);
+      client.settled.addAll(numbers, digests, results, count);
+      client.highest = Math.max(client.highest, count == 0 ? 0 : numbers[count - 1]);
       client.forgetBelow(firstIncomplete);
-      int count = in.readVarint();
-      for (int i = 0; i < count; i++) {
-        OperationId id = new OperationId(name.high(), name.low(), in.readVarlong());
-        long sequence = in.readVarlong();
-        restore(id, firstIncomplete, lastSeen, sequence, in.readPrefixed(), in.readPrefixed());
-      }
+      client.settled.forgetBelow(client.firstIncomplete);
     }
   }
 
   /**
-   * All that is known of operations up to a sequence number, as a block; empty where that is
-   * nothing. Forgets clients that were silent for too long.
+   * The operations from above one sequence number to another, as a block; empty where there are no
+   * clients. What was silent for too long is forgotten first.
    */
-  synchronized Bytes encode(long sequenceMax, long nowMicros) {
+  synchronized Bytes encodeRecent(long above, long through, long nowMicros) {
     expire(nowMicros);
     ByteWriter out = new ByteWriter(256).writeByte(VERSION);
     clients.forEach(
         (name, client) -> {
-          long count =
-              client.operations.values().stream().filter(o -> isDone(o, sequenceMax)).count();
-          out.writeLong(name.high())
-              .writeLong(name.low())
-              .writeVarlong(client.firstIncomplete)
-              .writeVarlong(client.lastSeenMicros)
-              .writeVarint((int) count);
-          client.operations.values().stream()
-              .filter(o -> isDone(o, sequenceMax))
-              .forEach(
-                  operation ->
-                      out.writeVarlong(operation.id.number())
-                          .writeVarlong(operation.sequence)
-                          .writePrefixed(operation.digest)
-                          .writePrefixed(operation.result));
+          List<Operation> written =
+              client.recent.values().stream()
+                  .filter(one -> one.sequence > above && one.sequence <= through)
+                  .toList();
+          encode(name, client, written.size(), out);
+          written.forEach(
+              one ->
+                  out.writeVarlong(one.id.number())
+                      .writeLong(OperationDigest.folded(one.digest))
+                      .writePrefixed(one.result));
         });
     return clients.isEmpty() ? Bytes.EMPTY : Bytes.wrap(out.toByteArray());
   }
 
-  private void restore(
-      OperationId id,
-      long firstIncomplete,
-      long lastSeenMicros,
-      long sequence,
-      Bytes digest,
-      Bytes result) {
-    Client client = clients.computeIfAbsent(name(id), absent -> new Client());
-    client.lastSeenMicros = Math.max(client.lastSeenMicros, lastSeenMicros);
-    client.highest = Math.max(client.highest, id.number());
-    client.forgetBelow(firstIncomplete);
-    if (id.number() >= client.firstIncomplete) {
-      Operation operation = new Operation(id, firstIncomplete, digest, Optional.empty(), result);
-      operation.sequence = sequence;
-      client.operations.putIfAbsent(id.number(), operation);
+  /** Says that the operations up to a sequence number are in SSTables. */
+  synchronized void settle(long through) {
+    for (Client client : clients.values()) {
+      List<Operation> settling = new ArrayList<>();
+      for (Iterator<Operation> all = client.recent.values().iterator(); all.hasNext(); ) {
+        Operation one = all.next();
+        if (one.sequence > 0 && one.sequence <= through && one.future.isEmpty()) {
+          settling.add(one);
+          all.remove();
+        }
+      }
+      client.settle(settling);
     }
+  }
+
+  /** Forgets what {@code live} has forgotten, which knew all that this one knows. */
+  void forgetAs(OperationWindow live) {
+    Map<ClientName, Client> known = new HashMap<>();
+    synchronized (live) {
+      live.clients.forEach(
+          (name, client) -> {
+            Client copy = new Client();
+            copy.firstIncomplete = client.firstIncomplete;
+            copy.lastSeenMicros = client.lastSeenMicros;
+            known.put(name, copy);
+          });
+    }
+    synchronized (this) {
+      clients.keySet().retainAll(known.keySet());
+      clients.forEach(
+          (name, client) -> {
+            client.lastSeenMicros = known.get(name).lastSeenMicros;
+            client.forgetBelow(known.get(name).firstIncomplete);
+          });
+    }
+  }
+
+  /** The settled operations as a block; empty where there are no clients. */
+  synchronized Bytes encodeSettled() {
+    ByteWriter out = new ByteWriter(256).writeByte(VERSION);
+    clients.forEach(
+        (name, client) -> {
+          encode(name, client, client.settled.size(), out);
+          client.settled.forEach(
+              (number, digest, result) ->
+                  out.writeVarlong(number).writeLong(digest).writePrefixed(result));
+        });
+    return clients.isEmpty() ? Bytes.EMPTY : Bytes.wrap(out.toByteArray());
+  }
+
+  private static void encode(ClientName name, Client client, int count, ByteWriter out) {
+    out.writeLong(name.high())
+        .writeLong(name.low())
+        .writeVarlong(client.firstIncomplete)
+        .writeVarlong(client.lastSeenMicros)
+        .writeVarint(count);
   }
 
   private void expire(long nowMicros) {
@@ -253,7 +323,7 @@ final class OperationWindow {
       Client client = all.next();
       long silent = nowMicros - client.lastSeenMicros;
       boolean inFlight =
-          client.operations.values().stream().anyMatch(operation -> operation.future.isPresent());
+          client.recent.values().stream().anyMatch(operation -> operation.future.isPresent());
       if (silent > windowMicros && !inFlight) {
         client.forgetBelow(client.highest + 1);
         if (silent / WINDOWS_KEPT > windowMicros) {
@@ -263,15 +333,34 @@ final class OperationWindow {
     }
   }
 
-  private static CompletableFuture<OperationResult> outcome(Operation operation) {
-    return operation
-        .future
-        .map(CompletableFuture::copy)
-        .orElseGet(() -> OperationResults.decode(operation.id, operation.result));
+  /** What came of an operation that is known, or will come of it. */
+  private static Optional<CompletableFuture<OperationResult>> outcome(
+      Client client, OperationId id, Bytes digest) {
+    Operation recent = client.recent.get(id.number());
+    if (recent != null) {
+      checkSame(id, recent.digest.equals(digest));
+      return Optional.of(
+          recent
+              .future
+              .map(CompletableFuture::copy)
+              .orElseGet(() -> OperationResults.decode(id, recent.result)));
+    }
+    int settled = client.settled.find(id.number());
+    if (settled < 0) {
+      return Optional.empty();
+    }
+    checkSame(id, client.settled.digest(settled) == OperationDigest.folded(digest));
+    return Optional.of(OperationResults.decode(id, client.settled.result(settled)));
   }
 
-  private static boolean isDone(Operation operation, long sequenceMax) {
-    return operation.sequence > 0 && operation.sequence <= sequenceMax;
+  private static void checkSame(OperationId id, boolean same) {
+    if (!same) {
+      throw SteleException.refused(
+          "operation "
+              + id
+              + " was something else when it came first: what is tried again must be the same to"
+              + " the byte (a task that makes it must be deterministic)");
+    }
   }
 
   private static ClientName name(OperationId id) {

@@ -12,20 +12,27 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
  * Which files are being compacted: of every stack one compaction at a time, other than minor ones.
- * Safe for use by any number of threads.
+ * A stack of which the last compaction failed comes after those of which it did not, so that damage
+ * in one locality group does not keep the others waiting.
+ *
+ * <p>Safe for use by any number of threads.
  */
 final class StackClaims {
+  /** What a compaction is to take of a stack under some rules; empty: nothing. */
+  interface Choice extends BiFunction<FileStack, SchemaRules, Optional<List<FileStack.Layer>>> {}
+
   /**
-   * The right to replace some neighbouring layers of a stack; the snapshot holds their files.
+   * The right to replace some neighbouring layers of a stack, whose files it holds.
    *
    * @param layers of the stack, the newest first
+   * @param rules under which the files are this stack: to be written under no others
    */
-  record Claim(Snapshot snapshot, FileStack stack, List<FileStack.Layer> layers) {
+  record Claim(FileStack stack, List<FileStack.Layer> layers, SchemaRules rules) {
     /** The files to be replaced. */
     List<TabletFile> files() {
       return layers.stream().flatMap(layer -> layer.files().stream()).toList();
@@ -50,6 +57,7 @@ final class StackClaims {
   private final Condition released = lock.newCondition();
   // Guarded by lock.
   private final Set<TabletFile> claimed = new HashSet<>();
+  private final Set<TabletFile> failed = new HashSet<>();
   private int waitingForAll;
 
   StackClaims(Snapshots snapshots, Supplier<SchemaRules> rules) {
@@ -57,29 +65,48 @@ final class StackClaims {
     this.rules = rules;
   }
 
-  /** Claims the first stack that nobody has claimed and of which {@code choice} takes something. */
-  Optional<Claim> take(Function<FileStack, Optional<List<FileStack.Layer>>> choice) {
+  /** Claims a stack that nobody has claimed and of which {@code choice} takes something. */
+  Optional<Claim> take(Choice choice) {
+    lock.lock();
+    // Acquired under the lock: what was replaced before a claim was released is not in it.
+    Snapshot snapshot = snapshots.acquire();
+    try {
+      Optional<Claim> first = first(snapshot, choice);
+      first.ifPresent(this::enter);
+      return first;
+    } finally {
+      // A claim holds its files and nothing else: above all not the memtables of this moment.
+      snapshot.release();
+      lock.unlock();
+    }
+  }
+
+  /** Whether {@link #take} would find something now. */
+  boolean any(Choice choice) {
     lock.lock();
     try {
-      if (waitingForAll > 0) {
-        return Optional.empty();
-      }
-      // Acquired under the lock: what was replaced before a claim was released is not in it.
-      Snapshot snapshot = snapshots.acquire();
-      for (FileStack stack : snapshot.stacks(rules.get())) {
-        if (Collections.disjoint(stack.files(), claimed)) {
-          Optional<List<FileStack.Layer>> layers = choice.apply(stack);
-          if (layers.isPresent()) {
-            claimed.addAll(stack.files());
-            return Optional.of(new Claim(snapshot, stack, layers.get()));
-          }
-        }
-      }
-      snapshot.release();
-      return Optional.empty();
+      return first(snapshots.peek(), choice).isPresent();
     } finally {
       lock.unlock();
     }
+  }
+
+  private Optional<Claim> first(Snapshot snapshot, Choice choice) {
+    SchemaRules now = rules.get();
+    Optional<Claim> last = Optional.empty();
+    for (FileStack stack : snapshot.stacks(now)) {
+      if (waitingForAll == 0 && Collections.disjoint(stack.files(), claimed)) {
+        Optional<Claim> claim =
+            choice.apply(stack, now).map(layers -> new Claim(stack, layers, now));
+        if (claim.isPresent() && Collections.disjoint(stack.files(), failed)) {
+          return claim;
+        }
+        if (last.isEmpty()) {
+          last = claim;
+        }
+      }
+    }
+    return last;
   }
 
   /** Waits until nothing is claimed, and claims everything. */
@@ -90,12 +117,13 @@ final class StackClaims {
       while (!claimed.isEmpty()) {
         released.await();
       }
+      SchemaRules now = rules.get();
       List<Claim> claims = new ArrayList<>();
       Snapshot snapshot = snapshots.acquire();
-      for (FileStack stack : snapshot.stacks(rules.get())) {
-        snapshot.retain(); // Which this holds itself, so that it can.
-        claimed.addAll(stack.files());
-        claims.add(new Claim(snapshot, stack, stack.layers()));
+      for (FileStack stack : snapshot.stacks(now)) {
+        Claim claim = new Claim(stack, stack.layers(), now);
+        enter(claim);
+        claims.add(claim);
       }
       snapshot.release();
       return claims;
@@ -109,15 +137,24 @@ final class StackClaims {
     }
   }
 
+  private void enter(Claim claim) {
+    claim.stack().files().forEach(TabletFile::retain);
+    claimed.addAll(claim.stack().files());
+  }
+
   /** Ends a claim. */
-  void release(Claim claim) {
+  void release(Claim claim, boolean succeeded) {
     lock.lock();
     try {
+      failed.removeAll(claim.stack().files());
+      if (!succeeded) {
+        failed.addAll(claim.stack().files());
+      }
       claim.stack().files().forEach(claimed::remove);
       released.signalAll();
     } finally {
       lock.unlock();
     }
-    claim.snapshot().release();
+    claim.stack().files().forEach(TabletFile::release);
   }
 }

@@ -1,6 +1,5 @@
 package io.stele.tablet;
 
-import io.stele.format.MalformedException;
 import io.stele.log.LogRecord;
 import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
@@ -124,7 +123,7 @@ public final class Tablet implements Closeable {
       for (FileRef ref : newestFirst(spec)) {
         TabletFile file = TabletFile.open(environment, ref, rules);
         files.add(file);
-        restoreOperations(file, window);
+        file.restoreOperations(window);
         highestTimestamp =
             Math.max(highestTimestamp, file.table().properties().highestServerTimestamp());
       }
@@ -159,19 +158,6 @@ public final class Tablet implements Closeable {
       }
     }
     return files;
-  }
-
-  private static void restoreOperations(TabletFile file, OperationWindow window)
-      throws IOException {
-    Optional<Bytes> block = file.table().metaBlock(OperationWindow.META_BLOCK);
-    if (block.isPresent()) {
-      try {
-        window.restore(block.get());
-      } catch (MalformedException e) {
-        throw new CorruptionException(
-            file.ref().path(), 0, "its block of operations, " + e.getMessage());
-      }
-    }
   }
 
   /** Everything up to this sequence number is in the files. */

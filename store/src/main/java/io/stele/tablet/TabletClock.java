@@ -13,6 +13,7 @@ final class TabletClock {
 
   private final InstantSource source;
   private final AtomicLong highest;
+  private final AtomicLong seen = new AtomicLong();
 
   /** Goes on above {@code highest}, the highest timestamp assigned before. */
   TabletClock(InstantSource source, long highest) {
@@ -26,9 +27,9 @@ final class TabletClock {
     return highest.updateAndGet(last -> Math.max(now, last + 1));
   }
 
-  /** The time, for ages: not before any timestamp assigned. */
+  /** The time, for ages: not before any timestamp assigned, and it never goes back. */
   long now() {
-    return Math.max(wall(), highest.get());
+    return Math.max(seen.accumulateAndGet(wall(), Math::max), highest.get());
   }
 
   /** The highest timestamp assigned. */

@@ -2,7 +2,9 @@ package io.stele.tablet;
 
 import io.stele.format.CellCursor;
 import io.stele.format.ColumnKey;
+import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.sstable.FileCaching;
 import io.stele.sstable.ReadOptions;
@@ -10,6 +12,7 @@ import io.stele.sstable.SSTable;
 import io.stele.sstable.SSTableProperties;
 import java.io.IOException;
 import java.util.Comparator;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -74,6 +77,25 @@ final class TabletFile {
 
   boolean hasTombstones() {
     return table.properties().tombstones() > 0;
+  }
+
+  /**
+   * Adds what the file knows of operations to {@code window}.
+   *
+   * @throws CorruptionException where that cannot be decoded
+   */
+  void restoreOperations(OperationWindow window) throws IOException {
+    Optional<Bytes> block = table.metaBlock(OperationWindow.META_BLOCK);
+    if (block.isPresent()) {
+      try {
+        window.restore(block.get());
+      } catch (MalformedException e) {
+        CorruptionException corruption =
+            new CorruptionException(ref.path(), 0, "its block of operations, " + e.getMessage());
+        corruption.initCause(e);
+        throw corruption;
+      }
+    }
   }
 
   /** Whether the file may hold versions that are too old at {@code now}, in microseconds. */

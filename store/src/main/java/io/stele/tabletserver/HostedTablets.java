@@ -1,10 +1,13 @@
 package io.stele.tabletserver;
 
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.wire.NotServingTabletException;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.data.DataProtos.TabletProto;
+import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -12,11 +15,49 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The tablets that this server serves. Safe for use by any number of threads. */
 final class HostedTablets {
+  /** Held from the reading of a schema until all tablets have it. */
+  private final Object schemas = new Object();
+
   private final ConcurrentHashMap<TabletId, HostedTablet> serving = new ConcurrentHashMap<>();
 
-  /** Serves {@code tablet} from now on. */
-  void add(HostedTablet tablet) {
-    serving.put(tablet.id(), tablet);
+  /** Reads a table's schema of now. */
+  interface SchemaSource {
+    TableSchema read() throws IOException;
+  }
+
+  /**
+   * Serves {@code tablet} from now on, under the schema that is then in force: one put in force
+   * while it was being loaded is not missed.
+   */
+  void add(HostedTablet tablet, SchemaSource schema) throws IOException {
+    synchronized (schemas) {
+      tablet.tablet().alter(schema.read());
+      serving.put(tablet.id(), tablet);
+    }
+  }
+
+  /** Serves the halves of {@code parent} in its place. */
+  void split(HostedTablet parent, HostedTablet lower, HostedTablet upper) {
+    synchronized (schemas) {
+      for (HostedTablet half : List.of(lower, upper)) {
+        half.tablet().alter(parent.tablet().schema());
+      }
+      serving.remove(parent.id(), parent);
+      serving.put(lower.id(), lower);
+      serving.put(upper.id(), upper);
+    }
+  }
+
+  /** Puts a table's schema of now in force. */
+  void alter(TableId table, SchemaSource schema) throws IOException {
+    synchronized (schemas) { // The later one read is the later one put in force.
+      TableSchema now = schema.read();
+      for (HostedTablet tablet : serving.values()) {
+        if (tablet.id().table().equals(table)) {
+          tablet.tablet().alter(now);
+        }
+      }
+    }
   }
 
   /** Serves {@code tablet} no more. */

@@ -35,10 +35,12 @@ final class Maintenance {
   private final Map<LogKind, MemtableBudget> budgets;
   private final Map<LogKind, Executor> minorThreads;
   private final Map<LogKind, Executor> largerThreads;
+  private final Map<LogKind, Executor> splitThreads;
   private final Splitter splitter;
   private final TabletLoader loader;
   private final ServerLife life;
   private final TabletServerConfig config;
+  private volatile boolean draining;
 
   Maintenance(
       HostedTablets tablets,
@@ -46,6 +48,7 @@ final class Maintenance {
       Map<LogKind, MemtableBudget> budgets,
       Map<LogKind, Executor> minorThreads,
       Map<LogKind, Executor> largerThreads,
+      Map<LogKind, Executor> splitThreads,
       Splitter splitter,
       TabletLoader loader,
       ServerLife life,
@@ -55,6 +58,7 @@ final class Maintenance {
     this.budgets = budgets;
     this.minorThreads = minorThreads;
     this.largerThreads = largerThreads;
+    this.splitThreads = splitThreads;
     this.splitter = splitter;
     this.loader = loader;
     this.life = life;
@@ -78,12 +82,22 @@ final class Maintenance {
           && !hosted.tablet().isCrowded()) {
         startMinor(hosted);
       }
-      startLarger(hosted);
+      if (!draining) {
+        startLarger(hosted);
+      }
+      if (loader.hasReplayToCover(hosted)) {
+        coverReplay(hosted);
+      }
     }
   }
 
+  /** Begins no splits, merging or major compactions any more: the tablets are to be unloaded. */
+  void drain() {
+    draining = true;
+  }
+
   /** Has what was replayed into a tablet written out, so that the logs it came from can go. */
-  void coverReplay(HostedTablet hosted) {
+  private void coverReplay(HostedTablet hosted) {
     start(
         hosted,
         hosted.minor(),
@@ -96,7 +110,8 @@ final class Maintenance {
   private void relieveMemory(LogKind kind, Collection<HostedTablet> all) {
     if (budgets.get(kind).isTight()) {
       all.stream()
-          .filter(hosted -> hosted.kind() == kind && hosted.minor().availablePermits() > 0)
+          .filter(hosted -> hosted.kind() == kind && !hosted.isResting())
+          .filter(hosted -> hosted.minor().availablePermits() > 0)
           .max(Comparator.comparingLong(hosted -> hosted.tablet().statistics().memtableBytes()))
           .ifPresent(this::startMinor);
     }
@@ -132,20 +147,30 @@ final class Maintenance {
     Tablet tablet = hosted.tablet();
     if (tablet.statistics().fileBytes() > tablet.schema().splitBytes()
         && splitter.maySplit(hosted)) {
-      startLarger(hosted, HostedTablet.LARGER_MAX, "split", () -> split(hosted));
-    } else if (tablet.wantsMergingCompaction()) {
-      startLarger(hosted, 1, "make a merging compaction", tablet::mergingCompact);
-    } else if (tablet.wantsToCollectGarbage(config.garbageInterval())) {
-      startLarger(
+      // Not behind compactions that are held back.
+      start(
           hosted,
+          hosted.larger(),
+          HostedTablet.LARGER_MAX,
+          splitThreads.get(hosted.kind()),
+          "split",
+          () -> split(hosted));
+      return;
+    }
+    Executor threads = largerThreads.get(hosted.kind());
+    if (tablet.wantsMergingCompaction()) {
+      start(
+          hosted, hosted.larger(), 1, threads, "make a merging compaction", tablet::mergingCompact);
+    }
+    if (tablet.wantsToCollectGarbage(config.garbageInterval())) {
+      start(
+          hosted,
+          hosted.larger(),
           1,
+          threads,
           "make a major compaction",
           () -> tablet.collectGarbage(config.garbageInterval()));
     }
-  }
-
-  private void startLarger(HostedTablet hosted, int permits, String what, Work work) {
-    start(hosted, hosted.larger(), permits, largerThreads.get(hosted.kind()), what, work);
   }
 
   private void split(HostedTablet hosted) throws IOException {

@@ -100,9 +100,7 @@ final class Splitter {
     try {
       HostedTablet lower = loader.openChild(split.lower(), tablet.schema());
       HostedTablet upper = loader.openChild(split.upper(), tablet.schema());
-      tablets.remove(parent);
-      tablets.add(lower);
-      tablets.add(upper);
+      tablets.split(parent, lower, upper);
     } catch (IOException | RuntimeException e) {
       life.abort("the halves of tablet " + parent.id() + " cannot be opened: " + e);
       throw e;

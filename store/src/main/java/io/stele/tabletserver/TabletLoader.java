@@ -128,6 +128,11 @@ final class TabletLoader {
     return open(spec(child, schema), new RecordManifest(records, child, life), List.of());
   }
 
+  /** Whether the tablet's record names logs of earlier servers. */
+  boolean hasReplayToCover(HostedTablet hosted) {
+    return hosted.record().logs().stream().anyMatch(log -> !log.equals(server));
+  }
+
   /**
    * Makes the logs of earlier servers unneeded: writes what was replayed from them to an SSTable,
    * or, where that was nothing, just strikes them from the record.
@@ -177,7 +182,8 @@ final class TabletLoader {
     return record;
   }
 
-  private TableSchema schema(TabletId id) throws IOException {
+  /** The schema of a tablet's table, as it is now. */
+  TableSchema schema(TabletId id) throws IOException {
     return schemas
         .table(id.table())
         .map(StoredTable::schema)

@@ -22,7 +22,6 @@ import io.stele.model.Durability;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
-import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.sstable.CacheStatistics;
 import io.stele.sstable.CaffeineBlockCache;
@@ -214,6 +213,7 @@ public final class TabletServer {
             budgets,
             each(kind -> pool("minor-" + kind, 2)),
             each(kind -> pool("compaction-" + kind, config.compactionThreads())),
+            each(kind -> pool("split-" + kind, 1)),
             splitter,
             loader,
             life,
@@ -338,8 +338,7 @@ public final class TabletServer {
           boolean wanted = !draining || tablet.table().isSystem();
           if (wanted && tablets.find(tablet).isEmpty()) {
             HostedTablet hosted = loader.load(tablet, row, epoch);
-            tablets.add(hosted);
-            maintenance.coverReplay(hosted);
+            tablets.add(hosted, () -> loader.schema(tablet));
           }
         });
   }
@@ -444,9 +443,8 @@ public final class TabletServer {
 
   /** Puts the table's schema of now in force for its tablets here. */
   void refreshSchema(String name) throws IOException {
-    var table = schemas.require(name);
-    TableSchema schema = table.schema();
-    of(table.id()).forEach(hosted -> hosted.tablet().alter(schema));
+    TableId table = schemas.require(name).id();
+    tablets.alter(table, () -> schemas.require(name).schema());
   }
 
   /** Compacts the tablets of a table here, one after the other. */
@@ -491,6 +489,7 @@ public final class TabletServer {
       draining = false; // The master goes on giving it tablets.
       throw e;
     }
+    maintenance.drain();
     try {
       unloadAll(hosted -> hosted.kind() == LogKind.USER);
       unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT));

@@ -131,6 +131,12 @@ class ClientOverClusterTest {
       assertThat(table.readRow("r")).isEmpty();
 
       stele.admin().alterTable(TableSchema.of("t", "f", "g"));
+      assertThatThrownBy(
+              () ->
+                  stele
+                      .admin()
+                      .alterTable(TableSchema.of("t", "f"), TableSchema.of("t", "f", "h")))
+          .hasMessageContaining("altered by somebody else");
       table.mutate(Mutation.of("r").put("g", "", "v"));
       assertThat(table.readRow("r").orElseThrow().value("g", "")).contains(Bytes.of("v"));
     }

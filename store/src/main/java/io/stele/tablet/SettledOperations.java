@@ -1,0 +1,85 @@
+package io.stele.tablet;
+
+import io.stele.model.Bytes;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Operations of one client that are done and in an SSTable: by their numbers, in as little memory
+ * as can be, since a job may have millions of them. Not safe for use by several threads.
+ */
+final class SettledOperations {
+  /** Takes in one operation. */
+  interface Visitor {
+    void visit(long number, long digest, Bytes result);
+  }
+
+  private long[] numbers = {}; // Ascending.
+  private long[] digests = {};
+  private final Map<Long, Bytes> results = new HashMap<>(); // Those that are not empty: few.
+
+  int size() {
+    return numbers.length;
+  }
+
+  /** Where an operation is; below 0: it is not here. */
+  int find(long number) {
+    return Arrays.binarySearch(numbers, number);
+  }
+
+  /** What the operation at {@code index} is told from others of its number by. */
+  long digest(int index) {
+    return digests[index];
+  }
+
+  /** What came of the operation at {@code index}. */
+  Bytes result(int index) {
+    return results.isEmpty() ? Bytes.EMPTY : results.getOrDefault(numbers[index], Bytes.EMPTY);
+  }
+
+  /** Adds operations in ascending order of number; one that is here already stays as it is. */
+  void addAll(long[] moreNumbers, long[] moreDigests, Bytes[] moreResults, int count) {
+    long[] allNumbers = new long[numbers.length + count];
+    long[] allDigests = new long[numbers.length + count];
+    int size = 0;
+    int i = 0;
+    int j = 0;
+    while (i < numbers.length || j < count) {
+      if (j == count || (i < numbers.length && numbers[i] <= moreNumbers[j])) {
+        if (j < count && numbers[i] == moreNumbers[j]) {
+          j++;
+        }
+        allNumbers[size] = numbers[i];
+        allDigests[size++] = digests[i++];
+      } else {
+        if (!moreResults[j].isEmpty()) {
+          results.put(moreNumbers[j], moreResults[j]);
+        }
+        allNumbers[size] = moreNumbers[j];
+        allDigests[size++] = moreDigests[j++];
+      }
+    }
+    numbers = size == allNumbers.length ? allNumbers : Arrays.copyOf(allNumbers, size);
+    digests = size == allDigests.length ? allDigests : Arrays.copyOf(allDigests, size);
+  }
+
+  /** Forgets those below {@code number}. */
+  void forgetBelow(long number) {
+    if (numbers.length == 0 || numbers[0] >= number) {
+      return;
+    }
+    int from = find(number);
+    from = from < 0 ? ~from : from;
+    numbers = Arrays.copyOfRange(numbers, from, numbers.length);
+    digests = Arrays.copyOfRange(digests, from, digests.length);
+    results.keySet().removeIf(one -> one < number);
+  }
+
+  /** All of them, in ascending order of number. */
+  void forEach(Visitor visitor) {
+    for (int i = 0; i < numbers.length; i++) {
+      visitor.visit(numbers[i], digests[i], result(i));
+    }
+  }
+}
