@@ -133,9 +133,7 @@ class ClientOverClusterTest {
       stele.admin().alterTable(TableSchema.of("t", "f", "g"));
       assertThatThrownBy(
               () ->
-                  stele
-                      .admin()
-                      .alterTable(TableSchema.of("t", "f"), TableSchema.of("t", "f", "h")))
+                  stele.admin().alterTable(TableSchema.of("t", "f"), TableSchema.of("t", "f", "h")))
           .hasMessageContaining("altered by somebody else");
       table.mutate(Mutation.of("r").put("g", "", "v"));
       assertThat(table.readRow("r").orElseThrow().value("g", "")).contains(Bytes.of("v"));
