@@ -41,6 +41,9 @@ public final class Webtable {
   // What is small and often read is kept apart from the pages.
   private static final String PAGES = "pages";
 
+  // Pages of one host are much alike: blocks of this size hold enough of them for Zstandard.
+  private static final int PAGE_BLOCK_BYTES = 256 << 10;
+
   private Webtable() {}
 
   /**
@@ -55,7 +58,10 @@ public final class Webtable {
                 new ColumnFamily(CONTENTS, GcPolicy.maxVersions(CONTENTS_VERSIONS), PAGES),
                 ColumnFamily.of(LANGUAGE),
                 ColumnFamily.of(ANCHOR)),
-            LocalityGroup.of(PAGES).withCodec(Codec.GZIP).withCachePriority(CachePriority.LOW))
+            LocalityGroup.of(PAGES)
+                .withCodec(Codec.ZSTD_HIGH)
+                .withBlockBytes(PAGE_BLOCK_BYTES)
+                .withCachePriority(CachePriority.LOW))
         .withSplitBytes(splitBytes);
   }
 
