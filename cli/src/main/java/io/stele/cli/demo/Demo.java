@@ -37,7 +37,7 @@ final class Demo {
       new org.apache.hadoop.fs.Path("/demo/report");
 
   /** Small, so that a table of some megabytes splits. */
-  private static final long SPLIT_BYTES = 3 << 20;
+  private static final long SPLIT_BYTES = 3 << 19;
 
   /**
    * About a quarter of the pages lies in each of the tablets that these make: every server begins
