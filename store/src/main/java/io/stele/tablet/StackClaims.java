@@ -68,15 +68,18 @@ final class StackClaims {
   /** Claims a stack that nobody has claimed and of which {@code choice} takes something. */
   Optional<Claim> take(Choice choice) {
     lock.lock();
-    // Acquired under the lock: what was replaced before a claim was released is not in it.
-    Snapshot snapshot = snapshots.acquire();
     try {
-      Optional<Claim> first = first(snapshot, choice);
-      first.ifPresent(this::enter);
-      return first;
+      // Acquired under the lock: what was replaced before a claim was released is not in it.
+      Snapshot snapshot = snapshots.acquire();
+      try {
+        Optional<Claim> first = first(snapshot, choice);
+        first.ifPresent(this::enter);
+        return first;
+      } finally {
+        // A claim holds its files and nothing else: above all not the memtables of this moment.
+        snapshot.release();
+      }
     } finally {
-      // A claim holds its files and nothing else: above all not the memtables of this moment.
-      snapshot.release();
       lock.unlock();
     }
   }
