@@ -15,16 +15,20 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * An SSTable of rows with one column and a random value each, in memory.
+ * An SSTable of rows with one column and a random value each.
  *
  * @param fs the file system that the file is in
- * @param bytes the file
+ * @param path where it is
+ * @param length its length in bytes
+ * @param bytes the file, where it is in memory
  * @param rows number of rows, which is that of cells
  */
-record SSTableFixture(FileSystem fs, Bytes bytes, int rows) {
-  static final Path PATH = new Path("/fixture.sst");
+record SSTableFixture(FileSystem fs, Path path, long length, Bytes bytes, int rows) {
   static final String FAMILY = "family";
   static final Bytes QUALIFIER = Bytes.of("qualifier");
+
+  /** What a cell takes beside its value, roughly. */
+  private static final int CELL_BYTES = 32;
 
   /** A file without compression, with a Bloom filter of rows and columns. */
   static SSTableFixture create(int rows, int valueBytes) throws IOException {
@@ -32,6 +36,12 @@ record SSTableFixture(FileSystem fs, Bytes bytes, int rows) {
         rows, valueBytes, SSTableOptions.DEFAULT.withCodec(Codec.NONE).withBloom(Bloom.ROW_COLUMN));
   }
 
+  /** A file of about that many bytes. */
+  static SSTableFixture ofBytes(int bytes, int valueBytes) throws IOException {
+    return create(bytes / (valueBytes + CELL_BYTES), valueBytes);
+  }
+
+  /** A file in memory. */
   static SSTableFixture create(int rows, int valueBytes, SSTableOptions options)
       throws IOException {
     java.nio.file.Path directory = Files.createTempDirectory("stele");
@@ -40,14 +50,16 @@ record SSTableFixture(FileSystem fs, Bytes bytes, int rows) {
       FileSystem local = FileSystem.getLocal(new Configuration(false)).getRawFileSystem();
       write(local, new Path(file.toUri().getPath()), rows, valueBytes, options);
       byte[] bytes = Files.readAllBytes(file);
-      return new SSTableFixture(new MemoryFile(bytes), Bytes.wrap(bytes), rows);
+      return new SSTableFixture(
+          new MemoryFile(bytes), new Path("/fixture.sst"), bytes.length, Bytes.wrap(bytes), rows);
     } finally {
       Files.deleteIfExists(file);
       Files.deleteIfExists(directory);
     }
   }
 
-  private static void write(
+  /** A file that is written to {@code path}. */
+  static SSTableFixture write(
       FileSystem fs, Path path, int rows, int valueBytes, SSTableOptions options)
       throws IOException {
     Random random = new Random(1);
@@ -59,7 +71,8 @@ record SSTableFixture(FileSystem fs, Bytes bytes, int rows) {
         writer.add(
             key, key.length, 1_700_000_000_000_000L + i, i, 0, CellType.PUT, value, 0, valueBytes);
       }
-      writer.finish();
+      long length = writer.finish().length();
+      return new SSTableFixture(fs, path, length, Bytes.EMPTY, rows);
     }
   }
 

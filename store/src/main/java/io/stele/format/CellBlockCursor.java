@@ -84,8 +84,7 @@ public final class CellBlockCursor implements CellCursor {
     int high = restartCount - 1;
     while (low < high) { // The last restart whose key is below the target.
       int middle = (low + high + 1) >>> 1;
-      restart(middle);
-      if (next() && compareKey(target, targetLength) < 0) {
+      if (compareRestart(middle, target, targetLength) < 0) {
         low = middle;
       } else {
         high = middle - 1;
@@ -229,6 +228,22 @@ public final class CellBlockCursor implements CellCursor {
 
   private void restart(int index) throws MalformedException {
     rewind(restartPosition(index), index + 1);
+  }
+
+  /** Compares the key at a restart, which shares nothing with another, without copying it. */
+  private int compareRestart(int index, byte[] target, int targetLength) throws MalformedException {
+    position = restartPosition(index);
+    int unshared = 0;
+    if ((block[position++] & CellBlockWriter.SAME_KEY) == 0) {
+      if (readSize() != 0) {
+        throw malformed("the key at restart " + index + " shares bytes with another");
+      }
+      unshared = readSize();
+      if (unshared > cellsEnd - position) {
+        throw malformed("a key of " + unshared + " bytes does not fit");
+      }
+    }
+    return Arrays.compareUnsigned(block, position, position + unshared, target, 0, targetLength);
   }
 
   private int restartPosition(int index) throws MalformedException {
