@@ -38,6 +38,7 @@ import java.util.concurrent.TimeUnit;
 final class MetamorphicRun {
   private static final String NONE = "cannot be read any more";
   private static final int SETTINGS = 4;
+  private static final int SHRINKING_TRIES = 400;
 
   /** A step of a history. */
   private sealed interface Step {
@@ -55,6 +56,17 @@ final class MetamorphicRun {
 
     /** A read at a point taken before; where it cannot be read any more there is no answer. */
     record ReadAt(long atMicros, int name, RowQuery query, long pageBytes) implements Step {}
+  }
+
+  /**
+   * A step and its number in the whole history: what the schedule has follow it hangs on that, so
+   * that it stays when steps before it are left out.
+   */
+  private record Numbered(int number, Step step) {
+    @Override
+    public String toString() {
+      return number + " " + step;
+    }
   }
 
   /** What may differ between runs of one history; everything that is random comes from the seed. */
@@ -77,19 +89,21 @@ final class MetamorphicRun {
 
   /** Runs a history of so many steps; returns how many operations were applied in all. */
   long run(int steps) {
-    List<Step> history = history(steps);
+    List<Numbered> history = history(steps);
     Optional<Throwable> failure = failure(history);
     if (failure.isPresent()) {
-      List<Step> small = shrunk(history);
+      keepSettingsThatFail(history);
+      List<Numbered> small = shrunk(history);
       StringBuilder text = new StringBuilder("seed " + seed + ", " + small.size() + " steps:\n");
       small.forEach(step -> text.append("  ").append(step).append('\n'));
       settings.forEach(setting -> text.append("under ").append(setting).append('\n'));
       throw new AssertionError(text.toString(), failure(small).orElse(failure.get()));
     }
-    return (long) settings.size() * history.stream().filter(Step.Apply.class::isInstance).count();
+    return (long) settings.size()
+        * history.stream().filter(one -> one.step() instanceof Step.Apply).count();
   }
 
-  private List<Step> history(int steps) {
+  private List<Numbered> history(int steps) {
     List<Step> history = new ArrayList<>();
     List<Step.Apply> applied = new ArrayList<>();
     long now = 1_000_000;
@@ -115,11 +129,13 @@ final class MetamorphicRun {
       }
     }
     history.add(new Step.Read(now + 10, RowQuery.ALL, 0));
-    return history;
+    List<Numbered> numbered = new ArrayList<>();
+    history.forEach(step -> numbered.add(new Numbered(numbered.size(), step)));
+    return numbered;
   }
 
   /** What goes wrong with a history; empty where nothing does. */
-  private Optional<Throwable> failure(List<Step> history) {
+  private Optional<Throwable> failure(List<Numbered> history) {
     List<Object> first = new ArrayList<>();
     try {
       for (Setting setting : settings) {
@@ -142,13 +158,30 @@ final class MetamorphicRun {
     }
   }
 
+  /** Leaves out the settings without which it fails too: one is enough, or two are. */
+  private void keepSettingsThatFail(List<Numbered> history) {
+    List<Setting> all = List.copyOf(settings);
+    for (int i = 0; i < all.size(); i++) {
+      for (int j = i; j < all.size(); j++) {
+        settings.clear();
+        settings.addAll(i == j ? List.of(all.get(i)) : List.of(all.get(i), all.get(j)));
+        if (failure(history).isPresent()) {
+          return;
+        }
+      }
+    }
+    settings.clear();
+    settings.addAll(all);
+  }
+
   /** Leaves steps out, many at once first, for as long as what is left still fails. */
-  private List<Step> shrunk(List<Step> history) {
-    List<Step> left = new ArrayList<>(history);
-    for (int size = left.size() / 2; size >= 1; ) {
+  private List<Numbered> shrunk(List<Numbered> history) {
+    List<Numbered> left = new ArrayList<>(history);
+    int tries = SHRINKING_TRIES;
+    for (int size = left.size() / 2; size >= 1 && tries > 0; ) {
       boolean smaller = false;
-      for (int from = 0; from < left.size(); ) {
-        List<Step> fewer = new ArrayList<>(left.subList(0, from));
+      for (int from = 0; from < left.size() && tries-- > 0; ) {
+        List<Numbered> fewer = new ArrayList<>(left.subList(0, from));
         fewer.addAll(left.subList(Math.min(left.size(), from + size), left.size()));
         if (failure(fewer).isPresent()) {
           left = fewer;
@@ -164,6 +197,7 @@ final class MetamorphicRun {
 
   /** One run of a history under one setting. */
   private final class Life {
+    private final Setting setting;
     private final Random schedule;
     private final TabletHost host = new TabletHost();
     private final TableSchema schema;
@@ -176,6 +210,7 @@ final class MetamorphicRun {
     private int tabletsMade = 1;
 
     Life(Setting setting) throws IOException {
+      this.setting = setting;
       schedule = new Random(setting.seed());
       schema = setting.schema();
       regrouping = new RandomData(schedule);
@@ -205,11 +240,12 @@ final class MetamorphicRun {
       return new TabletId(new TableId("t1"), String.format("%016x", number));
     }
 
-    List<Object> run(List<Step> history) throws Exception {
+    List<Object> run(List<Numbered> history) throws Exception {
       List<Object> answers = new ArrayList<>();
       try {
-        for (Step step : history) {
-          answers.add(answer(step));
+        for (Numbered one : history) {
+          answers.add(answer(one.step()));
+          schedule.setSeed(setting.seed() + 1_000_003L * one.number());
           maintain();
         }
         host.sweep(Set.of());
