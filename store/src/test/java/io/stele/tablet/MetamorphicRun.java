@@ -45,8 +45,11 @@ final class MetamorphicRun {
     /** An operation under an id. */
     record Apply(long atMicros, RowOperation operation, OperationId id) implements Step {}
 
-    /** The same operation again. */
-    record Retry(Apply apply) implements Step {}
+    /**
+     * The same operation again; one that was refused is not remembered, and may be applied now. So
+     * it has a time of its own: two operations at one time get timestamps that depend on splits.
+     */
+    record Retry(long atMicros, Apply apply) implements Step {}
 
     /** A read as of now, in pages of a size that has no influence on what is read. */
     record Read(long atMicros, RowQuery query, long pageBytes) implements Step {}
@@ -118,7 +121,7 @@ final class MetamorphicRun {
         applied.add(apply);
         history.add(apply);
       } else if (dice < 66 && !applied.isEmpty()) {
-        history.add(new Step.Retry(applied.get(random.nextInt(applied.size()))));
+        history.add(new Step.Retry(now, applied.get(random.nextInt(applied.size()))));
       } else if (dice < 84) {
         history.add(new Step.Read(now, data.query(now), pageBytes));
       } else if (dice < 90 || points == 0) {
@@ -260,6 +263,7 @@ final class MetamorphicRun {
         host.nowMicros.set(apply.atMicros());
         return apply(apply);
       } else if (step instanceof Step.Retry retry) {
+        host.nowMicros.set(retry.atMicros());
         return apply(retry.apply());
       } else if (step instanceof Step.Read read) {
         host.nowMicros.set(read.atMicros());
