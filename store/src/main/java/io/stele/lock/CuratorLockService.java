@@ -187,7 +187,6 @@ public final class CuratorLockService implements LockService {
       return connection.retrying(
           path,
           zk -> {
-            int version = 0;
             try {
               create(zk, path, data, CreateMode.EPHEMERAL);
             } catch (SteleException exists) {
@@ -197,10 +196,9 @@ public final class CuratorLockService implements LockService {
               }
               if (stat.getEphemeralOwner() != zk.getSessionId() || locks.containsKey(path)) {
                 return Optional.empty();
-              }
-              version = stat.getVersion(); // Created by an attempt whose answer was lost.
+              } // Otherwise it was created by an attempt whose answer was lost.
             }
-            ZooKeeperLock lock = new ZooKeeperLock(this, zk, path, data, version);
+            ZooKeeperLock lock = new ZooKeeperLock(this, zk, path, data);
             if (!lock.watch()) {
               throw new KeeperException.ConnectionLossException(); // Deleted meanwhile: once more.
             }

@@ -33,20 +33,18 @@ final class ZooKeeperLock implements Lock, Watcher {
   private final ZooKeeper zk;
   private final long session;
   private final String path;
-  private final Object writing = new Object(); // One renewal at a time: it knows the version.
+  private final Object writing = new Object(); // One renewal at a time.
   private final List<Runnable> actions = new ArrayList<>(); // Guarded by this.
   private volatile State state = State.HELD; // Written under this.
   private volatile String why = "";
-  private int version; // Guarded by writing, as is data.
-  private Bytes data;
+  private Bytes data; // Guarded by writing.
 
-  ZooKeeperLock(CuratorLockService service, ZooKeeper zk, String path, Bytes data, int version) {
+  ZooKeeperLock(CuratorLockService service, ZooKeeper zk, String path, Bytes data) {
     this.service = service;
     this.zk = zk;
     this.session = zk.getSessionId();
     this.path = path;
     this.data = data;
-    this.version = version;
   }
 
   /**
@@ -104,21 +102,15 @@ final class ZooKeeperLock implements Lock, Watcher {
   private void rewrite(Bytes bytes) throws IOException {
     checkHeld();
     try {
-      Stat stat;
-      try {
-        stat = zk.setData(service.full(path), bytes.toByteArray(), version);
-      } catch (KeeperException.BadVersionException e) {
-        // A renewal whose answer was lost, or an operator: either way the node says whose it is.
-        Stat now = zk.exists(service.full(path), false);
-        if (now == null || now.getEphemeralOwner() != session) {
-          throw lost("its node is gone or another's");
-        }
-        stat = zk.setData(service.full(path), bytes.toByteArray(), now.getVersion());
+      // The node says whose it is: another's may have any version, the one we wrote last too.
+      Stat now = zk.exists(service.full(path), false);
+      if (now == null || now.getEphemeralOwner() != session) {
+        throw lost("its node is gone or another's");
       }
-      if (stat.getEphemeralOwner() != session) {
+      Stat written = zk.setData(service.full(path), bytes.toByteArray(), now.getVersion());
+      if (written.getEphemeralOwner() != session) {
         throw lost("its node is another's");
       }
-      version = stat.getVersion();
       checkHeld();
     } catch (KeeperException.NoNodeException e) {
       throw lost("its node was deleted");
