@@ -43,6 +43,7 @@ final class YarnApplicationIT {
     conf.set("stele.yarn.am.memory", "256m");
     conf.set("stele.yarn.master.memory", "128m");
     conf.set("stele.yarn.tabletserver.memory", "128m");
+    conf.set("stele.tabletserver.cache.bytes", "8m");
     jar = cluster.emptyJar();
   }
 
