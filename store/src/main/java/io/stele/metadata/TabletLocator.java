@@ -71,8 +71,8 @@ public final class TabletLocator implements AutoCloseable {
   /**
    * The tablet with {@code row} in it, as known or as METADATA has it now.
    *
-   * <p>The future fails with RETRY_LATER while nobody serves the tablet, NOT_FOUND where the table
-   * has no tablets.
+   * <p>The future fails with RETRY_LATER while nobody serves the tablet, or METADATA has none yet;
+   * NOT_FOUND where the table has no tablets.
    */
   public CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline) {
     Optional<TabletLocation> found = cached(table, row);
@@ -188,8 +188,11 @@ public final class TabletLocator implements AutoCloseable {
                 if (next.isPresent()) {
                   return search(table, row, next.get(), inOrder, deadline);
                 }
-                throw SteleException.notFound(
-                    "table " + table + " has no tablets: it was dropped, or never was");
+                throw table.isSystem()
+                    ? SteleException.retryLater(
+                        "METADATA has no tablets yet: the cluster is being started, try again")
+                    : SteleException.notFound(
+                        "table " + table + " has no tablets: it was dropped, or never was");
               } catch (IOException e) {
                 throw new CompletionException(e);
               }
