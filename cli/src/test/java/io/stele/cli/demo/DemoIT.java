@@ -117,6 +117,7 @@ class DemoIT {
     assertThat(localized)
         .contains("stele-store")
         .isSubsetOf(
+            "aircompressor",
             "stele-store",
             "stele-inputformat",
             "stele-outputformat",
