@@ -8,13 +8,11 @@ import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogKind;
 import io.stele.log.LogOptions;
-import io.stele.log.LogRecord;
 import io.stele.log.LogStatistics;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
-import io.stele.model.Durability;
 import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
@@ -100,29 +98,12 @@ public final class EngineBenchmark {
                 root,
                 new CaffeineBlockCache(1L << 30, 0),
                 MemoryAccount.NONE,
-                new LogOfTablet(log),
+                TabletLog.of(log, TABLET),
                 edit -> {},
                 java.time.InstantSource.system(),
                 CompactionPace.UNLIMITED,
                 TabletOptions.DEFAULT),
             List.of());
-  }
-
-  private record LogOfTablet(CommitLog log) implements TabletLog {
-    @Override
-    public CompletableFuture<Void> append(LogRecord record, Durability durability) {
-      return log.append(record, durability);
-    }
-
-    @Override
-    public boolean hasRoom() {
-      return log.hasRoom();
-    }
-
-    @Override
-    public void release(long sequence) {
-      log.release(TABLET, sequence);
-    }
   }
 
   /** Runs the benchmark and prints what it found. */

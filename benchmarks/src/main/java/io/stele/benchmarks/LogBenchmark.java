@@ -17,7 +17,6 @@ import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,12 +25,9 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hdfs.MiniDFSCluster;
 
 /**
  * How fast the commit log is beside a plain sequential write of the same file system, with as many
@@ -70,25 +66,10 @@ public final class LogBenchmark {
     int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 5;
     List<String> where =
         args.length > 2 ? List.of(args).subList(2, args.length) : List.of("hdfs", "local");
-    java.nio.file.Path scratch = Files.createTempDirectory("stele-log-benchmark");
-    Configuration conf = new Configuration();
-    try {
-      if (where.contains("hdfs")) {
-        conf.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, scratch.toString());
-        try (MiniDFSCluster cluster = new MiniDFSCluster.Builder(conf).numDataNodes(1).build()) {
-          cluster.waitActive();
-          new LogBenchmark(cluster.getFileSystem(), new Path("/"), time)
-              .run("embedded HDFS", rounds);
-        }
+    for (String kind : where) {
+      try (BenchmarkFiles files = BenchmarkFiles.open(kind)) {
+        new LogBenchmark(files.fs(), files.root(), time).run(kind, rounds);
       }
-      if (where.contains("local")) {
-        try (LocalFileSystem local = FileSystem.newInstanceLocal(new Configuration())) {
-          Path root = new Path(scratch.resolve("local").toUri());
-          new LogBenchmark(local.getRawFileSystem(), root, time).run("local file system", rounds);
-        }
-      }
-    } finally {
-      FileSystem.getLocal(conf).delete(new Path(scratch.toUri()), true);
     }
     System.exit(0); // Hadoop leaves threads behind.
   }

@@ -4,7 +4,6 @@ import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
-import io.stele.model.ColumnFamily;
 import io.stele.model.LocalityGroup;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -193,34 +192,28 @@ final class TableCommand {
       throws Exception {
     try (Stele stele = Stele.connect(cluster.configuration())) {
       TableSchema before = stele.admin().describeTable(name);
-      List<LocalityGroup> newGroups = new ArrayList<>(before.groups());
+      TableSchema after = before;
       for (String text : groups == null ? List.<String>of() : groups) {
         String group = GroupText.name(text);
         LocalityGroup old = before.group(group).orElseGet(() -> LocalityGroup.of(group));
-        newGroups.removeIf(one -> one.name().equals(group));
-        newGroups.add(GroupText.change(old, text));
+        after = after.with(GroupText.change(old, text));
       }
-      List<ColumnFamily> newFamilies = new ArrayList<>(before.families());
       for (String text : families == null ? List.<String>of() : families) {
-        ColumnFamily family = FamilyText.parse(text);
-        newFamilies.removeIf(one -> one.name().equals(family.name()));
-        newFamilies.add(family);
+        after = after.with(FamilyText.parse(text));
       }
       for (String family : dropped == null ? List.<String>of() : dropped) {
-        if (!newFamilies.removeIf(one -> one.name().equals(family))) {
+        if (after.family(family).isEmpty()) {
           throw SteleException.notFound("table " + name + " has no family " + family);
         }
+        after = after.without(family);
       }
       stele
           .admin()
           .alterTable(
               before,
-              new TableSchema(
-                  name,
-                  newFamilies,
-                  newGroups,
-                  splitSize.map(FamilyText::parseSize).orElse(before.splitBytes()),
-                  hsync.orElse(before.hsync())));
+              after
+                  .withSplitBytes(splitSize.map(FamilyText::parseSize).orElse(before.splitBytes()))
+                  .withHsync(hsync.orElse(before.hsync())));
     }
     out().println("Altered table " + name + ".");
     return ExitCode.DONE.number();

@@ -129,7 +129,7 @@ final class CompactionWriter {
         case KEEP_AS_SURPLUS -> {
           // A reader of an earlier point would not count it any more.
           dropped |= cells.type() != CellType.SURPLUS;
-          writers.addSurplus(cells, sieve);
+          writers.add(cells, CellType.SURPLUS, sieve);
         }
         case DROP, DROP_COLUMN -> dropped = true;
       }

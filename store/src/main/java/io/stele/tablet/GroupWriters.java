@@ -111,11 +111,6 @@ final class GroupWriters implements Closeable {
     }
   }
 
-  /** Adds a version as one that was pushed out. */
-  void addSurplus(CellCursor cell, CellSieve sieve) throws IOException {
-    add(cell, CellType.SURPLUS, sieve);
-  }
-
   /** Adds a block of bytes to one of the files. */
   void metaBlock(String name, Bytes contents) throws IOException {
     Group group =

@@ -1,7 +1,9 @@
 package io.stele.tablet;
 
+import io.stele.log.CommitLog;
 import io.stele.log.LogRecord;
 import io.stele.model.Durability;
+import io.stele.model.TabletId;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -9,6 +11,11 @@ import java.util.concurrent.CompletableFuture;
  * by any number of threads.
  */
 public interface TabletLog {
+  /** {@code log} as {@code tablet} sees it. */
+  static TabletLog of(CommitLog log, TabletId tablet) {
+    return new LogOfTablet(log, tablet);
+  }
+
   /**
    * Queues a record and returns at once; the tablet calls in the order of its sequence numbers.
    *

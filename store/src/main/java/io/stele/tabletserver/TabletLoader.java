@@ -15,7 +15,6 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
-import io.stele.model.Durability;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -33,7 +32,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -141,8 +139,7 @@ final class TabletLoader {
     if (hosted.tablet().replayedRecords() > 0) {
       hosted.tablet().minorCompact();
     }
-    if (hosted.record().logs().stream().anyMatch(log -> !log.equals(server))
-        && hosted.tablet().replayedRecords() == 0) {
+    if (hasReplayToCover(hosted) && hosted.tablet().replayedRecords() == 0) {
       hosted
           .manifest()
           .change(
@@ -229,7 +226,7 @@ final class TabletLoader {
             layout.root(),
             cache,
             budgets.get(HostedTablet.kindOf(spec.id())),
-            new LogOfTablet(spec.id(), logs.get(HostedTablet.kindOf(spec.id()))),
+            TabletLog.of(logs.get(HostedTablet.kindOf(spec.id())), spec.id()),
             manifest,
             clock,
             HostedTablet.kindOf(spec.id()) == LogKind.META ? CompactionPace.UNLIMITED : pace,
@@ -246,23 +243,5 @@ final class TabletLoader {
         record.files(),
         record.redo().sequence(),
         record.redo().highestTimestamp());
-  }
-
-  /** The server's commit log as one tablet sees it. */
-  private record LogOfTablet(TabletId tablet, CommitLog log) implements TabletLog {
-    @Override
-    public CompletableFuture<Void> append(LogRecord record, Durability durability) {
-      return log.append(record, durability);
-    }
-
-    @Override
-    public boolean hasRoom() {
-      return log.hasRoom();
-    }
-
-    @Override
-    public void release(long sequence) {
-      log.release(tablet, sequence);
-    }
   }
 }

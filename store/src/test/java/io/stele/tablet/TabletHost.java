@@ -10,7 +10,6 @@ import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
 import io.stele.log.RecordSource;
 import io.stele.memtable.MemoryAccount;
-import io.stele.model.Durability;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
@@ -29,7 +28,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -121,7 +119,7 @@ final class TabletHost {
                   ROOT,
                   cache,
                   MemoryAccount.NONE,
-                  of(log, stored.id()),
+                  TabletLog.of(log, stored.id()),
                   edit -> commit(edit, manifest, stored),
                   () -> Instant.ofEpochSecond(0, nowMicros.get() * 1000),
                   CompactionPace.UNLIMITED,
@@ -215,19 +213,5 @@ final class TabletHost {
     } catch (FileNotFoundException e) {
       return List.of();
     }
-  }
-
-  private static TabletLog of(CommitLog log, TabletId id) {
-    return new TabletLog() {
-      @Override
-      public CompletableFuture<Void> append(LogRecord record, Durability durability) {
-        return log.append(record, durability);
-      }
-
-      @Override
-      public void release(long sequence) {
-        log.release(id, sequence);
-      }
-    };
   }
 }

@@ -1,0 +1,25 @@
+package io.stele.tablet;
+
+import io.stele.log.CommitLog;
+import io.stele.log.LogRecord;
+import io.stele.model.Durability;
+import io.stele.model.TabletId;
+import java.util.concurrent.CompletableFuture;
+
+/** A commit log that many tablets share, as one of them sees it. */
+record LogOfTablet(CommitLog log, TabletId tablet) implements TabletLog {
+  @Override
+  public CompletableFuture<Void> append(LogRecord record, Durability durability) {
+    return log.append(record, durability);
+  }
+
+  @Override
+  public boolean hasRoom() {
+    return log.hasRoom();
+  }
+
+  @Override
+  public void release(long sequence) {
+    log.release(tablet, sequence);
+  }
+}
