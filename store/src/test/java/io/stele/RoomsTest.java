@@ -22,6 +22,8 @@ class RoomsTest {
       List.of(
           "model",
           "config",
+          "runtime",
+          "web",
           "format",
           "sstable",
           "log",
@@ -31,7 +33,6 @@ class RoomsTest {
           "wire",
           "metadata",
           "client",
-          "web",
           "tabletserver",
           "master",
           "sim");

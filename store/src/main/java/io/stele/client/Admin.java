@@ -11,6 +11,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.wire.Address;
 import io.stele.wire.ControlClient;
+import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
@@ -186,7 +187,7 @@ public final class Admin {
     return ByteString.copyFrom(TableCodec.encode(schema).asByteBuffer());
   }
 
-  private void change(String what, ControlClient.Call<MasterProtocol, ?> call) throws IOException {
+  private void change(String what, ControlPlane.Call<MasterProtocol, ?> call) throws IOException {
     ask(what, call, false);
   }
 
@@ -195,7 +196,7 @@ public final class Admin {
    *
    * @param repeatable whether the call may be made again after one whose answer was lost
    */
-  private <R> R ask(String what, ControlClient.Call<MasterProtocol, R> call, boolean repeatable)
+  private <R> R ask(String what, ControlPlane.Call<MasterProtocol, R> call, boolean repeatable)
       throws IOException {
     Deadline deadline = Deadline.after(connection.timeout());
     while (true) {
@@ -240,7 +241,7 @@ public final class Admin {
     }
   }
 
-  private <R> R once(Address master, ControlClient.Call<MasterProtocol, R> call, Deadline deadline)
+  private <R> R once(Address master, ControlPlane.Call<MasterProtocol, R> call, Deadline deadline)
       throws IOException {
     try (ControlClient<MasterProtocol> client =
         ControlClient.connect(

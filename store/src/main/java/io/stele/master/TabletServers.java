@@ -7,6 +7,7 @@ import io.stele.model.ServerId;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlClient;
+import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.DescribeTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -89,7 +90,7 @@ final class TabletServers implements AutoCloseable {
   }
 
   private <R> void later(
-      String what, ServerInfo info, ControlClient.Call<TabletServerProtocol, R> call) {
+      String what, ServerInfo info, ControlPlane.Call<TabletServerProtocol, R> call) {
     synchronized (underWay) {
       if (!underWay.add(what)) {
         return;
@@ -109,7 +110,7 @@ final class TabletServers implements AutoCloseable {
         });
   }
 
-  private <R> R call(ServerInfo info, ControlClient.Call<TabletServerProtocol, R> call)
+  private <R> R call(ServerInfo info, ControlPlane.Call<TabletServerProtocol, R> call)
       throws IOException {
     ControlClient<TabletServerProtocol> client;
     synchronized (clients) {

@@ -38,13 +38,6 @@ public final class ControlClient<P> implements Closeable {
 
   private final P proxy;
 
-  /** One call of {@code protocol}; the controller that its methods take is null. */
-  @FunctionalInterface
-  public interface Call<P, R> {
-    /** Makes the call. */
-    R on(P protocol) throws ServiceException;
-  }
-
   private ControlClient(P proxy) {
     this.proxy = proxy;
   }
@@ -90,7 +83,7 @@ public final class ControlClient<P> implements Closeable {
    * @throws RemoteException where the service failed in another way
    * @throws IOException where no answer came
    */
-  public <R> R call(Call<P, R> call) throws IOException {
+  public <R> R call(ControlPlane.Call<P, R> call) throws IOException {
     try {
       return call.on(proxy);
     } catch (ServiceException e) {

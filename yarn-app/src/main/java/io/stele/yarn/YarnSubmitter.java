@@ -3,6 +3,7 @@ package io.stele.yarn;
 import io.stele.model.SteleException;
 import io.stele.wire.Address;
 import io.stele.wire.ControlClient;
+import io.stele.wire.ControlPlane;
 import io.stele.wire.application.ApplicationProtos.FlexRequestProto;
 import io.stele.wire.application.ApplicationProtos.StatusRequestProto;
 import io.stele.wire.application.ApplicationProtos.StopRequestProto;
@@ -375,7 +376,7 @@ public final class YarnSubmitter implements Closeable {
     }
   }
 
-  private <T> T call(ApplicationReport report, ControlClient.Call<ApplicationProtocol, T> call)
+  private <T> T call(ApplicationReport report, ControlPlane.Call<ApplicationProtocol, T> call)
       throws IOException {
     if (report.getHost() == null || report.getRpcPort() <= 0) {
       throw new IOException(report.getApplicationId() + " has no ApplicationMaster at this moment");

@@ -1,0 +1,116 @@
+package io.stele.runtime;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * A number of permits that are taken and given back: a fair semaphore that waits through the
+ * runtime. Who waits is served in the order of coming, so that one who wants many is not passed
+ * over for ever. Safe for use by any number of threads.
+ */
+public final class Permits {
+  private static final Duration FOREVER = Duration.ofDays(365);
+
+  private final ProcessRuntime runtime;
+  private final Lock lock;
+  private final Condition changed;
+
+  // Guarded by lock.
+  private final ArrayDeque<Object> waiting = new ArrayDeque<>();
+  private int free;
+
+  /**
+   * Permits of which all are free.
+   *
+   * @param count how many; 0 or more
+   */
+  public Permits(ProcessRuntime runtime, int count) {
+    this.runtime = runtime;
+    this.lock = runtime.newLock();
+    this.changed = lock.newCondition();
+    this.free = count;
+  }
+
+  /** Takes {@code count} permits, waiting until they are free. */
+  public void acquire(int count) throws InterruptedException {
+    while (!acquire(count, FOREVER)) {
+      continue;
+    }
+  }
+
+  /**
+   * Takes {@code count} permits, waiting until they are free or {@code timeout} has passed.
+   *
+   * @return whether they were taken
+   */
+  public boolean acquire(int count, Duration timeout) throws InterruptedException {
+    Object turn = new Object();
+    long end = runtime.nanoTime() + timeout.toNanos();
+    lock.lockInterruptibly();
+    try {
+      waiting.add(turn);
+      while (waiting.peek() != turn || free < count) {
+        long left = end - runtime.nanoTime();
+        if (left <= 0) {
+          return false;
+        }
+        changed.awaitNanos(left);
+      }
+      free -= count;
+      return true;
+    } finally {
+      waiting.remove(turn);
+      changed.signalAll();
+      lock.unlock();
+    }
+  }
+
+  /** Takes {@code count} permits if they are free and nobody waits. */
+  public boolean tryAcquire(int count) {
+    lock.lock();
+    try {
+      if (!waiting.isEmpty() || free < count) {
+        return false;
+      }
+      free -= count;
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes all permits that are free, waiting for none. */
+  public int drain() {
+    lock.lock();
+    try {
+      int taken = free;
+      free = 0;
+      return taken;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Gives {@code count} permits back. */
+  public void release(int count) {
+    lock.lock();
+    try {
+      free += count;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** How many are free at this moment. */
+  public int free() {
+    lock.lock();
+    try {
+      return free;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,15 @@
+package io.stele.runtime;
+
+import java.util.concurrent.CompletableFuture;
+
+/** Work that runs on a thread of its own. Safe for use by any number of threads. */
+public interface Task {
+  /** Ends the wait the task is in, or the next it begins, with an InterruptedException. */
+  void interrupt();
+
+  /** Whether the caller runs in this task. */
+  boolean isCurrent();
+
+  /** Completes when the task has ended, however it ended. */
+  CompletableFuture<Void> ended();
+}

@@ -1,0 +1,7 @@
+package io.stele.runtime;
+
+/** Something that is to happen later. Safe for use by any number of threads. */
+public interface Timer {
+  /** Keeps it from happening, unless it has begun. */
+  void cancel();
+}

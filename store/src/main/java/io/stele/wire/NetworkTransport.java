@@ -1,0 +1,175 @@
+package io.stele.wire;
+
+import io.stele.web.StatusPage;
+import io.stele.web.StatusServer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.thirdparty.protobuf.BlockingService;
+
+/**
+ * The real network: Netty for the data plane, Hadoop RPC for the control plane, HTTP for the page.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+public final class NetworkTransport implements Transport {
+  private static final String ANY_ADDRESS = "0.0.0.0";
+  private static final int DATA_LOOPS = 2;
+
+  private final Configuration conf;
+  private final String host;
+  private final DataClient dataClient = new DataClient(DataClient.Options.DEFAULT);
+  private final HadoopControlPlane controlPlane;
+  private final List<Listener> listeners = new ArrayList<>(); // Guarded by itself.
+
+  /**
+   * The network of a process on {@code host}.
+   *
+   * @param conf Hadoop's; not changed
+   * @param host the name under which others reach this machine
+   */
+  public NetworkTransport(Configuration conf, String host) {
+    this.conf = conf;
+    this.host = host;
+    this.controlPlane = new HadoopControlPlane(conf);
+  }
+
+  @Override
+  public String host() {
+    return host;
+  }
+
+  @Override
+  public DataPlane dataPlane() {
+    return dataClient;
+  }
+
+  @Override
+  public Listener serveData(int port, RequestHandler handler) throws IOException {
+    DataServer server =
+        DataServer.start(
+            new Address(ANY_ADDRESS, port), DATA_LOOPS, DataServer.Limits.DEFAULT, handler);
+    return opened(
+        new Listener() {
+          @Override
+          public int port() {
+            return server.port();
+          }
+
+          @Override
+          public void close(Duration grace) {
+            server.close(grace);
+          }
+
+          @Override
+          public void close() {
+            server.close();
+          }
+        });
+  }
+
+  @Override
+  public ControlPlane controlPlane() {
+    return controlPlane;
+  }
+
+  @Override
+  public Listener serveControl(int port, int handlers, Class<?> protocol, BlockingService service)
+      throws IOException {
+    ControlServer server =
+        ControlServer.start(conf, new Address(ANY_ADDRESS, port), handlers, protocol, service);
+    return opened(new Immediate(server.port(), server::close));
+  }
+
+  @Override
+  public Listener servePage(int port, Supplier<StatusPage> page) throws IOException {
+    StatusServer server = StatusServer.start(port, page);
+    return opened(new Immediate(server.port(), server::close));
+  }
+
+  /** A listener that ends at once, whatever the grace. */
+  private record Immediate(int port, Runnable end) implements Listener {
+    @Override
+    public void close(Duration grace) {
+      close();
+    }
+
+    @Override
+    public void close() {
+      end.run();
+    }
+  }
+
+  private Listener opened(Listener listener) {
+    synchronized (listeners) {
+      listeners.add(listener);
+    }
+    return listener;
+  }
+
+  @Override
+  public void close() {
+    List<Listener> open;
+    synchronized (listeners) {
+      open = List.copyOf(listeners);
+      listeners.clear();
+    }
+    open.forEach(Listener::close);
+    controlPlane.retain(Set.of());
+    dataClient.close();
+  }
+
+  /** Control clients, one a server, protocol and time limit. */
+  private static final class HadoopControlPlane implements ControlPlane {
+    private final Configuration conf;
+    private final Map<Key, ControlClient<?>> clients = new HashMap<>(); // Guarded by itself.
+
+    private record Key(Address server, Class<?> protocol, Duration timeout) {}
+
+    HadoopControlPlane(Configuration conf) {
+      this.conf = conf;
+    }
+
+    @Override
+    public <P, R> R call(Address server, Class<P> protocol, Duration timeout, Call<P, R> call)
+        throws IOException {
+      return client(new Key(server, protocol, timeout), protocol).call(call);
+    }
+
+    @SuppressWarnings("unchecked") // A key names the protocol of its client.
+    private <P> ControlClient<P> client(Key key, Class<P> protocol) throws IOException {
+      synchronized (clients) {
+        ControlClient<?> known = clients.get(key);
+        if (known == null) {
+          known = ControlClient.connect(conf, key.server(), protocol, key.timeout());
+          clients.put(key, known);
+        }
+        return (ControlClient<P>) known;
+      }
+    }
+
+    @Override
+    public void retain(Set<Address> servers) {
+      List<ControlClient<?>> gone = new ArrayList<>();
+      synchronized (clients) {
+        clients
+            .entrySet()
+            .removeIf(
+                entry -> {
+                  boolean unwanted = !servers.contains(entry.getKey().server());
+                  if (unwanted) {
+                    gone.add(entry.getValue());
+                  }
+                  return unwanted;
+                });
+      }
+      gone.forEach(ControlClient::close);
+    }
+  }
+}

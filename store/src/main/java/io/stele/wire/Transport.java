@@ -1,0 +1,72 @@
+package io.stele.wire;
+
+import io.stele.web.StatusPage;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.apache.hadoop.thirdparty.protobuf.BlockingService;
+
+/**
+ * The network as one process has it: how it reaches others and how they reach it, over both planes
+ * and for its status page.
+ *
+ * <p>{@link NetworkTransport} is the real one. Safe for use by any number of threads. Closing it
+ * closes what it opened, listeners included.
+ */
+public interface Transport extends AutoCloseable {
+  /** The name under which others reach this machine; the one YARN has for the node. */
+  String host();
+
+  /** The caller's side of the data plane; all callers of the process share its connections. */
+  DataPlane dataPlane();
+
+  /**
+   * Answers requests of the data plane.
+   *
+   * @param port 0: any free one
+   * @param handler called on threads that it must not block
+   * @throws IOException where the port cannot be listened on
+   */
+  Listener serveData(int port, RequestHandler handler) throws IOException;
+
+  /** The caller's side of the control plane. */
+  ControlPlane controlPlane();
+
+  /**
+   * Answers requests of the control plane.
+   *
+   * @param port 0: any free one
+   * @param handlers how many requests may be under way at once; they may block
+   * @param protocol an interface such as {@link MasterProtocol}
+   * @param service what the generated {@code newReflectiveBlockingService} made of the
+   *     implementation
+   * @throws IOException where the port cannot be listened on
+   */
+  Listener serveControl(int port, int handlers, Class<?> protocol, BlockingService service)
+      throws IOException;
+
+  /**
+   * Shows a status page.
+   *
+   * @param port 0: any free one
+   * @param page makes the page anew at every request
+   * @throws IOException where the port cannot be listened on
+   */
+  Listener servePage(int port, Supplier<StatusPage> page) throws IOException;
+
+  @Override
+  void close();
+
+  /** Something that listens on a port. */
+  interface Listener extends AutoCloseable {
+    /** The port it listens on. */
+    int port();
+
+    /** Takes no more requests, and waits for those under way, for {@code grace} at most. */
+    void close(Duration grace);
+
+    /** Ends at once; requests under way are not answered. */
+    @Override
+    void close();
+  }
+}
