@@ -1,0 +1,58 @@
+package io.stele.sim.check;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The calls of a run, in the order in which they began. Where one task runs at a time, as in the
+ * simulator, the same run gives the same history.
+ *
+ * <p>A beginning is recorded before its call is made and an end after it has returned, so that what
+ * the history has in order was in order.
+ *
+ * <p>Safe for use by any number of threads; waits for nothing.
+ */
+public final class History {
+  /** The client that reads back what there is when all others have ended. */
+  public static final int READ_BACK = -1;
+
+  private static final CallOutcome UNENDED = new CallOutcome.Unknown("it has not returned");
+
+  private final List<Call> calls = new ArrayList<>();
+  private long order;
+
+  /** Records that a call begins, and gives its number. */
+  public synchronized int begin(int client, Action action, long nanos) {
+    int number = calls.size();
+    Moment start = new Moment(order++, nanos);
+    calls.add(new Call(number, client, action, start, Moment.NEVER, 0, UNENDED));
+    return number;
+  }
+
+  /** Records that the call of that number ended, having waited for its answer all the time. */
+  public synchronized void end(int number, CallOutcome outcome, long nanos) {
+    end(number, outcome, nanos, nanos - calls.get(number).start().nanos());
+  }
+
+  /**
+   * Records that the call of that number ended.
+   *
+   * @param longestWaitNanos see {@link Call#longestWaitNanos()}
+   */
+  public synchronized void end(int number, CallOutcome outcome, long nanos, long longestWaitNanos) {
+    Call begun = calls.get(number);
+    if (begun.hasEnded()) {
+      throw new IllegalStateException("ended twice: " + begun);
+    }
+    Moment end = new Moment(order++, nanos);
+    calls.set(
+        number,
+        new Call(
+            number, begun.client(), begun.action(), begun.start(), end, longestWaitNanos, outcome));
+  }
+
+  /** The calls so far, in the order in which they began. */
+  public synchronized List<Call> calls() {
+    return List.copyOf(calls);
+  }
+}
