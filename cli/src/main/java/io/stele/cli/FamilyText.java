@@ -72,18 +72,19 @@ final class FamilyText {
   }
 
   private static String format(GcPolicy policy) {
-    if (policy instanceof GcPolicy.MaxVersions versions) {
-      return "versions=" + versions.count();
-    } else if (policy instanceof GcPolicy.MaxAge age) {
-      return "age=" + format(age.age());
-    } else if (policy instanceof GcPolicy.Union union) {
-      return union.policies().stream().map(FamilyText::format).collect(Collectors.joining(","));
-    } else if (policy instanceof GcPolicy.Intersection both) {
-      return both.policies().stream()
-          .map(FamilyText::format)
-          .collect(Collectors.joining(" and ", "(", ")"));
-    }
-    return "versions=all";
+    return switch (policy.kind()) {
+      case KEEP_ALL -> "versions=all";
+      case MAX_VERSIONS -> "versions=" + ((GcPolicy.MaxVersions) policy).count();
+      case MAX_AGE -> "age=" + format(((GcPolicy.MaxAge) policy).age());
+      case UNION ->
+          ((GcPolicy.Union) policy)
+              .policies().stream().map(FamilyText::format).collect(Collectors.joining(","));
+      case INTERSECTION ->
+          ((GcPolicy.Intersection) policy)
+              .policies().stream()
+                  .map(FamilyText::format)
+                  .collect(Collectors.joining(" and ", "(", ")"));
+    };
   }
 
   private static String format(Duration age) {

@@ -16,8 +16,6 @@ import java.io.IOException;
  * a {@link CellType#DELETE_COLUMN} is its value: two varlongs, from and to.
  */
 public final class MutationBlock {
-  private static final byte[] NOTHING = new byte[0];
-
   /** Prefix compression makes much of little: a small block must not claim all memory. */
   private static final long COLUMN_BYTES_MAX = 256L << 20;
 
@@ -35,38 +33,46 @@ public final class MutationBlock {
     Bytes row = mutation.row();
     int ordinal = 0;
     for (Edit edit : mutation.edits()) {
-      if (edit instanceof Edit.Put put) {
-        byte[] key = ColumnKey.of(row, put.family(), put.qualifier());
-        long timestamp =
-            put.timestampMicros() == Edit.SERVER_TIMESTAMP
-                ? serverTimestamp
-                : put.timestampMicros();
-        block.add(key, key.length, timestamp, sequence, ordinal, CellType.PUT, put.value());
-      } else if (edit instanceof Edit.DeleteCell delete) {
-        byte[] key = ColumnKey.of(row, delete.family(), delete.qualifier());
-        add(block, key, delete.timestampMicros(), sequence, ordinal, CellType.DELETE_CELL, NOTHING);
-      } else if (edit instanceof Edit.DeleteColumn delete) {
-        byte[] key = ColumnKey.of(row, delete.family(), delete.qualifier());
-        add(
-            block,
-            key,
-            Long.MAX_VALUE,
-            sequence,
-            ordinal,
-            CellType.DELETE_COLUMN,
-            encode(delete.range()));
-      } else if (edit instanceof Edit.DeleteFamily delete) {
-        byte[] key = ColumnKey.ofFamily(row, delete.family());
-        add(block, key, Long.MAX_VALUE, sequence, ordinal, CellType.DELETE_FAMILY, NOTHING);
-      } else {
-        add(
-            block,
-            ColumnKey.ofRow(row),
-            Long.MAX_VALUE,
-            sequence,
-            ordinal,
-            CellType.DELETE_ROW,
-            NOTHING);
+      switch (edit.kind()) {
+        case PUT -> {
+          Edit.Put put = (Edit.Put) edit;
+          byte[] key = ColumnKey.of(row, put.family(), put.qualifier());
+          long timestamp =
+              put.timestampMicros() == Edit.SERVER_TIMESTAMP
+                  ? serverTimestamp
+                  : put.timestampMicros();
+          block.add(key, key.length, timestamp, sequence, ordinal, CellType.PUT, put.value());
+        }
+        case DELETE_CELL -> {
+          Edit.DeleteCell delete = (Edit.DeleteCell) edit;
+          byte[] key = ColumnKey.of(row, delete.family(), delete.qualifier());
+          long timestamp = delete.timestampMicros();
+          block.add(
+              key, key.length, timestamp, sequence, ordinal, CellType.DELETE_CELL, Bytes.EMPTY);
+        }
+        case DELETE_COLUMN -> {
+          Edit.DeleteColumn delete = (Edit.DeleteColumn) edit;
+          byte[] key = ColumnKey.of(row, delete.family(), delete.qualifier());
+          Bytes range = encode(delete.range());
+          block.add(
+              key, key.length, Long.MAX_VALUE, sequence, ordinal, CellType.DELETE_COLUMN, range);
+        }
+        case DELETE_FAMILY -> {
+          byte[] key = ColumnKey.ofFamily(row, ((Edit.DeleteFamily) edit).family());
+          block.add(
+              key,
+              key.length,
+              Long.MAX_VALUE,
+              sequence,
+              ordinal,
+              CellType.DELETE_FAMILY,
+              Bytes.EMPTY);
+        }
+        case DELETE_ROW -> {
+          byte[] key = ColumnKey.ofRow(row);
+          block.add(
+              key, key.length, Long.MAX_VALUE, sequence, ordinal, CellType.DELETE_ROW, Bytes.EMPTY);
+        }
       }
       ordinal++;
     }
@@ -138,21 +144,11 @@ public final class MutationBlock {
     };
   }
 
-  private static byte[] encode(TimeRange range) {
-    return new ByteWriter(20)
-        .writeVarlong(range.fromMicros())
-        .writeVarlong(range.toMicros())
-        .toByteArray();
-  }
-
-  private static void add(
-      CellBlockWriter block,
-      byte[] key,
-      long timestamp,
-      long sequence,
-      int ordinal,
-      CellType type,
-      byte[] value) {
-    block.add(key, key.length, timestamp, sequence, ordinal, type, value, 0, value.length);
+  private static Bytes encode(TimeRange range) {
+    return Bytes.wrap(
+        new ByteWriter(20)
+            .writeVarlong(range.fromMicros())
+            .writeVarlong(range.toMicros())
+            .toByteArray());
   }
 }

@@ -5,18 +5,52 @@ import io.stele.model.TabletId;
 
 /** One thing for the master to do. Doing it again does no harm. */
 sealed interface Action {
+  /** The kinds of action. */
+  enum Kind {
+    ASSIGN,
+    LOAD,
+    DISCARD,
+    RELEASE
+  }
+
+  /** Which kind of action this is: a switch over it names them all. */
+  Kind kind();
+
   /** The tablet concerned. */
   TabletId tablet();
 
+  /** The server that is to have the tablet, or has it. */
+  ServerId server();
+
   /** Write into the tablet's record, which names nobody, that {@code server} is to load it. */
-  record Assign(TabletId tablet, ServerId server) implements Action {}
+  record Assign(TabletId tablet, ServerId server) implements Action {
+    @Override
+    public Kind kind() {
+      return Kind.ASSIGN;
+    }
+  }
 
   /** Ask the server that the record names to load the tablet. */
-  record Load(TabletId tablet, ServerId server) implements Action {}
+  record Load(TabletId tablet, ServerId server) implements Action {
+    @Override
+    public Kind kind() {
+      return Kind.LOAD;
+    }
+  }
 
   /** Ask the server that has the tablet to give it up, throwing its data away. */
-  record Discard(TabletId tablet, ServerId server) implements Action {}
+  record Discard(TabletId tablet, ServerId server) implements Action {
+    @Override
+    public Kind kind() {
+      return Kind.DISCARD;
+    }
+  }
 
   /** Write into the tablet's record, which names a fenced server, that nobody has it. */
-  record Release(TabletId tablet, ServerId server) implements Action {}
+  record Release(TabletId tablet, ServerId server) implements Action {
+    @Override
+    public Kind kind() {
+      return Kind.RELEASE;
+    }
+  }
 }

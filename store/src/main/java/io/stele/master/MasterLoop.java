@@ -216,24 +216,28 @@ final class MasterLoop implements Runnable {
   private void act(Action action, TabletRecord record, Map<ServerId, ServerInfo> live)
       throws IOException {
     try {
-      if (action instanceof Action.Assign assign) {
-        TabletRecord assigned = records.assign(record, assign.server());
-        LOG.info("{} is to be loaded by {}", record.id(), assign.server());
-        remember(assigned);
-        load(assigned, assign.server(), live);
-      } else if (action instanceof Action.Load load) {
-        Sent last = sent.get(record.id());
-        if (last == null
-            || last.epoch() != record.assignment().epoch()
-            || System.nanoTime() - last.nanos() > LOAD_AGAIN.toNanos()) {
-          load(record, load.server(), live);
+      ServerId server = action.server();
+      switch (action.kind()) {
+        case ASSIGN -> {
+          TabletRecord assigned = records.assign(record, server);
+          LOG.info("{} is to be loaded by {}", record.id(), server);
+          remember(assigned);
+          load(assigned, server, live);
         }
-      } else if (action instanceof Action.Release release) {
-        remember(records.release(record, "released from " + release.server()));
-        LOG.info("{} is taken from {}, which is fenced", record.id(), release.server());
-        wake.look();
-      } else if (action instanceof Action.Discard discard) {
-        requests.discard(discard.server(), live.get(discard.server()), record);
+        case LOAD -> {
+          Sent last = sent.get(record.id());
+          if (last == null
+              || last.epoch() != record.assignment().epoch()
+              || System.nanoTime() - last.nanos() > LOAD_AGAIN.toNanos()) {
+            load(record, server, live);
+          }
+        }
+        case RELEASE -> {
+          remember(records.release(record, "released from " + server));
+          LOG.info("{} is taken from {}, which is fenced", record.id(), server);
+          wake.look();
+        }
+        case DISCARD -> requests.discard(server, live.get(server), record);
       }
     } catch (RecordChangedException e) {
       LOG.debug("{} was changed meanwhile", record, e);

@@ -122,22 +122,25 @@ public final class TableCodec {
 
   private static GcValue encode(GcPolicy policy) {
     GcValue.Builder to = GcValue.newBuilder();
-    if (policy instanceof GcPolicy.KeepAll) {
-      to.setKind(GcKindValue.KEEP_ALL);
-    } else if (policy instanceof GcPolicy.MaxVersions versions) {
-      to.setKind(GcKindValue.MAX_VERSIONS).setVersions(versions.count());
-    } else if (policy instanceof GcPolicy.MaxAge age) {
-      to.setKind(GcKindValue.MAX_AGE)
-          .setAgeSeconds(age.age().getSeconds())
-          .setAgeNanos(age.age().getNano());
-    } else if (policy instanceof GcPolicy.Union union) {
-      to.setKind(GcKindValue.UNION)
-          .setPolicies(union.policies().stream().map(TableCodec::encode).toList());
-    } else if (policy instanceof GcPolicy.Intersection intersection) {
-      to.setKind(GcKindValue.INTERSECTION)
-          .setPolicies(intersection.policies().stream().map(TableCodec::encode).toList());
+    switch (policy.kind()) {
+      case KEEP_ALL -> to.setKind(GcKindValue.KEEP_ALL);
+      case MAX_VERSIONS ->
+          to.setKind(GcKindValue.MAX_VERSIONS).setVersions(((GcPolicy.MaxVersions) policy).count());
+      case MAX_AGE -> {
+        Duration age = ((GcPolicy.MaxAge) policy).age();
+        to.setKind(GcKindValue.MAX_AGE).setAgeSeconds(age.getSeconds()).setAgeNanos(age.getNano());
+      }
+      case UNION ->
+          to.setKind(GcKindValue.UNION).setPolicies(encode(((GcPolicy.Union) policy).policies()));
+      case INTERSECTION ->
+          to.setKind(GcKindValue.INTERSECTION)
+              .setPolicies(encode(((GcPolicy.Intersection) policy).policies()));
     }
     return to.build();
+  }
+
+  private static List<GcValue> encode(List<GcPolicy> policies) {
+    return policies.stream().map(TableCodec::encode).toList();
   }
 
   private static GcPolicy decode(GcValue from) {

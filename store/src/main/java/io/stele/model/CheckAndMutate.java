@@ -22,6 +22,11 @@ public record CheckAndMutate(Bytes row, Filter predicate, Mutation ifTrue, Mutat
     }
   }
 
+  @Override
+  public Kind kind() {
+    return Kind.CHECK_AND_MUTATE;
+  }
+
   /** Applies {@code mutation} where at least one cell of its row passes {@code predicate}. */
   public static CheckAndMutate ifAny(Filter predicate, Mutation mutation) {
     return new CheckAndMutate(mutation.row(), predicate, mutation, Mutation.of(mutation.row()));

@@ -5,12 +5,29 @@ public sealed interface Edit {
   /** Stands for "now", which the tablet server fills in, never going back within a tablet. */
   long SERVER_TIMESTAMP = -1;
 
+  /** The kinds of edit. */
+  enum Kind {
+    PUT,
+    DELETE_CELL,
+    DELETE_COLUMN,
+    DELETE_FAMILY,
+    DELETE_ROW
+  }
+
+  /** Which kind of edit this is: a switch over it names them all. */
+  Kind kind();
+
   /** A family, qualifier and timestamp get a value. */
   record Put(String family, Bytes qualifier, long timestampMicros, Bytes value) implements Edit {
     public Put {
       if (timestampMicros != SERVER_TIMESTAMP) {
         Limits.checkTimestamp(timestampMicros);
       }
+    }
+
+    @Override
+    public Kind kind() {
+      return Kind.PUT;
     }
   }
 
@@ -19,14 +36,34 @@ public sealed interface Edit {
     public DeleteCell {
       Limits.checkTimestamp(timestampMicros);
     }
+
+    @Override
+    public Kind kind() {
+      return Kind.DELETE_CELL;
+    }
   }
 
   /** Every version of a column within a time range goes. */
-  record DeleteColumn(String family, Bytes qualifier, TimeRange range) implements Edit {}
+  record DeleteColumn(String family, Bytes qualifier, TimeRange range) implements Edit {
+    @Override
+    public Kind kind() {
+      return Kind.DELETE_COLUMN;
+    }
+  }
 
   /** Everything the row has in a family goes. */
-  record DeleteFamily(String family) implements Edit {}
+  record DeleteFamily(String family) implements Edit {
+    @Override
+    public Kind kind() {
+      return Kind.DELETE_FAMILY;
+    }
+  }
 
   /** The whole row goes. */
-  record DeleteRow() implements Edit {}
+  record DeleteRow() implements Edit {
+    @Override
+    public Kind kind() {
+      return Kind.DELETE_ROW;
+    }
+  }
 }

@@ -11,14 +11,56 @@ import java.util.List;
  * linear time.
  */
 public sealed interface Filter {
+  /** The kinds of filter. */
+  enum Kind {
+    PASS_ALL,
+    BLOCK_ALL,
+    ROW_KEY_REGEX,
+    ROW_SAMPLE,
+    FAMILY_REGEX,
+    QUALIFIER_REGEX,
+    COLUMN_RANGE,
+    COLUMN_IS,
+    VALUE_REGEX,
+    VALUE_RANGE,
+    VALUE_IS,
+    TIMESTAMP_RANGE,
+    CELLS_PER_ROW_LIMIT,
+    CELLS_PER_ROW_OFFSET,
+    CELLS_PER_COLUMN_LIMIT,
+    STRIP_VALUE,
+    LABEL,
+    CHAIN,
+    INTERLEAVE,
+    CONDITION
+  }
+
+  /** Which kind of filter this is: a switch over it names them all. */
+  Kind kind();
+
   /** Lets every cell through. */
-  record PassAll() implements Filter {}
+  record PassAll() implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.PASS_ALL;
+    }
+  }
 
   /** Lets no cell through. */
-  record BlockAll() implements Filter {}
+  record BlockAll() implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.BLOCK_ALL;
+    }
+  }
 
   /** Rows whose key matches. */
-  record RowKeyRegex(String pattern) implements Filter {}
+  record RowKeyRegex(String pattern) implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.ROW_KEY_REGEX;
+    }
+  }
 
   /** A sample of the rows: each is let through with this probability, the same rows each time. */
   record RowSample(double probability) implements Filter {
@@ -27,38 +69,88 @@ public sealed interface Filter {
         throw SteleException.refused("a sample's probability is 0 to 1, not " + probability);
       }
     }
+
+    @Override
+    public Kind kind() {
+      return Kind.ROW_SAMPLE;
+    }
   }
 
   /** Cells whose family's name matches. */
-  record FamilyRegex(String pattern) implements Filter {}
+  record FamilyRegex(String pattern) implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.FAMILY_REGEX;
+    }
+  }
 
   /** Cells whose qualifier matches. */
-  record QualifierRegex(String pattern) implements Filter {}
+  record QualifierRegex(String pattern) implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.QUALIFIER_REGEX;
+    }
+  }
 
   /**
    * Cells of one family whose qualifier is in [{@code start}, {@code end}); an empty end is no end.
    */
-  record ColumnRange(String family, Bytes start, Bytes end) implements Filter {}
+  record ColumnRange(String family, Bytes start, Bytes end) implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.COLUMN_RANGE;
+    }
+  }
 
   /** Cells of exactly this column. */
-  record ColumnIs(Column column) implements Filter {}
+  record ColumnIs(Column column) implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.COLUMN_IS;
+    }
+  }
 
   /** Cells whose value matches. */
-  record ValueRegex(String pattern) implements Filter {}
+  record ValueRegex(String pattern) implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.VALUE_REGEX;
+    }
+  }
 
   /** Cells whose value is in [{@code start}, {@code end}); an empty end is no end. */
-  record ValueRange(Bytes start, Bytes end) implements Filter {}
+  record ValueRange(Bytes start, Bytes end) implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.VALUE_RANGE;
+    }
+  }
 
   /** Cells with exactly this value. */
-  record ValueIs(Bytes value) implements Filter {}
+  record ValueIs(Bytes value) implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.VALUE_IS;
+    }
+  }
 
   /** Cells whose timestamp is in the range. */
-  record TimestampRange(TimeRange range) implements Filter {}
+  record TimestampRange(TimeRange range) implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.TIMESTAMP_RANGE;
+    }
+  }
 
   /** The first {@code count} cells of the row. */
   record CellsPerRowLimit(int count) implements Filter {
     public CellsPerRowLimit {
       checkCount(count);
+    }
+
+    @Override
+    public Kind kind() {
+      return Kind.CELLS_PER_ROW_LIMIT;
     }
   }
 
@@ -67,6 +159,11 @@ public sealed interface Filter {
     public CellsPerRowOffset {
       checkCount(count);
     }
+
+    @Override
+    public Kind kind() {
+      return Kind.CELLS_PER_ROW_OFFSET;
+    }
   }
 
   /** The newest {@code count} versions of each column. */
@@ -74,18 +171,38 @@ public sealed interface Filter {
     public CellsPerColumnLimit {
       checkCount(count);
     }
+
+    @Override
+    public Kind kind() {
+      return Kind.CELLS_PER_COLUMN_LIMIT;
+    }
   }
 
   /** Every cell, its value made empty. */
-  record StripValue() implements Filter {}
+  record StripValue() implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.STRIP_VALUE;
+    }
+  }
 
   /** Every cell, with {@code label} added. */
-  record Label(String label) implements Filter {}
+  record Label(String label) implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.LABEL;
+    }
+  }
 
   /** What passes all filters one after the other. */
   record Chain(List<Filter> filters) implements Filter {
     public Chain {
       filters = List.copyOf(filters);
+    }
+
+    @Override
+    public Kind kind() {
+      return Kind.CHAIN;
     }
   }
 
@@ -96,12 +213,22 @@ public sealed interface Filter {
     public Interleave {
       filters = List.copyOf(filters);
     }
+
+    @Override
+    public Kind kind() {
+      return Kind.INTERLEAVE;
+    }
   }
 
   /**
    * {@code ifTrue} where {@code predicate} lets any cell of the row through, else {@code ifFalse}.
    */
-  record Condition(Filter predicate, Filter ifTrue, Filter ifFalse) implements Filter {}
+  record Condition(Filter predicate, Filter ifTrue, Filter ifFalse) implements Filter {
+    @Override
+    public Kind kind() {
+      return Kind.CONDITION;
+    }
+  }
 
   /** Both, one after the other. */
   static Filter chain(Filter... filters) {

@@ -13,8 +13,25 @@ import java.util.stream.IntStream;
  * deleted.
  */
 public sealed interface GcPolicy {
+  /** The kinds of policy. */
+  enum Kind {
+    KEEP_ALL,
+    MAX_VERSIONS,
+    MAX_AGE,
+    UNION,
+    INTERSECTION
+  }
+
+  /** Which kind of policy this is: a switch over it names them all. */
+  Kind kind();
+
   /** Everything is kept. */
-  record KeepAll() implements GcPolicy {}
+  record KeepAll() implements GcPolicy {
+    @Override
+    public Kind kind() {
+      return Kind.KEEP_ALL;
+    }
+  }
 
   /** All but the {@code count} versions with the greatest timestamps are garbage. */
   record MaxVersions(int count) implements GcPolicy {
@@ -22,6 +39,11 @@ public sealed interface GcPolicy {
       if (count < 1) {
         throw SteleException.refused("a policy keeps at least 1 version, not " + count);
       }
+    }
+
+    @Override
+    public Kind kind() {
+      return Kind.MAX_VERSIONS;
     }
   }
 
@@ -32,6 +54,11 @@ public sealed interface GcPolicy {
         throw SteleException.refused("a policy's greatest age is above zero, not " + age);
       }
     }
+
+    @Override
+    public Kind kind() {
+      return Kind.MAX_AGE;
+    }
   }
 
   /** What is garbage to any of the policies. */
@@ -39,6 +66,11 @@ public sealed interface GcPolicy {
     public Union {
       policies = List.copyOf(policies);
       checkOneVersionCount(policies);
+    }
+
+    @Override
+    public Kind kind() {
+      return Kind.UNION;
     }
   }
 
@@ -50,6 +82,11 @@ public sealed interface GcPolicy {
         throw SteleException.refused("an intersection of policies has at least one policy");
       }
       checkOneVersionCount(policies);
+    }
+
+    @Override
+    public Kind kind() {
+      return Kind.INTERSECTION;
     }
   }
 
@@ -64,14 +101,13 @@ public sealed interface GcPolicy {
   }
 
   private static IntStream versionCounts(GcPolicy policy) {
-    if (policy instanceof MaxVersions versions) {
-      return IntStream.of(versions.count());
-    } else if (policy instanceof Union union) {
-      return union.policies().stream().flatMapToInt(GcPolicy::versionCounts);
-    } else if (policy instanceof Intersection intersection) {
-      return intersection.policies().stream().flatMapToInt(GcPolicy::versionCounts);
-    }
-    return IntStream.empty();
+    return switch (policy.kind()) {
+      case KEEP_ALL, MAX_AGE -> IntStream.empty();
+      case MAX_VERSIONS -> IntStream.of(((MaxVersions) policy).count());
+      case UNION -> ((Union) policy).policies().stream().flatMapToInt(GcPolicy::versionCounts);
+      case INTERSECTION ->
+          ((Intersection) policy).policies().stream().flatMapToInt(GcPolicy::versionCounts);
+    };
   }
 
   // Two counts would need two histories of which versions pushed out which, kept through every

@@ -35,15 +35,27 @@ public record Mutation(Bytes row, List<Edit> edits) implements RowOperation {
     edits.forEach(Mutation::check);
   }
 
+  @Override
+  public Kind kind() {
+    return Kind.MUTATION;
+  }
+
   private static void check(Edit edit) {
-    if (edit instanceof Edit.Put put) {
-      checkColumn(put.family(), put.qualifier());
-    } else if (edit instanceof Edit.DeleteCell delete) {
-      checkColumn(delete.family(), delete.qualifier());
-    } else if (edit instanceof Edit.DeleteColumn delete) {
-      checkColumn(delete.family(), delete.qualifier());
-    } else if (edit instanceof Edit.DeleteFamily delete) {
-      Limits.checkFamily(delete.family());
+    switch (edit.kind()) {
+      case PUT -> {
+        Edit.Put put = (Edit.Put) edit;
+        checkColumn(put.family(), put.qualifier());
+      }
+      case DELETE_CELL -> {
+        Edit.DeleteCell delete = (Edit.DeleteCell) edit;
+        checkColumn(delete.family(), delete.qualifier());
+      }
+      case DELETE_COLUMN -> {
+        Edit.DeleteColumn delete = (Edit.DeleteColumn) edit;
+        checkColumn(delete.family(), delete.qualifier());
+      }
+      case DELETE_FAMILY -> Limits.checkFamily(((Edit.DeleteFamily) edit).family());
+      case DELETE_ROW -> {}
     }
   }
 

@@ -13,6 +13,15 @@ import java.util.List;
 public record ReadModifyWrite(Bytes row, List<Rule> rules) implements RowOperation {
   /** What to do with one column. */
   public sealed interface Rule {
+    /** The kinds of rule. */
+    enum Kind {
+      APPEND,
+      INCREMENT
+    }
+
+    /** Which kind of rule this is: a switch over it names them all. */
+    Kind kind();
+
     /** The column's family. */
     String family();
 
@@ -21,13 +30,23 @@ public record ReadModifyWrite(Bytes row, List<Rule> rules) implements RowOperati
   }
 
   /** Adds {@code suffix} to the end of the value; a column without a value counts as empty. */
-  public record Append(String family, Bytes qualifier, Bytes suffix) implements Rule {}
+  public record Append(String family, Bytes qualifier, Bytes suffix) implements Rule {
+    @Override
+    public Rule.Kind kind() {
+      return Rule.Kind.APPEND;
+    }
+  }
 
   /**
    * Adds {@code amount} to the 64-bit big-endian number in the value, wrapping around; a column
    * without a value counts as 0, and one whose value has not 8 bytes is refused.
    */
-  public record Increment(String family, Bytes qualifier, long amount) implements Rule {}
+  public record Increment(String family, Bytes qualifier, long amount) implements Rule {
+    @Override
+    public Rule.Kind kind() {
+      return Rule.Kind.INCREMENT;
+    }
+  }
 
   public ReadModifyWrite {
     Limits.checkRow(row);
@@ -45,6 +64,11 @@ public record ReadModifyWrite(Bytes row, List<Rule> rules) implements RowOperati
       Limits.checkFamily(rule.family());
       Limits.checkQualifier(rule.qualifier());
     }
+  }
+
+  @Override
+  public RowOperation.Kind kind() {
+    return RowOperation.Kind.READ_MODIFY_WRITE;
   }
 
   /** Increments one column of {@code row}. */

@@ -46,12 +46,11 @@ final class Evaluation {
    * @throws SteleException REFUSED where the row's values do not allow it
    */
   Evaluated evaluate(RowOperation operation) throws IOException {
-    if (operation instanceof CheckAndMutate conditional) {
-      return evaluate(conditional);
-    } else if (operation instanceof ReadModifyWrite change) {
-      return evaluate(change);
-    }
-    return new Evaluated((Mutation) operation, OperationResult.APPLIED);
+    return switch (operation.kind()) {
+      case MUTATION -> new Evaluated((Mutation) operation, OperationResult.APPLIED);
+      case CHECK_AND_MUTATE -> evaluate((CheckAndMutate) operation);
+      case READ_MODIFY_WRITE -> evaluate((ReadModifyWrite) operation);
+    };
   }
 
   private Evaluated evaluate(CheckAndMutate conditional) throws IOException {

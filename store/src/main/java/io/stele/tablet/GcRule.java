@@ -58,36 +58,40 @@ final class GcRule {
   }
 
   private static boolean isGarbage(GcPolicy policy, boolean pushedOut, long timestamp, long now) {
-    if (policy instanceof GcPolicy.MaxVersions) {
-      return pushedOut;
-    } else if (policy instanceof GcPolicy.MaxAge age) {
-      return now - timestamp > micros(age.age());
-    } else if (policy instanceof GcPolicy.Union union) {
-      return union.policies().stream().anyMatch(one -> isGarbage(one, pushedOut, timestamp, now));
-    } else if (policy instanceof GcPolicy.Intersection both) {
-      return both.policies().stream().allMatch(one -> isGarbage(one, pushedOut, timestamp, now));
-    }
-    return false; // KeepAll.
+    return switch (policy.kind()) {
+      case KEEP_ALL -> false;
+      case MAX_VERSIONS -> pushedOut;
+      case MAX_AGE -> now - timestamp > micros(((GcPolicy.MaxAge) policy).age());
+      case UNION ->
+          ((GcPolicy.Union) policy)
+              .policies().stream().anyMatch(one -> isGarbage(one, pushedOut, timestamp, now));
+      case INTERSECTION ->
+          ((GcPolicy.Intersection) policy)
+              .policies().stream().allMatch(one -> isGarbage(one, pushedOut, timestamp, now));
+    };
   }
 
   private static int versions(GcPolicy policy) {
-    if (policy instanceof GcPolicy.MaxVersions versions) {
-      return versions.count();
-    } else if (policy instanceof GcPolicy.Union union) {
-      return union.policies().stream().mapToInt(GcRule::versions).max().orElse(0);
-    } else if (policy instanceof GcPolicy.Intersection both) {
-      return both.policies().stream().mapToInt(GcRule::versions).max().orElse(0);
-    }
-    return 0;
+    return switch (policy.kind()) {
+      case KEEP_ALL, MAX_AGE -> 0;
+      case MAX_VERSIONS -> ((GcPolicy.MaxVersions) policy).count();
+      case UNION -> versions(((GcPolicy.Union) policy).policies());
+      case INTERSECTION -> versions(((GcPolicy.Intersection) policy).policies());
+    };
+  }
+
+  private static int versions(List<GcPolicy> policies) {
+    return policies.stream().mapToInt(GcRule::versions).max().orElse(0);
   }
 
   private static boolean aged(GcPolicy policy) {
-    if (policy instanceof GcPolicy.Union union) {
-      return union.policies().stream().anyMatch(GcRule::aged);
-    } else if (policy instanceof GcPolicy.Intersection both) {
-      return both.policies().stream().anyMatch(GcRule::aged);
-    }
-    return policy instanceof GcPolicy.MaxAge;
+    return switch (policy.kind()) {
+      case KEEP_ALL, MAX_VERSIONS -> false;
+      case MAX_AGE -> true;
+      case UNION -> ((GcPolicy.Union) policy).policies().stream().anyMatch(GcRule::aged);
+      case INTERSECTION ->
+          ((GcPolicy.Intersection) policy).policies().stream().anyMatch(GcRule::aged);
+    };
   }
 
   private static long micros(Duration age) {

@@ -4,8 +4,10 @@ import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
+import io.stele.model.Column;
 import io.stele.model.Filter;
 import io.stele.model.SteleException;
+import io.stele.model.TimeRange;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -46,69 +48,84 @@ interface RowFilter {
       throw SteleException.refused(
           "a filter nests deeper than " + DEPTH_MAX + " levels: write it flatter");
     }
-    if (filter instanceof Filter.PassAll) {
-      return (row, cells) -> cells;
-    } else if (filter instanceof Filter.BlockAll) {
-      return (row, cells) -> List.of();
-    } else if (filter instanceof Filter.RowKeyRegex regex) {
-      Pattern pattern = compile(regex.pattern());
-      return (row, cells) -> pattern.matches(latin1(row)) ? cells : List.of();
-    } else if (filter instanceof Filter.RowSample sample) {
-      return (row, cells) -> position(row) < sample.probability() ? cells : List.of();
-    } else if (filter instanceof Filter.FamilyRegex regex) {
-      Pattern pattern = compile(regex.pattern());
-      return cells(cell -> pattern.matches(cell.family()));
-    } else if (filter instanceof Filter.QualifierRegex regex) {
-      Pattern pattern = compile(regex.pattern());
-      return cells(cell -> pattern.matches(latin1(cell.qualifier())));
-    } else if (filter instanceof Filter.ColumnRange range) {
-      return cells(
-          cell ->
-              cell.family().equals(range.family())
-                  && isIn(cell.qualifier(), range.start(), range.end()));
-    } else if (filter instanceof Filter.ColumnIs is) {
-      return cells(cell -> cell.isOf(is.column()));
-    } else if (filter instanceof Filter.ValueRegex regex) {
-      Pattern pattern = compile(regex.pattern());
-      return cells(cell -> pattern.matches(latin1(cell.value())));
-    } else if (filter instanceof Filter.ValueRange range) {
-      return cells(cell -> isIn(cell.value(), range.start(), range.end()));
-    } else if (filter instanceof Filter.ValueIs is) {
-      return cells(cell -> cell.value().equals(is.value()));
-    } else if (filter instanceof Filter.TimestampRange range) {
-      return cells(cell -> range.range().contains(cell.timestampMicros()));
-    } else if (filter instanceof Filter.CellsPerRowLimit limit) {
-      return (row, cells) -> cells.subList(0, Math.min(limit.count(), cells.size()));
-    } else if (filter instanceof Filter.CellsPerRowOffset offset) {
-      return (row, cells) -> cells.subList(Math.min(offset.count(), cells.size()), cells.size());
-    } else if (filter instanceof Filter.CellsPerColumnLimit limit) {
-      return (row, cells) -> firstOfEachColumn(cells, limit.count());
-    } else if (filter instanceof Filter.StripValue) {
-      return (row, cells) ->
-          cells.stream()
-              .map(
-                  cell ->
-                      new Cell(
-                          cell.family(),
-                          cell.qualifier(),
-                          cell.timestampMicros(),
-                          Bytes.EMPTY,
-                          cell.labels()))
-              .toList();
-    } else if (filter instanceof Filter.Label label) {
-      return (row, cells) -> cells.stream().map(cell -> labelled(cell, label.label())).toList();
-    } else if (filter instanceof Filter.Chain chain) {
-      return chain(chain.filters().stream().map(one -> of(one, depth + 1)).toList());
-    } else if (filter instanceof Filter.Interleave interleave) {
-      return interleave(interleave.filters().stream().map(one -> of(one, depth + 1)).toList());
-    } else if (filter instanceof Filter.Condition condition) {
-      RowFilter predicate = of(condition.predicate(), depth + 1);
-      RowFilter ifTrue = of(condition.ifTrue(), depth + 1);
-      RowFilter ifFalse = of(condition.ifFalse(), depth + 1);
-      return (row, cells) ->
-          (predicate.apply(row, cells).isEmpty() ? ifFalse : ifTrue).apply(row, cells);
-    }
-    throw new AssertionError(filter);
+    return switch (filter.kind()) {
+      case PASS_ALL -> (row, cells) -> cells;
+      case BLOCK_ALL -> (row, cells) -> List.of();
+      case ROW_KEY_REGEX -> {
+        Pattern pattern = compile(((Filter.RowKeyRegex) filter).pattern());
+        yield (row, cells) -> pattern.matches(latin1(row)) ? cells : List.of();
+      }
+      case ROW_SAMPLE -> {
+        double probability = ((Filter.RowSample) filter).probability();
+        yield (row, cells) -> position(row) < probability ? cells : List.of();
+      }
+      case FAMILY_REGEX -> {
+        Pattern pattern = compile(((Filter.FamilyRegex) filter).pattern());
+        yield cells(cell -> pattern.matches(cell.family()));
+      }
+      case QUALIFIER_REGEX -> {
+        Pattern pattern = compile(((Filter.QualifierRegex) filter).pattern());
+        yield cells(cell -> pattern.matches(latin1(cell.qualifier())));
+      }
+      case COLUMN_RANGE -> {
+        Filter.ColumnRange range = (Filter.ColumnRange) filter;
+        yield cells(
+            cell ->
+                cell.family().equals(range.family())
+                    && isIn(cell.qualifier(), range.start(), range.end()));
+      }
+      case COLUMN_IS -> {
+        Column column = ((Filter.ColumnIs) filter).column();
+        yield cells(cell -> cell.isOf(column));
+      }
+      case VALUE_REGEX -> {
+        Pattern pattern = compile(((Filter.ValueRegex) filter).pattern());
+        yield cells(cell -> pattern.matches(latin1(cell.value())));
+      }
+      case VALUE_RANGE -> {
+        Filter.ValueRange range = (Filter.ValueRange) filter;
+        yield cells(cell -> isIn(cell.value(), range.start(), range.end()));
+      }
+      case VALUE_IS -> {
+        Bytes value = ((Filter.ValueIs) filter).value();
+        yield cells(cell -> cell.value().equals(value));
+      }
+      case TIMESTAMP_RANGE -> {
+        TimeRange range = ((Filter.TimestampRange) filter).range();
+        yield cells(cell -> range.contains(cell.timestampMicros()));
+      }
+      case CELLS_PER_ROW_LIMIT -> {
+        int count = ((Filter.CellsPerRowLimit) filter).count();
+        yield (row, cells) -> cells.subList(0, Math.min(count, cells.size()));
+      }
+      case CELLS_PER_ROW_OFFSET -> {
+        int count = ((Filter.CellsPerRowOffset) filter).count();
+        yield (row, cells) -> cells.subList(Math.min(count, cells.size()), cells.size());
+      }
+      case CELLS_PER_COLUMN_LIMIT -> {
+        int count = ((Filter.CellsPerColumnLimit) filter).count();
+        yield (row, cells) -> firstOfEachColumn(cells, count);
+      }
+      case STRIP_VALUE -> (row, cells) -> cells.stream().map(RowFilter::stripped).toList();
+      case LABEL -> {
+        String label = ((Filter.Label) filter).label();
+        yield (row, cells) -> cells.stream().map(cell -> labelled(cell, label)).toList();
+      }
+      case CHAIN -> chain(all(((Filter.Chain) filter).filters(), depth + 1));
+      case INTERLEAVE -> interleave(all(((Filter.Interleave) filter).filters(), depth + 1));
+      case CONDITION -> {
+        Filter.Condition condition = (Filter.Condition) filter;
+        RowFilter predicate = of(condition.predicate(), depth + 1);
+        RowFilter ifTrue = of(condition.ifTrue(), depth + 1);
+        RowFilter ifFalse = of(condition.ifFalse(), depth + 1);
+        yield (row, cells) ->
+            (predicate.apply(row, cells).isEmpty() ? ifFalse : ifTrue).apply(row, cells);
+      }
+    };
+  }
+
+  private static List<RowFilter> all(List<Filter> filters, int depth) {
+    return filters.stream().map(filter -> of(filter, depth)).toList();
   }
 
   private static RowFilter chain(List<RowFilter> filters) {
@@ -162,6 +179,11 @@ interface RowFilter {
       }
     }
     return some;
+  }
+
+  private static Cell stripped(Cell cell) {
+    return new Cell(
+        cell.family(), cell.qualifier(), cell.timestampMicros(), Bytes.EMPTY, cell.labels());
   }
 
   private static Cell labelled(Cell cell, String label) {

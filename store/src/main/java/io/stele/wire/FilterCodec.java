@@ -44,56 +44,49 @@ public final class FilterCodec {
   private static FilterProto encode(Filter filter, int depth) {
     checkDepth(depth);
     FilterProto.Builder to = FilterProto.newBuilder();
-    if (filter instanceof Filter.PassAll) {
-      to.setPassAll(true);
-    } else if (filter instanceof Filter.BlockAll) {
-      to.setBlockAll(true);
-    } else if (filter instanceof Filter.RowKeyRegex f) {
-      to.setRowKeyRegex(f.pattern());
-    } else if (filter instanceof Filter.RowSample f) {
-      to.setRowSample(f.probability());
-    } else if (filter instanceof Filter.FamilyRegex f) {
-      to.setFamilyRegex(f.pattern());
-    } else if (filter instanceof Filter.QualifierRegex f) {
-      to.setQualifierRegex(f.pattern());
-    } else if (filter instanceof Filter.ColumnRange f) {
-      to.setColumnRange(
-          ColumnRangeProto.newBuilder()
-              .setFamily(f.family())
-              .setStart(of(f.start()))
-              .setEnd(of(f.end())));
-    } else if (filter instanceof Filter.ColumnIs f) {
-      to.setColumnIs(QueryCodec.encode(f.column()));
-    } else if (filter instanceof Filter.ValueRegex f) {
-      to.setValueRegex(f.pattern());
-    } else if (filter instanceof Filter.ValueRange f) {
-      to.setValueRange(ValueRangeProto.newBuilder().setStart(of(f.start())).setEnd(of(f.end())));
-    } else if (filter instanceof Filter.ValueIs f) {
-      to.setValueIs(of(f.value()));
-    } else if (filter instanceof Filter.TimestampRange f) {
-      to.setTimestampRange(QueryCodec.encode(f.range()));
-    } else if (filter instanceof Filter.CellsPerRowLimit f) {
-      to.setCellsPerRowLimit(f.count());
-    } else if (filter instanceof Filter.CellsPerRowOffset f) {
-      to.setCellsPerRowOffset(f.count());
-    } else if (filter instanceof Filter.CellsPerColumnLimit f) {
-      to.setCellsPerColumnLimit(f.count());
-    } else if (filter instanceof Filter.StripValue) {
-      to.setStripValue(true);
-    } else if (filter instanceof Filter.Label f) {
-      to.setLabel(f.label());
-    } else if (filter instanceof Filter.Chain f) {
-      to.setChain(encode(f.filters(), depth));
-    } else if (filter instanceof Filter.Interleave f) {
-      to.setInterleave(encode(f.filters(), depth));
-    } else if (filter instanceof Filter.Condition f) {
-      to.setCondition(
-          ConditionProto.newBuilder()
-              .setPredicate(encode(f.predicate(), depth + 1))
-              .setIfTrue(encode(f.ifTrue(), depth + 1))
-              .setIfFalse(encode(f.ifFalse(), depth + 1)));
-    } else {
-      throw new IllegalStateException("no message for " + filter);
+    switch (filter.kind()) {
+      case PASS_ALL -> to.setPassAll(true);
+      case BLOCK_ALL -> to.setBlockAll(true);
+      case ROW_KEY_REGEX -> to.setRowKeyRegex(((Filter.RowKeyRegex) filter).pattern());
+      case ROW_SAMPLE -> to.setRowSample(((Filter.RowSample) filter).probability());
+      case FAMILY_REGEX -> to.setFamilyRegex(((Filter.FamilyRegex) filter).pattern());
+      case QUALIFIER_REGEX -> to.setQualifierRegex(((Filter.QualifierRegex) filter).pattern());
+      case COLUMN_RANGE -> {
+        Filter.ColumnRange range = (Filter.ColumnRange) filter;
+        to.setColumnRange(
+            ColumnRangeProto.newBuilder()
+                .setFamily(range.family())
+                .setStart(of(range.start()))
+                .setEnd(of(range.end())));
+      }
+      case COLUMN_IS -> to.setColumnIs(QueryCodec.encode(((Filter.ColumnIs) filter).column()));
+      case VALUE_REGEX -> to.setValueRegex(((Filter.ValueRegex) filter).pattern());
+      case VALUE_RANGE -> {
+        Filter.ValueRange range = (Filter.ValueRange) filter;
+        to.setValueRange(
+            ValueRangeProto.newBuilder().setStart(of(range.start())).setEnd(of(range.end())));
+      }
+      case VALUE_IS -> to.setValueIs(of(((Filter.ValueIs) filter).value()));
+      case TIMESTAMP_RANGE ->
+          to.setTimestampRange(QueryCodec.encode(((Filter.TimestampRange) filter).range()));
+      case CELLS_PER_ROW_LIMIT ->
+          to.setCellsPerRowLimit(((Filter.CellsPerRowLimit) filter).count());
+      case CELLS_PER_ROW_OFFSET ->
+          to.setCellsPerRowOffset(((Filter.CellsPerRowOffset) filter).count());
+      case CELLS_PER_COLUMN_LIMIT ->
+          to.setCellsPerColumnLimit(((Filter.CellsPerColumnLimit) filter).count());
+      case STRIP_VALUE -> to.setStripValue(true);
+      case LABEL -> to.setLabel(((Filter.Label) filter).label());
+      case CHAIN -> to.setChain(encode(((Filter.Chain) filter).filters(), depth));
+      case INTERLEAVE -> to.setInterleave(encode(((Filter.Interleave) filter).filters(), depth));
+      case CONDITION -> {
+        Filter.Condition condition = (Filter.Condition) filter;
+        to.setCondition(
+            ConditionProto.newBuilder()
+                .setPredicate(encode(condition.predicate(), depth + 1))
+                .setIfTrue(encode(condition.ifTrue(), depth + 1))
+                .setIfFalse(encode(condition.ifFalse(), depth + 1)));
+      }
     }
     return to.build();
   }

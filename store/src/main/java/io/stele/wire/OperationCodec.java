@@ -210,10 +210,9 @@ public final class OperationCodec {
     ReadModifyWriteRuleProto.Builder to =
         ReadModifyWriteRuleProto.newBuilder()
             .setColumn(QueryCodec.encode(new Column(rule.family(), rule.qualifier())));
-    if (rule instanceof ReadModifyWrite.Append append) {
-      to.setAppend(ByteStrings.of(append.suffix()));
-    } else if (rule instanceof ReadModifyWrite.Increment increment) {
-      to.setIncrement(increment.amount());
+    switch (rule.kind()) {
+      case APPEND -> to.setAppend(ByteStrings.of(((ReadModifyWrite.Append) rule).suffix()));
+      case INCREMENT -> to.setIncrement(((ReadModifyWrite.Increment) rule).amount());
     }
     return to.build();
   }

@@ -154,30 +154,30 @@ final class ApplicationMaster implements ResourceManager.Listener {
   }
 
   private void take(Action action, Instant now) {
-    if (action instanceof Action.Request request) {
-      LOG.info("{}: asking for a container {}", request.ask().slot(), request.ask().placement());
-      resourceManager.request(request.ask());
-      state.asked(request.ask());
-    } else if (action instanceof Action.Cancel cancel) {
-      resourceManager.withdraw(cancel.ask().slot());
-      state.notAsked(cancel.ask().slot());
-    } else if (action instanceof Action.Launch launch) {
-      launch(launch.container(), now);
-    } else if (action instanceof Action.Check check) {
-      check(check.container(), now);
-    } else if (action instanceof Action.Drain drain) {
-      drain(drain.container(), now);
-    } else if (action instanceof Action.Stop stop) {
-      stop(stop.container(), now);
-    } else if (action instanceof Action.Release release) {
-      release(release.container(), now);
-    } else if (action instanceof Action.RankServers) {
-      rank();
-    } else if (action instanceof Action.GiveUp giveUp) {
-      LOG.error("Giving up: {}", giveUp.reason());
-      unregister(FinalApplicationStatus.FAILED, giveUp.reason(), 1);
-    } else {
-      unregister(FinalApplicationStatus.SUCCEEDED, "stopped as asked", 0);
+    switch (action.kind()) {
+      case REQUEST -> {
+        Ask ask = ((Action.Request) action).ask();
+        LOG.info("{}: asking for a container {}", ask.slot(), ask.placement());
+        resourceManager.request(ask);
+        state.asked(ask);
+      }
+      case CANCEL -> {
+        Ask ask = ((Action.Cancel) action).ask();
+        resourceManager.withdraw(ask.slot());
+        state.notAsked(ask.slot());
+      }
+      case LAUNCH -> launch(((Action.Launch) action).container(), now);
+      case CHECK -> check(((Action.Check) action).container(), now);
+      case DRAIN -> drain(((Action.Drain) action).container(), now);
+      case STOP -> stop(((Action.Stop) action).container(), now);
+      case RELEASE -> release(((Action.Release) action).container(), now);
+      case RANK_SERVERS -> rank();
+      case FINISH -> unregister(FinalApplicationStatus.SUCCEEDED, "stopped as asked", 0);
+      case GIVE_UP -> {
+        String reason = ((Action.GiveUp) action).reason();
+        LOG.error("Giving up: {}", reason);
+        unregister(FinalApplicationStatus.FAILED, reason, 1);
+      }
     }
   }
 
