@@ -1,0 +1,245 @@
+package io.stele.sim;
+
+import io.stele.runtime.Task;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A task of a simulation: work on a thread that runs while the task holds the baton.
+ *
+ * <p>Its state belongs to whoever holds the baton; {@link #baton} hands it over.
+ */
+final class SimulatedTask implements Task {
+  // Threads only lend their stacks: which one carries a task changes nothing.
+  private static final ExecutorService CARRIERS =
+      new ThreadPoolExecutor(
+          0,
+          Integer.MAX_VALUE,
+          10,
+          TimeUnit.SECONDS,
+          new SynchronousQueue<>(),
+          work -> {
+            Thread thread = new Thread(work, "simulation-carrier");
+            thread.setDaemon(true);
+            return thread;
+          });
+
+  /** Why a wait ended. */
+  enum Wake {
+    NOTIFIED,
+    TIMED_OUT,
+    INTERRUPTED
+  }
+
+  private final SimulatedProcess process;
+  private final String name;
+  private final long number;
+  private final Runnable work;
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
+  private volatile boolean baton;
+  private volatile Thread carrier;
+  private boolean begun;
+  private boolean waiting;
+  private boolean interruptible;
+  private boolean interrupted;
+  private Wake wake;
+  private long waitNumber;
+  private String waitsFor = "";
+  private Collection<SimulatedTask> queue;
+  private int locksHeld;
+
+  SimulatedTask(SimulatedProcess process, String name, Runnable work) {
+    this.process = process;
+    this.name = name;
+    this.number = process.nextTaskNumber();
+    this.work = work;
+    process.add(this);
+  }
+
+  SimulatedProcess process() {
+    return process;
+  }
+
+  long number() {
+    return number;
+  }
+
+  // The baton.
+
+  /** Hands the baton to this task's thread. */
+  void carry() {
+    baton = true;
+    if (begun) {
+      LockSupport.unpark(carrier);
+    } else {
+      begun = true;
+      CARRIERS.execute(this::run);
+    }
+  }
+
+  private void run() {
+    carrier = Thread.currentThread();
+    try {
+      if (!process.isEnding()) {
+        work.run();
+      }
+    } catch (ProcessKilled e) {
+      // As it should.
+    } catch (SimulationFailure e) {
+      // Told by the simulation.
+    } catch (RuntimeException | Error e) {
+      process.simulation().fail("task " + name + " of " + process.name() + " threw " + e, e);
+    } finally {
+      boolean ignored = Thread.interrupted(); // The thread goes on to carry another task.
+      process.remove(this);
+      ended.complete(null);
+      process.simulation().ended(this);
+    }
+  }
+
+  void awaitBaton() {
+    while (!baton) {
+      LockSupport.park(this);
+      if (Thread.interrupted()) {
+        interrupted = true;
+      }
+    }
+  }
+
+  boolean isCarriedByCaller() {
+    return Thread.currentThread() == carrier;
+  }
+
+  // Waiting.
+
+  /**
+   * Waits until woken.
+   *
+   * @param in where it waits, from which it is removed when woken; may be null
+   * @param timeout null: none
+   */
+  Wake await(String what, Collection<SimulatedTask> in, Duration timeout, boolean mayBeInterrupted)
+      throws InterruptedException {
+    if (Thread.interrupted()) {
+      interrupted = true;
+    }
+    process.checkAlive();
+    if (mayBeInterrupted && interrupted) {
+      interrupted = false;
+      throw new InterruptedException(what);
+    }
+    waiting = true;
+    interruptible = mayBeInterrupted;
+    waitsFor = what;
+    queue = in;
+    if (in != null) {
+      in.add(this);
+    }
+    long thisWait = ++waitNumber;
+    Runnable cancelTimer =
+        timeout == null
+            ? () -> {}
+            : process
+                .simulation()
+                .schedule(process, timeout, "", () -> wake(thisWait, Wake.TIMED_OUT));
+    baton = false;
+    process.simulation().pass(this);
+    cancelTimer.run();
+    process.checkAlive();
+    if (wake == Wake.INTERRUPTED) {
+      interrupted = false;
+      throw new InterruptedException(what);
+    }
+    return wake;
+  }
+
+  /** As {@link #await}, and interruptions stay until later. */
+  Wake awaitUninterruptibly(String what, Collection<SimulatedTask> in, Duration timeout) {
+    try {
+      return await(what, in, timeout, false);
+    } catch (InterruptedException e) {
+      throw new AssertionError("an uninterruptible wait was interrupted", e);
+    }
+  }
+
+  /** Lets others go first. */
+  void yieldBaton() {
+    if (locksHeld == 0 && process.simulation().yieldsHere()) {
+      process.checkAlive();
+      waitsFor = "its turn";
+      baton = false;
+      process.simulation().makeReady(this);
+      process.simulation().pass(this);
+      process.checkAlive();
+    }
+  }
+
+  /** The wait that is under way; see {@link #wake}. */
+  long nextWait() {
+    return waitNumber + 1;
+  }
+
+  /** Ends the wait of that number, if the task is still in it. */
+  void wake(long thatWait, Wake why) {
+    if (waiting && waitNumber == thatWait) {
+      wake(why);
+    }
+  }
+
+  /** Ends the wait the task is in. */
+  void wake(Wake why) {
+    if (!waiting) {
+      return;
+    }
+    waiting = false;
+    wake = why;
+    if (queue != null) {
+      queue.remove(this);
+      queue = null;
+    }
+    process.simulation().makeReady(this);
+  }
+
+  /** Has the task unwind: its wait, and each further one, throws. */
+  void end() {
+    wake(Wake.NOTIFIED);
+  }
+
+  void lockTaken() {
+    locksHeld++;
+  }
+
+  void lockReleased() {
+    locksHeld--;
+  }
+
+  String describe() {
+    return process.name() + " " + name + (waiting ? " waits for " + waitsFor : " may run");
+  }
+
+  // As the tasks of the product see it.
+
+  @Override
+  public void interrupt() {
+    interrupted = true;
+    if (waiting && interruptible) {
+      wake(Wake.INTERRUPTED);
+    }
+  }
+
+  @Override
+  public boolean isCurrent() {
+    return isCarriedByCaller() && !process.simulation().isInCallback();
+  }
+
+  @Override
+  public CompletableFuture<Void> ended() {
+    return ended.copy();
+  }
+}

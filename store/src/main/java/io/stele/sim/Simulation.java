@@ -1,0 +1,343 @@
+package io.stele.sim;
+
+import io.stele.runtime.ProcessRuntime;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.random.RandomGenerator;
+
+/**
+ * Runs the tasks of many processes one at a time, in an order that a seed decides, on virtual time
+ * that jumps to the next timer when all tasks wait.
+ *
+ * <p>A task is a thread, but only the one that holds the baton runs: it passes the baton on in each
+ * wait of its {@link ProcessRuntime} ({@link SimulatedProcess}) and in no other place. Callbacks
+ * (timers, arriving messages) run on the stack of whoever passes the baton, and must not wait. So
+ * the same seed gives the same history: {@link #traceHash} tells whether it did.
+ *
+ * <p>Everything here is called by the holder of the baton, but for {@link #run}. What a simulation
+ * shares with others is nothing: several may run at once, each from a thread of its own.
+ */
+public final class Simulation {
+  private static final int TRACE_LINES_KEPT = 400;
+
+  /** How likely a task lets others go before it takes a lock or hands over work. */
+  private static final double YIELD_PROBABILITY = 0.05;
+
+  /** Something to run without waiting, at a moment, in a process. */
+  private static final class Event implements Comparable<Event> {
+    final long atNanos;
+    final long number;
+    final SimulatedProcess process;
+    final String name;
+    Runnable work;
+
+    Event(long atNanos, long number, SimulatedProcess process, String name, Runnable work) {
+      this.atNanos = atNanos;
+      this.number = number;
+      this.process = process;
+      this.name = name;
+      this.work = work;
+    }
+
+    @Override
+    public int compareTo(Event other) {
+      int byTime = Long.compare(atNanos, other.atNanos);
+      return byTime != 0 ? byTime : Long.compare(number, other.number);
+    }
+  }
+
+  private final RandomGenerator schedule;
+  private final SplittableRandom seeds;
+  private final long stepsMax;
+  private final PriorityQueue<Event> events = new PriorityQueue<>();
+  private final List<Object> ready = new ArrayList<>(); // Events that are due, and tasks.
+  private final List<SimulatedTask> tasks = new ArrayList<>(); // That have not ended.
+  private final ArrayDeque<String> trace = new ArrayDeque<>();
+  private final SimulatedProcess outside;
+  private SimulatedTask running;
+  private SimulatedProcess callback; // Whose callback runs; null while a task runs.
+  private long nowNanos;
+  private long eventNumber;
+  private long steps;
+  private long hash;
+  private boolean over;
+  private Throwable failure;
+  private final CountDownLatch allEnded = new CountDownLatch(1);
+
+  /**
+   * A simulation in which nothing has happened.
+   *
+   * @param seed decides everything
+   * @param stepsMax how many steps it may take before it is given up as endless
+   */
+  public Simulation(long seed, long stepsMax) {
+    this.seeds = new SplittableRandom(seed);
+    this.schedule = seeds.split();
+    this.stepsMax = stepsMax;
+    this.outside = process("simulation");
+  }
+
+  /** A new process, which has no tasks yet; each may be named by many, one after the other. */
+  public SimulatedProcess process(String name) {
+    return new SimulatedProcess(this, name, seeds.split());
+  }
+
+  /** Random numbers of their own for some part of the simulation. */
+  public RandomGenerator split() {
+    return seeds.split();
+  }
+
+  /** What the task that runs {@link #run} waits through. */
+  public SimulatedProcess outside() {
+    return outside;
+  }
+
+  /** Virtual time since the beginning. */
+  public long nowNanos() {
+    return nowNanos;
+  }
+
+  /** How many times somebody was chosen to run. */
+  public long steps() {
+    return steps;
+  }
+
+  /** Everything that happened, in one number: equal for equal histories. */
+  public long traceHash() {
+    return hash;
+  }
+
+  /** What happened last, newest last. */
+  public List<String> trace() {
+    return List.copyOf(trace);
+  }
+
+  /** Work that may fail. */
+  public interface Work {
+    /** Does it. */
+    void run() throws Exception;
+  }
+
+  /**
+   * Runs {@code work} as the first task, and others with it, until it ends; then ends all others.
+   *
+   * @throws Exception whatever {@code work} throws
+   * @throws SimulationFailure where no task can ever go on, or a callback waited, or there were too
+   *     many steps
+   */
+  public void run(Work work) throws Exception {
+    Throwable[] thrown = new Throwable[1];
+    SimulatedTask first =
+        new SimulatedTask(
+            outside,
+            "main",
+            () -> {
+              try {
+                work.run();
+              } catch (Throwable e) { // Handed to the caller below.
+                thrown[0] = e;
+              } finally {
+                over = true;
+              }
+            });
+    tasks.add(first);
+    running = first;
+    first.carry();
+    allEnded.await();
+    Throwable why = failure != null ? failure : thrown[0];
+    if (why instanceof Exception e) {
+      throw e;
+    }
+    if (why instanceof Error e) {
+      throw e;
+    }
+  }
+
+  // For processes and their tasks. The caller holds the baton.
+
+  /** The process whose code runs. */
+  SimulatedProcess current() {
+    return callback != null ? callback : running.process();
+  }
+
+  /** The task that runs; a callback is no task, and may not wait. */
+  SimulatedTask runningTask(String toDo) {
+    if (callback != null) {
+      throw fail("a callback of " + callback.name() + " would have to " + toDo, null);
+    }
+    if (!running.isCarriedByCaller()) {
+      throw fail("a thread that is no task would have to " + toDo, null);
+    }
+    return running;
+  }
+
+  boolean isInCallback() {
+    return callback != null;
+  }
+
+  /** Notes something that happened. */
+  public void note(SimulatedProcess process, String what) {
+    mix(nowNanos);
+    mix(process.name().hashCode());
+    mix(what.hashCode());
+    if (trace.size() == TRACE_LINES_KEPT) {
+      trace.poll();
+    }
+    trace.add(String.format("%,14d us  %-12s %s", nowNanos / 1000, process.name(), what));
+  }
+
+  private void mix(long value) {
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15L;
+    hash ^= hash >>> 29;
+  }
+
+  /** Runs {@code work} in {@code process} after {@code delay}, unless the process is dead then. */
+  Runnable schedule(SimulatedProcess process, Duration delay, String name, Runnable work) {
+    long at = nowNanos + Math.max(0, delay.toNanos());
+    Event event = new Event(at, eventNumber++, process, name, work);
+    events.add(event);
+    return () -> event.work = null;
+  }
+
+  /** Adds a task; it runs when it is chosen. */
+  SimulatedTask start(SimulatedProcess process, String name, Runnable work) {
+    SimulatedTask task = new SimulatedTask(process, name, work);
+    tasks.add(task);
+    ready.add(task);
+    return task;
+  }
+
+  /** Lets a waiting task go on when it is chosen. */
+  void makeReady(SimulatedTask task) {
+    ready.add(task);
+  }
+
+  /** Whether the running task should let others go first here. */
+  boolean yieldsHere() {
+    return !over && schedule.nextDouble() < YIELD_PROBABILITY;
+  }
+
+  /** Passes the baton on, and returns when the running task has it again. */
+  void pass(SimulatedTask from) {
+    SimulatedTask next = choose();
+    if (next != from) {
+      running = next;
+      next.carry();
+      from.awaitBaton();
+    }
+  }
+
+  /** The running task has ended: passes the baton on for good. */
+  void ended(SimulatedTask task) {
+    tasks.remove(task);
+    if (over && tasks.isEmpty()) {
+      allEnded.countDown();
+      return;
+    }
+    if (over) {
+      tasks.forEach(SimulatedTask::end);
+    }
+    SimulatedTask next = choose();
+    running = next;
+    next.carry();
+  }
+
+  /** Whether the simulation is ending: every wait throws. */
+  boolean isOver() {
+    return over;
+  }
+
+  /** Chooses who runs next, running callbacks on the way. */
+  private SimulatedTask choose() {
+    while (true) {
+      while (!events.isEmpty() && events.peek().atNanos <= nowNanos) {
+        ready.add(events.poll());
+      }
+      if (ready.isEmpty()) {
+        if (events.isEmpty()) {
+          giveUp("all tasks wait, and nothing will happen any more");
+          continue;
+        }
+        if (!over) {
+          nowNanos = Math.max(nowNanos, events.peek().atNanos);
+        }
+        ready.add(events.poll());
+        continue;
+      }
+      if (++steps > stepsMax && !over) {
+        giveUp("it took more than " + stepsMax + " steps");
+        continue;
+      }
+      int chosen = ready.size() == 1 ? 0 : schedule.nextInt(ready.size());
+      Object one = ready.get(chosen);
+      ready.set(chosen, ready.get(ready.size() - 1));
+      ready.remove(ready.size() - 1);
+      if (one instanceof SimulatedTask task) {
+        if (over || !task.process().holds(task)) {
+          mix(nowNanos);
+          mix(task.process().name().hashCode());
+          mix(task.number());
+          return task;
+        }
+      } else {
+        run((Event) one);
+      }
+    }
+  }
+
+  private void run(Event event) {
+    if (event.work == null || over || event.process.isDead() || event.process.holds(event)) {
+      return;
+    }
+    mix(event.number);
+    if (!event.name.isEmpty()) {
+      note(event.process, event.name);
+    }
+    SimulatedProcess before = callback;
+    callback = event.process;
+    try {
+      event.work.run();
+    } catch (ProcessKilled e) {
+      // The callback's process died in it.
+    } catch (RuntimeException | Error e) {
+      fail("a callback of " + event.process.name() + " threw " + e, e);
+    } finally {
+      callback = before;
+    }
+  }
+
+  /** Puts what was held back by a paused process among what may run. */
+  void release(List<Object> held) {
+    ready.addAll(held);
+  }
+
+  private void giveUp(String why) {
+    fail(why, null);
+  }
+
+  /** Ends the simulation: its {@link #run} throws. */
+  SimulationFailure fail(String why, Throwable cause) {
+    SimulationFailure first = new SimulationFailure(why + waiting(), cause);
+    if (failure == null) {
+      failure = first;
+    }
+    if (!over) {
+      over = true;
+      tasks.forEach(SimulatedTask::end);
+    }
+    return first;
+  }
+
+  private String waiting() {
+    StringBuilder text = new StringBuilder("; the tasks:");
+    for (SimulatedTask task : tasks) {
+      text.append("\n  ").append(task.describe());
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,199 @@
+package io.stele.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.runtime.Task;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
+import org.junit.jupiter.api.Test;
+
+class SimulationTest {
+  private static final int STEPS_MAX = 100_000;
+
+  @Test
+  void theSameSeedGivesTheSameHistoryAndAnotherSeedAnother() throws Exception {
+    Set<Long> hashes = new HashSet<>();
+    Set<List<Integer>> orders = new HashSet<>();
+    for (int seed = 0; seed < 50; seed++) {
+      List<Integer> order = new ArrayList<>();
+      long hash = race(seed, order);
+      List<Integer> again = new ArrayList<>();
+      assertThat(race(seed, again)).isEqualTo(hash);
+      assertThat(again).isEqualTo(order);
+      hashes.add(hash);
+      orders.add(order);
+    }
+    assertThat(hashes).hasSizeGreaterThan(40);
+    assertThat(orders).hasSizeGreaterThan(20);
+  }
+
+  private static long race(long seed, List<Integer> order) throws Exception {
+    Simulation simulation = new Simulation(seed, STEPS_MAX);
+    simulation.run(
+        () -> {
+          SimulatedProcess process = simulation.process("p");
+          List<Task> tasks = new ArrayList<>();
+          for (int i = 0; i < 8; i++) {
+            int number = i;
+            tasks.add(process.start("t" + i, () -> order.add(number)));
+          }
+          for (Task task : tasks) {
+            simulation.outside().await(task.ended());
+          }
+        });
+    return simulation.traceHash();
+  }
+
+  @Test
+  void virtualTimeJumps() throws Exception {
+    Simulation simulation = new Simulation(1, STEPS_MAX);
+    simulation.run(() -> simulation.outside().sleep(Duration.ofDays(1000)));
+    assertThat(simulation.nowNanos()).isEqualTo(Duration.ofDays(1000).toNanos());
+  }
+
+  @Test
+  void tasksOfAKilledProcessRunNoFurtherAndOthersDo() throws Exception {
+    for (int seed = 0; seed < 50; seed++) {
+      Simulation simulation = new Simulation(seed, STEPS_MAX);
+      AtomicInteger ticks = new AtomicInteger();
+      AtomicInteger unwound = new AtomicInteger();
+      simulation.run(
+          () -> {
+            SimulatedProcess process = simulation.process("victim");
+            Lock lock = process.newLock();
+            for (int i = 0; i < 3; i++) {
+              process.start("ticks", () -> tick(process, lock, ticks, unwound));
+            }
+            process.after(Duration.ofMillis(100), ticks::incrementAndGet);
+            simulation.outside().sleep(Duration.ofMillis(35));
+            process.kill();
+            int then = ticks.get();
+            simulation.outside().sleep(Duration.ofSeconds(1));
+            assertThat(ticks).hasValue(then);
+          });
+      assertThat(unwound).hasValue(3);
+    }
+  }
+
+  private static void tick(
+      SimulatedProcess process, Lock lock, AtomicInteger ticks, AtomicInteger unwound) {
+    try {
+      while (true) {
+        lock.lock();
+        try {
+          process.sleep(Duration.ofMillis(10));
+          ticks.incrementAndGet();
+        } finally {
+          lock.unlock();
+        }
+      }
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    } finally {
+      unwound.incrementAndGet();
+    }
+  }
+
+  @Test
+  void aStoppedProcessStandsStillWhileItsClockGoesOn() throws Exception {
+    Simulation simulation = new Simulation(7, STEPS_MAX);
+    simulation.run(
+        () -> {
+          SimulatedProcess process = simulation.process("stopped");
+          List<Long> woke = new ArrayList<>();
+          process.start(
+              "sleeps",
+              () -> {
+                try {
+                  process.sleep(Duration.ofMillis(10));
+                  woke.add(process.nanoTime());
+                } catch (InterruptedException e) {
+                  throw new AssertionError(e);
+                }
+              });
+          simulation.outside().sleep(Duration.ofMillis(5));
+          process.pause();
+          simulation.outside().sleep(Duration.ofMillis(100));
+          assertThat(woke).isEmpty();
+          process.resume();
+          simulation.outside().sleep(Duration.ofMillis(1));
+          assertThat(woke).containsExactly(Duration.ofMillis(105).toNanos());
+        });
+  }
+
+  @Test
+  void aCallbackThatWaitsFailsTheSimulation() {
+    Simulation simulation = new Simulation(1, STEPS_MAX);
+    SimulatedProcess process = simulation.process("p");
+    assertThatThrownBy(
+            () ->
+                simulation.run(
+                    () -> {
+                      process.after(Duration.ofMillis(1), () -> sleep(process));
+                      simulation.outside().sleep(Duration.ofSeconds(1));
+                    }))
+        .isInstanceOf(SimulationFailure.class)
+        .hasMessageContaining("a callback of p would have to sleep");
+  }
+
+  @Test
+  void aCallbackThatNeedsALockHeldOverAWaitFailsTheSimulation() {
+    Simulation simulation = new Simulation(1, STEPS_MAX);
+    SimulatedProcess process = simulation.process("p");
+    Lock lock = process.newLock();
+    assertThatThrownBy(
+            () ->
+                simulation.run(
+                    () -> {
+                      process.after(Duration.ofMillis(1), lock::lock);
+                      lock.lock();
+                      simulation.outside().sleep(Duration.ofSeconds(1));
+                    }))
+        .isInstanceOf(SimulationFailure.class)
+        .hasMessageContaining("would have to wait for a lock");
+  }
+
+  @Test
+  void tasksThatWaitForEachOtherForEverAreNamed() {
+    Simulation simulation = new Simulation(1, STEPS_MAX);
+    assertThatThrownBy(
+            () -> simulation.run(() -> simulation.outside().await(new CompletableFuture<>())))
+        .isInstanceOf(SimulationFailure.class)
+        .hasMessageContaining("all tasks wait")
+        .hasMessageContaining("main waits for a future");
+  }
+
+  @Test
+  void aTaskThatThrowsFailsTheSimulation() {
+    Simulation simulation = new Simulation(1, STEPS_MAX);
+    SimulatedProcess process = simulation.process("p");
+    assertThatThrownBy(
+            () ->
+                simulation.run(
+                    () -> {
+                      process.start(
+                          "bad",
+                          () -> {
+                            throw new IllegalStateException("bug");
+                          });
+                      simulation.outside().sleep(Duration.ofSeconds(1));
+                    }))
+        .isInstanceOf(SimulationFailure.class)
+        .hasMessageContaining("bug");
+  }
+
+  private static void sleep(SimulatedProcess process) {
+    try {
+      process.sleep(Duration.ofMillis(1));
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
