@@ -12,8 +12,11 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.runtime.SystemRuntime;
 import io.stele.tabletserver.TabletServer;
 import io.stele.wire.DataClient;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.Transport;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -63,7 +66,8 @@ public final class MiniStele implements AutoCloseable {
   private final List<MasterProcess> masters = new ArrayList<>();
   private final Map<ServerId, String> aborts = new LinkedHashMap<>();
 
-  private record ServerProcess(TabletServer server, LockService locks, FileSystem fs) {}
+  private record ServerProcess(
+      TabletServer server, LockService locks, Transport transport, FileSystem fs) {}
 
   private record MasterProcess(Master master, LockService locks, DataClient plane, FileSystem fs) {}
 
@@ -129,6 +133,7 @@ public final class MiniStele implements AutoCloseable {
   public TabletServer startServer() throws IOException {
     FileSystem fs = site.mount();
     LockService session = site.connect();
+    Transport transport = new NetworkTransport(conf, HOST);
     CompletableFuture<ServerId> id = new CompletableFuture<>();
     TabletServer[] started = new TabletServer[1];
     await(
@@ -139,12 +144,11 @@ public final class MiniStele implements AutoCloseable {
                 TabletServer.start(
                     new TabletServer.Environment(
                         conf,
+                        SystemRuntime.INSTANCE,
                         fs,
                         session,
-                        HOST,
+                        transport,
                         Optional.empty(),
-                        InstantSource.system(),
-                        random,
                         why -> id.thenAccept(name -> aborted(name, why))));
             return true;
           } catch (SteleException e) {
@@ -156,7 +160,7 @@ public final class MiniStele implements AutoCloseable {
         });
     TabletServer server = started[0];
     synchronized (this) {
-      servers.put(server.id(), new ServerProcess(server, session, fs));
+      servers.put(server.id(), new ServerProcess(server, session, transport, fs));
     }
     id.complete(server.id());
     return server;
@@ -190,6 +194,7 @@ public final class MiniStele implements AutoCloseable {
     if (process != null) {
       site.kill(process.fs(), random);
       process.server().kill();
+      process.transport().close();
       process.locks().close();
     }
   }
@@ -202,6 +207,7 @@ public final class MiniStele implements AutoCloseable {
     }
     if (process != null) {
       process.server().drain();
+      process.transport().close();
       process.locks().close();
     }
   }

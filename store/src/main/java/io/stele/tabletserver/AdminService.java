@@ -5,6 +5,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.TabletStatistics;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
@@ -18,7 +19,7 @@ import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
 import io.stele.wire.control.ControlProtos.UnloadTabletRequestProto;
 import java.io.IOException;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.slf4j.Logger;
@@ -32,11 +33,13 @@ final class AdminService implements TabletServerService.BlockingInterface {
   private static final Logger LOG = LoggerFactory.getLogger(AdminService.class);
   private static final EmptyProto DONE = EmptyProto.getDefaultInstance();
 
+  private final ProcessRuntime runtime;
   private final TabletServer server;
   // A compaction may wait for METADATA; a thread must be left for the request to load that.
-  private final Semaphore compacting = new Semaphore(1);
+  private final AtomicBoolean compacting = new AtomicBoolean();
 
-  AdminService(TabletServer server) {
+  AdminService(ProcessRuntime runtime, TabletServer server) {
+    this.runtime = runtime;
     this.server = server;
   }
 
@@ -67,7 +70,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   @Override
   public EmptyProto compactTable(RpcController controller, CompactTableRequestProto request)
       throws ServiceException {
-    if (!compacting.tryAcquire()) {
+    if (!compacting.compareAndSet(false, true)) {
       throw SteleException.retryLater("this server compacts other tables at the moment: try again");
     }
     try {
@@ -76,7 +79,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     } catch (IOException e) {
       throw new ServiceException(e);
     } finally {
-      compacting.release();
+      compacting.set(false);
     }
   }
 
@@ -121,18 +124,15 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   @Override
   public EmptyProto drain(RpcController controller, EmptyProto request) {
-    Thread drain =
-        new Thread(
-            () -> {
-              try {
-                server.drain();
-              } catch (IOException | RuntimeException e) {
-                LOG.error("Could not drain; the server goes on", e);
-              }
-            },
-            "drain");
-    drain.setDaemon(true);
-    drain.start();
+    runtime.start(
+        "drain",
+        () -> {
+          try {
+            server.drain();
+          } catch (IOException | RuntimeException e) {
+            LOG.error("Could not drain; the server goes on", e);
+          }
+        });
     return DONE;
   }
 

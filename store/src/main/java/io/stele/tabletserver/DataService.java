@@ -8,6 +8,7 @@ import io.stele.model.Row;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.runtime.Futures;
 import io.stele.tablet.OperationRequest;
 import io.stele.tablet.OperationResult;
 import io.stele.tablet.ReadRequest;
@@ -40,7 +41,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
@@ -161,7 +161,7 @@ final class DataService implements RequestHandler {
                         "the request waited longer than its caller does");
                   }
                   work.run();
-                } catch (IOException | RuntimeException e) {
+                } catch (IOException | RuntimeException | Error e) {
                   fail(responder, e);
                 }
               });
@@ -211,17 +211,19 @@ final class DataService implements RequestHandler {
   }
 
   private void mutate(MutateProto batch, ByteBuffer body, Responder responder) {
-    List<CompletableFuture<OperationResult>> results = new ArrayList<>(batch.getMutationsCount());
+    List<CompletableFuture<Optional<Throwable>>> failures =
+        new ArrayList<>(batch.getMutationsCount());
     for (MutateBatch.Entry entry : MutateBatch.decode(batch, body)) {
-      results.add(
+      failures.add(
           apply(
-              entry.tablet(),
-              entry.mutation(),
-              entry.id(),
-              batch.getOperations(),
-              entry.durability()));
+                  entry.tablet(),
+                  entry.mutation(),
+                  entry.id(),
+                  batch.getOperations(),
+                  entry.durability())
+              .handle((result, failure) -> Optional.ofNullable(failure).map(DataService::meaning)));
     }
-    CompletableFuture.allOf(results.toArray(CompletableFuture[]::new))
+    CompletableFuture.allOf(failures.toArray(CompletableFuture[]::new))
         .whenComplete(
             (done, failure) ->
                 answerWrite(
@@ -229,7 +231,9 @@ final class DataService implements RequestHandler {
                     () ->
                         responder.answer(
                             OperationCodec.encode(
-                                results.stream().map(DataService::failure).toList()))));
+                                failures.stream()
+                                    .map(one -> one.getNow(Optional.empty()))
+                                    .toList()))));
   }
 
   private void checkAndMutate(CheckAndMutateProto request, Responder responder) {
@@ -332,19 +336,11 @@ final class DataService implements RequestHandler {
     }
   }
 
-  private static Optional<Throwable> failure(CompletableFuture<OperationResult> result) {
-    return result.isCompletedExceptionally()
-        ? Optional.of(meaning(result.handle((none, failure) -> failure).join()))
-        : Optional.empty();
-  }
-
   /** What a failure within a tablet means to the client. */
   private static Throwable meaning(Throwable failure) {
-    if (failure instanceof CompletionException && failure.getCause() != null) {
-      return meaning(failure.getCause());
-    }
-    return failure instanceof RowOutOfRangeException
-        ? new NotServingTabletException(failure.getMessage())
-        : failure;
+    Throwable cause = Futures.cause(failure);
+    return cause instanceof RowOutOfRangeException
+        ? new NotServingTabletException(cause.getMessage())
+        : cause;
   }
 }

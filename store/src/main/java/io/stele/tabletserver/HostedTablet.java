@@ -3,9 +3,10 @@ package io.stele.tabletserver;
 import io.stele.log.LogKind;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.TabletId;
+import io.stele.runtime.Permits;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import java.time.Duration;
-import java.util.concurrent.Semaphore;
 
 /**
  * A tablet that this server has loaded, and what the server knows of it besides.
@@ -20,15 +21,20 @@ final class HostedTablet {
   /** How many merging and major compactions of one tablet may run at once. */
   static final int LARGER_MAX = 4;
 
+  private final ProcessRuntime runtime;
   private final Tablet tablet;
   private final RecordManifest manifest;
-  private volatile long restUntilNanos = System.nanoTime();
-  private final Semaphore minor = new Semaphore(1);
-  private final Semaphore larger = new Semaphore(LARGER_MAX, true);
+  private final Permits minor;
+  private final Permits larger;
+  private volatile long restUntilNanos;
 
-  HostedTablet(Tablet tablet, RecordManifest manifest) {
+  HostedTablet(ProcessRuntime runtime, Tablet tablet, RecordManifest manifest) {
+    this.runtime = runtime;
     this.tablet = tablet;
     this.manifest = manifest;
+    this.minor = new Permits(runtime, 1);
+    this.larger = new Permits(runtime, LARGER_MAX);
+    this.restUntilNanos = runtime.nanoTime();
   }
 
   TabletId id() {
@@ -59,21 +65,21 @@ final class HostedTablet {
 
   /** Has maintenance wait a while: some of it just failed. */
   void rest() {
-    restUntilNanos = System.nanoTime() + REST_AFTER_FAILURE.toNanos();
+    restUntilNanos = runtime.nanoTime() + REST_AFTER_FAILURE.toNanos();
   }
 
   /** Whether maintenance failed a moment ago. */
   boolean isResting() {
-    return System.nanoTime() - restUntilNanos < 0;
+    return runtime.nanoTime() - restUntilNanos < 0;
   }
 
   /** Held by a minor compaction. */
-  Semaphore minor() {
+  Permits minor() {
     return minor;
   }
 
   /** One held by each other compaction, all by what ends the tablet. */
-  Semaphore larger() {
+  Permits larger() {
     return larger;
   }
 }

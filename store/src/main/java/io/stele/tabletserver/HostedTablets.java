@@ -1,44 +1,47 @@
 package io.stele.tabletserver;
 
+import io.stele.metadata.StoredTable;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
-import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.wire.NotServingTabletException;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.data.DataProtos.TabletProto;
-import java.io.IOException;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 
-/** The tablets that this server serves. Safe for use by any number of threads. */
+/**
+ * The tablets that this server serves, each under the newest version of its table's schema that the
+ * server has seen. Safe for use by any number of threads.
+ */
 final class HostedTablets {
-  /** Held from the reading of a schema until all tablets have it. */
-  private final Object schemas = new Object();
+  private final ConcurrentNavigableMap<TabletId, HostedTablet> serving =
+      new ConcurrentSkipListMap<>();
 
-  private final ConcurrentHashMap<TabletId, HostedTablet> serving = new ConcurrentHashMap<>();
-
-  /** Reads a table's schema of now. */
-  interface SchemaSource {
-    TableSchema read() throws IOException;
-  }
+  /** Guarded by itself, as is every change of which tablet has which schema. */
+  private final Map<TableId, StoredTable> newest = new HashMap<>();
 
   /**
-   * Serves {@code tablet} from now on, under the schema that is then in force: one put in force
-   * while it was being loaded is not missed.
+   * Serves {@code tablet} from now on, under the newest schema seen: one that came while the tablet
+   * was being loaded is not missed.
+   *
+   * @param table its table, as it was read after the tablet was assigned
    */
-  void add(HostedTablet tablet, SchemaSource schema) throws IOException {
-    synchronized (schemas) {
-      tablet.tablet().alter(schema.read());
+  void add(HostedTablet tablet, StoredTable table) {
+    synchronized (newest) {
+      tablet.tablet().alter(newer(table).schema());
       serving.put(tablet.id(), tablet);
     }
   }
 
   /** Serves the halves of {@code parent} in its place. */
   void split(HostedTablet parent, HostedTablet lower, HostedTablet upper) {
-    synchronized (schemas) {
+    synchronized (newest) {
       for (HostedTablet half : List.of(lower, upper)) {
         half.tablet().alter(parent.tablet().schema());
       }
@@ -48,16 +51,21 @@ final class HostedTablets {
     }
   }
 
-  /** Puts a table's schema of now in force. */
-  void alter(TableId table, SchemaSource schema) throws IOException {
-    synchronized (schemas) { // The later one read is the later one put in force.
-      TableSchema now = schema.read();
+  /** Puts a table's schema in force for its tablets, unless a newer one is. */
+  void alter(StoredTable table) {
+    synchronized (newest) {
+      StoredTable now = newer(table);
       for (HostedTablet tablet : serving.values()) {
-        if (tablet.id().table().equals(table)) {
-          tablet.tablet().alter(now);
+        if (tablet.id().table().equals(table.id())) {
+          tablet.tablet().alter(now.schema());
         }
       }
     }
+  }
+
+  private StoredTable newer(StoredTable table) {
+    return newest.merge(
+        table.id(), table, (known, read) -> read.version() > known.version() ? read : known);
   }
 
   /** Serves {@code tablet} no more. */
@@ -79,6 +87,7 @@ final class HostedTablets {
     return List.copyOf(serving.values());
   }
 
+  /** How many they are. */
   int count() {
     return serving.size();
   }

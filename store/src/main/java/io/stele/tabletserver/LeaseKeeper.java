@@ -3,6 +3,8 @@ package io.stele.tabletserver;
 import io.stele.lock.Lease;
 import io.stele.lock.Lock;
 import io.stele.lock.LockLostException;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.Task;
 import java.io.IOException;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -16,18 +18,21 @@ final class LeaseKeeper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
   private static final int RENEWALS_PER_LEASE = 4;
 
+  private final ProcessRuntime runtime;
   private final Lease lease;
   private final Lock lock;
   private final Consumer<String> abort;
-  private final Thread thread;
+  private final Task task;
   private volatile boolean closed;
 
-  private LeaseKeeper(Lease lease, Lock lock, Consumer<String> abort) {
+  private LeaseKeeper(ProcessRuntime runtime, Lease lease, Lock lock, Consumer<String> abort) {
+    this.runtime = runtime;
     this.lease = lease;
     this.lock = lock;
     this.abort = abort;
-    this.thread = new Thread(this::keep, "lease");
-    thread.setDaemon(true);
+    lock.onLost(
+        () -> lose("its lock " + lock.path() + " is gone: the master takes its tablets away"));
+    this.task = runtime.start("lease", this::keep);
   }
 
   /**
@@ -36,20 +41,16 @@ final class LeaseKeeper implements AutoCloseable {
    * @param abort told why when the lease or the lock is lost for good; may be told more than once
    * @throws IOException where the first renewal fails
    */
-  static LeaseKeeper start(Lease lease, Lock lock, Consumer<String> abort) throws IOException {
-    LeaseKeeper keeper = new LeaseKeeper(lease, lock, abort);
+  static LeaseKeeper start(ProcessRuntime runtime, Lease lease, Lock lock, Consumer<String> abort)
+      throws IOException {
     lease.renew(lock);
-    lock.onLost(
-        () ->
-            keeper.lose("its lock " + lock.path() + " is gone: the master takes its tablets away"));
-    keeper.thread.start();
-    return keeper;
+    return new LeaseKeeper(runtime, lease, lock, abort);
   }
 
   private void keep() {
     while (!closed) {
       try {
-        Thread.sleep(lease.length().toMillis() / RENEWALS_PER_LEASE);
+        runtime.sleep(lease.length().dividedBy(RENEWALS_PER_LEASE));
         lease.renew(lock);
       } catch (InterruptedException e) {
         return; // Closed.
@@ -79,6 +80,6 @@ final class LeaseKeeper implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    thread.interrupt();
+    task.interrupt();
   }
 }

@@ -7,6 +7,7 @@ import io.stele.log.OldestNeeded;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
+import io.stele.runtime.Permits;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
 import java.util.Collection;
@@ -15,7 +16,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -111,7 +111,7 @@ final class Maintenance {
     if (budgets.get(kind).isTight()) {
       all.stream()
           .filter(hosted -> hosted.kind() == kind && !hosted.isResting())
-          .filter(hosted -> hosted.minor().availablePermits() > 0)
+          .filter(hosted -> hosted.minor().free() > 0)
           .max(Comparator.comparingLong(hosted -> hosted.tablet().statistics().memtableBytes()))
           .ifPresent(this::startMinor);
     }
@@ -188,9 +188,8 @@ final class Maintenance {
   }
 
   private void start(
-      HostedTablet hosted, Semaphore permits, int count, Executor threads, String what, Work work) {
-    // Who waits for all of them goes first.
-    if (hosted.isResting() || permits.hasQueuedThreads() || !permits.tryAcquire(count)) {
+      HostedTablet hosted, Permits permits, int count, Executor threads, String what, Work work) {
+    if (hosted.isResting() || !permits.tryAcquire(count)) {
       return; // The next round will see.
     }
     try {

@@ -5,11 +5,13 @@ import io.stele.metadata.TabletEdit;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Manifest;
 import io.stele.tablet.ManifestEdit;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.Optional;
+import java.util.concurrent.locks.Lock;
 
 /**
  * The manifest of a hosted tablet: its record in METADATA, every change of which is one conditional
@@ -22,11 +24,13 @@ import java.util.Optional;
 final class RecordManifest implements Manifest {
   private final TabletRecords records;
   private final ServerLife life;
-  // Written under this; read without it, as a change waits for METADATA for as long as that is
-  // away.
-  private volatile TabletRecord record;
+  // One change at a time; held while it waits for METADATA, for as long as that is away.
+  private final Lock changing;
+  private volatile TabletRecord record; // Written under changing, read without it.
 
-  RecordManifest(TabletRecords records, TabletRecord record, ServerLife life) {
+  RecordManifest(
+      ProcessRuntime runtime, TabletRecords records, TabletRecord record, ServerLife life) {
+    this.changing = runtime.newLock();
     this.records = records;
     this.record = record;
     this.life = life;
@@ -62,8 +66,13 @@ final class RecordManifest implements Manifest {
    *
    * @throws IOException where the server ends before it is made; nothing was changed
    */
-  synchronized void change(Change change) throws IOException {
-    record = settle(life, "change the record of tablet " + record.id(), () -> change.of(record));
+  void change(Change change) throws IOException {
+    changing.lock();
+    try {
+      record = settle(life, "change the record of tablet " + record.id(), () -> change.of(record));
+    } finally {
+      changing.unlock();
+    }
   }
 
   /** Something that reads or writes METADATA. */

@@ -1,9 +1,10 @@
 package io.stele.tabletserver;
 
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -16,14 +17,16 @@ import org.slf4j.LoggerFactory;
  */
 final class ServerLife {
   private static final Logger LOG = LoggerFactory.getLogger(ServerLife.class);
-  private static final long PAUSE_MILLIS = 200;
+  private static final Duration PAUSE = Duration.ofMillis(200);
 
+  private final ProcessRuntime runtime;
   private final Consumer<String> onAbort;
   private final AtomicReference<String> why = new AtomicReference<>();
-  private final CountDownLatch ended = new CountDownLatch(1);
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
   /** A life that tells {@code onAbort}, once, why it ended before its time. */
-  ServerLife(Consumer<String> onAbort) {
+  ServerLife(ProcessRuntime runtime, Consumer<String> onAbort) {
+    this.runtime = runtime;
     this.onAbort = onAbort;
   }
 
@@ -38,12 +41,21 @@ final class ServerLife {
   /** Ends the server in order. */
   boolean end(String reason) {
     boolean first = why.compareAndSet(null, reason);
-    ended.countDown();
+    ended.complete(null);
     return first;
   }
 
   boolean isOver() {
     return why.get() != null;
+  }
+
+  /**
+   * Waits until the server has ended, or {@code timeout} has passed.
+   *
+   * @return whether it has ended
+   */
+  boolean awaitEnd(Duration timeout) throws InterruptedException {
+    return runtime.await(ended, timeout);
   }
 
   /**
@@ -54,15 +66,11 @@ final class ServerLife {
   void pause(String what, Exception last) throws IOException {
     LOG.info("Could not {} yet: {}", what, last.toString());
     try {
-      if (ended.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS)) {
+      if (awaitEnd(PAUSE)) {
         throw new IOException("could not " + what + ": the server ends (" + why.get() + ")", last);
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      InterruptedIOException interrupted =
-          new InterruptedIOException("interrupted: could not " + what);
-      interrupted.initCause(e);
-      throw interrupted;
+      throw Futures.interrupted(e, "could not " + what);
     }
   }
 }

@@ -10,14 +10,14 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.TabletId;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import io.stele.tablet.TabletSpec;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +36,7 @@ final class Splitter {
   private final TabletLoader loader;
   private final Map<LogKind, CommitLog> logs;
   private final ServerLife life;
-  private final RandomGenerator random;
+  private final ProcessRuntime runtime;
   private final Set<TabletId> unsplittable = ConcurrentHashMap.newKeySet();
 
   Splitter(
@@ -45,13 +45,13 @@ final class Splitter {
       TabletLoader loader,
       Map<LogKind, CommitLog> logs,
       ServerLife life,
-      RandomGenerator random) {
+      ProcessRuntime runtime) {
     this.tablets = tablets;
     this.records = records;
     this.loader = loader;
     this.logs = logs;
     this.life = life;
-    this.random = random;
+    this.runtime = runtime;
   }
 
   /**
@@ -84,7 +84,7 @@ final class Splitter {
     SplitResult split;
     TabletSpec whole;
     try {
-      tablet.pauseWrites().join();
+      Futures.await(runtime, tablet.pauseWrites(), "pausing writes");
       tablet.minorCompact();
       whole = tablet.describe();
       split = commit(parent, whole, row);
@@ -94,7 +94,7 @@ final class Splitter {
       }
       throw e;
     } finally {
-      parent.minor().release();
+      parent.minor().release(1);
     }
     // The parent is no more: whoever asks for it is sent to locate the row again.
     try {
@@ -124,19 +124,15 @@ final class Splitter {
   }
 
   private Child child(TabletSpec whole, RowRange rows) {
-    TabletId id = TabletId.random(whole.id().table(), random);
+    TabletId id = TabletId.random(whole.id().table(), runtime.random());
     return new Child(id, whole.child(id, whole.epoch() + 1, rows).files());
   }
 
   private static void acquire(HostedTablet tablet) throws IOException {
     try {
-      tablet.minor().acquire();
+      tablet.minor().acquire(1);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      InterruptedIOException interrupted =
-          new InterruptedIOException("interrupted before splitting tablet " + tablet.id());
-      interrupted.initCause(e);
-      throw interrupted;
+      throw Futures.interrupted(e, "splitting tablet " + tablet.id());
     }
   }
 }

@@ -19,6 +19,7 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.sstable.BlockCache;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.Tablet;
@@ -27,7 +28,6 @@ import io.stele.tablet.TabletLog;
 import io.stele.tablet.TabletOptions;
 import io.stele.tablet.TabletSpec;
 import java.io.IOException;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -47,6 +47,7 @@ final class TabletLoader {
   private static final Logger LOG = LoggerFactory.getLogger(TabletLoader.class);
 
   private final ServerId server;
+  private final HostedTablets tablets;
   private final FileSystem fs;
   private final Layout layout;
   private final Map<LogKind, CommitLog> logs;
@@ -54,13 +55,14 @@ final class TabletLoader {
   private final Map<LogKind, MemtableBudget> budgets;
   private final TabletRecords records;
   private final Schemas schemas;
-  private final InstantSource clock;
+  private final ProcessRuntime runtime;
   private final CompactionPace pace;
   private final TabletOptions options;
   private final ServerLife life;
 
   TabletLoader(
       ServerId server,
+      HostedTablets tablets,
       FileSystem fs,
       Layout layout,
       Map<LogKind, CommitLog> logs,
@@ -68,11 +70,12 @@ final class TabletLoader {
       Map<LogKind, MemtableBudget> budgets,
       TabletRecords records,
       Schemas schemas,
-      InstantSource clock,
+      ProcessRuntime runtime,
       CompactionPace pace,
       TabletServerConfig config,
       ServerLife life) {
     this.server = server;
+    this.tablets = tablets;
     this.fs = fs;
     this.layout = layout;
     this.logs = logs;
@@ -80,7 +83,7 @@ final class TabletLoader {
     this.budgets = budgets;
     this.records = records;
     this.schemas = schemas;
-    this.clock = clock;
+    this.runtime = runtime;
     this.pace = pace;
     this.options =
         TabletOptions.DEFAULT
@@ -90,40 +93,38 @@ final class TabletLoader {
   }
 
   /**
-   * Loads a tablet that the master has assigned to this server, up to the moment in which its
-   * record says so.
+   * Loads a tablet that the master has assigned to this server, and serves it.
    *
    * @param row the key of its row in METADATA; empty for the root tablet
    * @param epoch of the assignment
-   * @return the tablet, its record LOADED, ready to be served
    * @throws SteleException REFUSED where the record does not say that this server is to load it
    * @throws IOException where it cannot be opened; the record stays ASSIGNED, and loading may be
    *     tried again
    */
-  HostedTablet load(TabletId id, Bytes row, long epoch) throws IOException {
+  void load(TabletId id, Bytes row, long epoch) throws IOException {
     TabletRecord record = assigned(id, row, epoch);
     records.removeTentatives(record);
-    TableSchema schema = schema(id);
-    RecordManifest manifest = new RecordManifest(records, record, life);
+    StoredTable table = table(id);
+    RecordManifest manifest = new RecordManifest(runtime, records, record, life);
     List<LogRecord> replay = replay(record);
-    HostedTablet hosted = open(spec(record, schema), manifest, replay);
+    HostedTablet hosted = open(spec(record, table.schema()), manifest, replay);
     try {
       manifest.change(records::loaded);
     } catch (IOException | RuntimeException e) {
       hosted.tablet().close();
       throw e;
     }
+    tablets.add(hosted, table); // Nothing between the two can fail: who has it LOADED serves it.
     LOG.info(
         "Loaded tablet {}: {} records replayed from {}",
         record,
         hosted.tablet().replayedRecords(),
         record.logs());
-    return hosted;
   }
 
   /** Opens one half of a split, whose record is LOADED already. */
   HostedTablet openChild(TabletRecord child, TableSchema schema) throws IOException {
-    return open(spec(child, schema), new RecordManifest(records, child, life), List.of());
+    return open(spec(child, schema), new RecordManifest(runtime, records, child, life), List.of());
   }
 
   /** Whether the tablet's record names logs of earlier servers. */
@@ -179,11 +180,9 @@ final class TabletLoader {
     return record;
   }
 
-  /** The schema of a tablet's table, as it is now. */
-  TableSchema schema(TabletId id) throws IOException {
+  private StoredTable table(TabletId id) throws IOException {
     return schemas
         .table(id.table())
-        .map(StoredTable::schema)
         .orElseThrow(
             () ->
                 SteleException.notFound(
@@ -228,10 +227,10 @@ final class TabletLoader {
             budgets.get(HostedTablet.kindOf(spec.id())),
             TabletLog.of(logs.get(HostedTablet.kindOf(spec.id())), spec.id()),
             manifest,
-            clock,
+            runtime.wallClock(),
             HostedTablet.kindOf(spec.id()) == LogKind.META ? CompactionPace.UNLIMITED : pace,
             options);
-    return new HostedTablet(Tablet.open(spec, environment, replay), manifest);
+    return new HostedTablet(runtime, Tablet.open(spec, environment, replay), manifest);
   }
 
   private static TabletSpec spec(TabletRecord record, TableSchema schema) {

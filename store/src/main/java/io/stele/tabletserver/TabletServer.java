@@ -1,7 +1,5 @@
 package io.stele.tabletserver;
 
-import com.google.common.primitives.Ints;
-import com.google.common.util.concurrent.RateLimiter;
 import io.stele.config.TabletServerConfig;
 import io.stele.lock.Lease;
 import io.stele.lock.Lock;
@@ -23,42 +21,32 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.Task;
+import io.stele.runtime.WorkerPool;
 import io.stele.sstable.CacheStatistics;
 import io.stele.sstable.CaffeineBlockCache;
-import io.stele.tablet.CompactionPace;
 import io.stele.tablet.Tablet;
-import io.stele.web.StatusServer;
 import io.stele.wire.Address;
-import io.stele.wire.ControlServer;
-import io.stele.wire.DataClient;
 import io.stele.wire.DataServer;
 import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.Transport;
 import io.stele.wire.control.ControlProtos.CompactionKindProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.slf4j.Logger;
@@ -85,59 +73,58 @@ public final class TabletServer {
 
   private final TabletServerConfig config;
   private final Environment environment;
+  private final ProcessRuntime runtime;
   private final ServerLife life;
   private final HostedTablets tablets = new HostedTablets();
   private final Set<TabletId> moving = ConcurrentHashMap.newKeySet();
   private final Map<LogKind, MemtableBudget> budgets = new EnumMap<>(LogKind.class);
-  private final List<ExecutorService> threads = new ArrayList<>();
+  private final List<WorkerPool> pools = new ArrayList<>();
+  private final CompletableFuture<Void> stopped = new CompletableFuture<>();
   private volatile boolean draining;
-  private final CountDownLatch drained = new CountDownLatch(1);
 
   // Set once each by start(), before anything that reads them can be reached.
   private ServerId id;
   private Schemas schemas;
   private TabletRecords records;
   private TabletAccess access;
-  private DataClient dataClient;
-  private DataServer dataServer;
-  private ControlServer controlServer;
-  private StatusServer statusServer;
+  private Transport.Listener dataListener;
+  private Transport.Listener controlListener;
+  private Transport.Listener pageListener;
   private Map<LogKind, CommitLog> logs;
   private CaffeineBlockCache cache;
   private Lock lock;
   private LeaseKeeper leaseKeeper;
   private TabletLoader loader;
   private Maintenance maintenance;
-  private Map<LogKind, ExecutorService> loaders;
-  private ExecutorService rootLoader;
-  private ScheduledExecutorService rounds;
+  private Map<LogKind, WorkerPool> loaders;
+  private WorkerPool rootLoader;
+  private Task rounds;
 
   /**
    * What a server touches outside of itself.
    *
    * @param conf Hadoop's configuration with the {@code stele.*} keys
+   * @param runtime clocks, random numbers, threads and timers
    * @param fs where the root directory is
    * @param locks the lock service, with a session of the server's own
-   * @param host the name under which others reach this machine; the one YARN has for the node
+   * @param transport its network; the server ends the listeners that it opens, no more
    * @param container the YARN container the server runs in
-   * @param clock the wall clock
-   * @param random for names
    * @param onAbort told once why the server ends before its time; must end the process
    */
   public record Environment(
       Configuration conf,
+      ProcessRuntime runtime,
       FileSystem fs,
       LockService locks,
-      String host,
+      Transport transport,
       Optional<String> container,
-      InstantSource clock,
-      RandomGenerator random,
       Consumer<String> onAbort) {}
 
   private TabletServer(Environment environment) {
     this.environment = environment;
+    this.runtime = environment.runtime();
     this.config = TabletServerConfig.of(environment.conf());
-    this.life = new ServerLife(environment.onAbort());
+    this.life = new ServerLife(runtime, environment.onAbort());
     budgets.put(LogKind.USER, new MemtableBudget(config.memtableTotalBytes()));
     budgets.put(LogKind.META, new MemtableBudget(SYSTEM_MEMTABLE_BYTES));
   }
@@ -163,30 +150,26 @@ public final class TabletServer {
     FileSystem fs = environment.fs();
     Layout layout = Bootstrap.join(fs, config.cluster().root(), environment.locks());
     schemas = new Schemas(environment.locks());
-    dataClient = new DataClient(DataClient.Options.DEFAULT);
-    access = new TabletAccess(environment.locks(), dataClient, environment.random());
+    access =
+        new TabletAccess(
+            environment.locks(), environment.transport().dataPlane(), runtime.random());
     records =
         new TabletRecords(
-            environment.locks(),
-            access,
-            METADATA_PATIENCE,
-            environment.clock(),
-            environment.random());
+            environment.locks(), access, METADATA_PATIENCE, runtime.wallClock(), runtime.random());
     cache = new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());
 
-    Lease lease = new Lease(config.cluster().lease(), System::nanoTime, environment.clock());
-    dataServer =
-        DataServer.start(
-            new Address("0.0.0.0", config.port()),
-            DATA_LOOPS,
-            DataServer.Limits.DEFAULT,
+    Lease lease = new Lease(config.cluster().lease(), runtime::nanoTime, runtime.wallClock());
+    Transport transport = environment.transport();
+    dataListener =
+        transport.serveData(
+            config.port(),
             new DataService(
                 tablets,
                 budgets,
                 writeDelay(),
                 each(kind -> pool("handler-" + kind, config.handlers())),
                 () -> lease.valid() && !life.isOver()));
-    id = new ServerId(environment.host(), dataServer.port(), environment.clock().millis());
+    id = new ServerId(transport.host(), dataListener.port(), runtime.wallClock().millis());
 
     // The log directory comes before the lock: after a server was fenced nothing may bring it back.
     LogDirectory.create(fs, layout.logs(id));
@@ -194,6 +177,7 @@ public final class TabletServer {
     loader =
         new TabletLoader(
             id,
+            tablets,
             fs,
             layout,
             logs,
@@ -201,11 +185,11 @@ public final class TabletServer {
             budgets,
             records,
             schemas,
-            environment.clock(),
-            pace(),
+            runtime,
+            CompactionRate.of(runtime, config.compactionBytesPerSecond()),
             config,
             life);
-    Splitter splitter = new Splitter(tablets, records, loader, logs, life, environment.random());
+    Splitter splitter = new Splitter(tablets, records, loader, logs, life, runtime);
     maintenance =
         new Maintenance(
             tablets,
@@ -221,30 +205,17 @@ public final class TabletServer {
     // Loading a user tablet waits for METADATA, which may be waiting to be loaded here.
     loaders = each(kind -> pool("loader-" + kind, LOADERS));
     rootLoader = pool("loader-root", 1); // METADATA's tablets wait for the root tablet, likewise.
-    controlServer =
-        ControlServer.start(
-            environment.conf(),
-            new Address("0.0.0.0", config.controlPort()),
+    controlListener =
+        transport.serveControl(
+            config.controlPort(),
             CONTROL_HANDLERS,
             TabletServerProtocol.class,
-            TabletServerService.newReflectiveBlockingService(new AdminService(this)));
-
-    statusServer = StatusServer.start(0, new ServerPage(this)::page);
+            TabletServerService.newReflectiveBlockingService(new AdminService(runtime, this)));
+    pageListener = transport.servePage(0, new ServerPage(this)::page);
     lock = takeLock();
-    leaseKeeper = LeaseKeeper.start(lease, lock, life::abort);
-    rounds = Executors.newSingleThreadScheduledExecutor(named("maintenance"));
-    threads.add(rounds);
-    rounds.scheduleWithFixedDelay(
-        this::round, ROUND.toMillis(), ROUND.toMillis(), TimeUnit.MILLISECONDS);
-    LOG.info("Tablet server {} serves, control plane on port {}", id, controlServer.port());
-  }
-
-  private CompactionPace pace() {
-    if (config.compactionBytesPerSecond() == 0) {
-      return CompactionPace.UNLIMITED;
-    }
-    RateLimiter limiter = RateLimiter.create(config.compactionBytesPerSecond());
-    return bytes -> limiter.acquire(Ints.saturatedCast(bytes));
+    leaseKeeper = LeaseKeeper.start(runtime, lease, lock, life::abort);
+    rounds = runtime.start("maintenance", this::rounds);
+    LOG.info("Tablet server {} serves, control plane on port {}", id, controlListener.port());
   }
 
   private Map<LogKind, CommitLog> openLogs(Layout layout) throws IOException {
@@ -274,15 +245,19 @@ public final class TabletServer {
   private ServerInfo info(boolean drains) {
     return new ServerInfo(
         controlAddress(),
-        new Address(id.host(), dataServer.port()),
-        Optional.of(new Address(id.host(), statusServer.port())),
+        new Address(id.host(), dataListener.port()),
+        Optional.of(new Address(id.host(), pageListener.port())),
         environment.container(),
         drains);
   }
 
-  private void round() {
+  private void rounds() {
     try {
-      maintenance.round();
+      while (!life.awaitEnd(ROUND)) {
+        maintenance.round();
+      }
+    } catch (InterruptedException e) {
+      return; // The server stops.
     } catch (RuntimeException | Error e) {
       life.abort("maintenance failed: " + e);
       throw e;
@@ -301,7 +276,9 @@ public final class TabletServer {
 
   /** Waits until the server was drained, aborted or killed. */
   public void await() throws InterruptedException {
-    drained.await();
+    while (!runtime.await(stopped, Duration.ofDays(1))) {
+      continue;
+    }
   }
 
   HostedTablets tablets() {
@@ -321,7 +298,7 @@ public final class TabletServer {
   }
 
   Address controlAddress() {
-    return new Address(id.host(), controlServer.port());
+    return new Address(id.host(), controlListener.port());
   }
 
   /**
@@ -337,8 +314,7 @@ public final class TabletServer {
           // and goes elsewhere.
           boolean wanted = !draining || tablet.table().isSystem();
           if (wanted && tablets.find(tablet).isEmpty()) {
-            HostedTablet hosted = loader.load(tablet, row, epoch);
-            tablets.add(hosted, () -> loader.schema(tablet));
+            loader.load(tablet, row, epoch);
           }
         });
   }
@@ -367,14 +343,14 @@ public final class TabletServer {
     if (!moving.add(tablet)) {
       return;
     }
-    ExecutorService threads =
+    WorkerPool threads =
         tablet.equals(TabletId.ROOT) ? rootLoader : loaders.get(HostedTablet.kindOf(tablet));
     threads.execute(
         () -> {
           try {
             work.run();
           } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // The server stops.
+            Futures.interruptAgain(); // The server stops.
           } catch (IOException | RuntimeException e) {
             // The master sees that the record did not change, and asks again.
             LOG.warn("Could not {} tablet {}", what, tablet, e);
@@ -402,7 +378,7 @@ public final class TabletServer {
       if (!discard) {
         tablet.minorCompact();
       }
-      hosted.minor().acquire();
+      hosted.minor().acquire(1);
       try {
         pauseAndCompact(tablet, discard);
         if (!discard) {
@@ -414,7 +390,7 @@ public final class TabletServer {
             .manifest()
             .change(before -> records.release(before, discard ? "discarded" : "unloaded"));
       } finally {
-        hosted.minor().release();
+        hosted.minor().release(1);
       }
     } finally {
       hosted.larger().release(HostedTablet.LARGER_MAX);
@@ -426,10 +402,10 @@ public final class TabletServer {
     LOG.info("Unloaded tablet {}", hosted.id());
   }
 
-  private static void pauseAndCompact(Tablet tablet, boolean discard) throws IOException {
+  private void pauseAndCompact(Tablet tablet, boolean discard) throws IOException {
     boolean done = false;
     try {
-      tablet.pauseWrites().join();
+      Futures.await(runtime, tablet.pauseWrites(), "pausing writes");
       if (!discard) {
         tablet.minorCompact();
       }
@@ -441,20 +417,18 @@ public final class TabletServer {
     }
   }
 
-  /** Puts the table's schema of now in force for its tablets here. */
+  /** Puts the table's current schema in force for its tablets here. */
   void refreshSchema(String name) throws IOException {
-    TableId table = schemas.require(name).id();
-    tablets.alter(table, () -> schemas.require(name).schema());
+    tablets.alter(schemas.require(name));
   }
 
   /** Compacts the tablets of a table here, one after the other. */
   void compact(TableId table, CompactionKindProto kind) throws IOException {
     for (HostedTablet hosted : of(table)) {
       try {
-        hosted.larger().acquire();
+        hosted.larger().acquire(1);
       } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new InterruptedIOException("interrupted before compacting tablet " + hosted.id());
+        throw Futures.interrupted(e, "compacting tablet " + hosted.id());
       }
       try {
         if (!tablets.has(hosted)) {
@@ -467,7 +441,7 @@ public final class TabletServer {
           case MAJOR -> hosted.tablet().majorCompact();
         }
       } finally {
-        hosted.larger().release();
+        hosted.larger().release(1);
       }
     }
   }
@@ -495,12 +469,11 @@ public final class TabletServer {
       unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT));
       unloadAll(hosted -> true);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException("interrupted while draining");
+      throw Futures.interrupted(e, "draining");
     }
     life.end("drained");
     leaseKeeper.close();
-    dataServer.close(CLOSE_GRACE);
+    dataListener.close(CLOSE_GRACE);
     logs.values().forEach(CommitLog::close);
     lock.release();
     stopThreads();
@@ -525,25 +498,27 @@ public final class TabletServer {
     if (leaseKeeper != null) {
       leaseKeeper.close();
     }
-    if (dataServer != null) {
-      dataServer.close();
+    if (dataListener != null) {
+      dataListener.close();
     }
     stopThreads();
   }
 
   private void stopThreads() {
-    threads.forEach(ExecutorService::shutdownNow);
-    if (controlServer != null) {
-      controlServer.close();
+    if (rounds != null) {
+      rounds.interrupt();
     }
-    if (statusServer != null) {
-      statusServer.close();
+    pools.forEach(WorkerPool::close);
+    if (controlListener != null) {
+      controlListener.close();
+    }
+    if (pageListener != null) {
+      pageListener.close();
     }
     if (access != null) {
       access.close();
-      dataClient.close();
     }
-    drained.countDown();
+    stopped.complete(null);
   }
 
   private <T> Map<LogKind, T> each(Function<LogKind, T> make) {
@@ -556,29 +531,15 @@ public final class TabletServer {
 
   /** At most a quarter of what the data plane takes on waits for memory. */
   private WriteDelay writeDelay() {
-    ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(named("delay"));
-    threads.add(timer);
     return new WriteDelay(
-        (delay, work) -> timer.schedule(work, delay.toNanos(), TimeUnit.NANOSECONDS),
+        runtime,
         DataServer.Limits.DEFAULT.requestsMax() / 4,
         DataServer.Limits.DEFAULT.bytesMax() / 4);
   }
 
-  private ExecutorService pool(String name, int size) {
-    ThreadPoolExecutor pool =
-        new ThreadPoolExecutor(
-            size, size, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>(), named(name));
-    pool.allowCoreThreadTimeOut(true);
-    threads.add(pool);
+  private WorkerPool pool(String name, int threadsMax) {
+    WorkerPool pool = runtime.pool(name, threadsMax);
+    pools.add(pool);
     return pool;
-  }
-
-  private static ThreadFactory named(String name) {
-    AtomicInteger number = new AtomicInteger();
-    return work -> {
-      Thread thread = new Thread(work, name + "-" + number.incrementAndGet());
-      thread.setDaemon(true);
-      return thread;
-    };
   }
 }

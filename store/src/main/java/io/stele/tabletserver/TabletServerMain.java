@@ -3,10 +3,11 @@ package io.stele.tabletserver;
 import io.stele.config.ClusterConfig;
 import io.stele.lock.CuratorLockService;
 import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
+import io.stele.wire.NetworkTransport;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.security.SecureRandom;
-import java.time.InstantSource;
+import java.time.Duration;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -25,7 +26,7 @@ public final class TabletServerMain {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServerMain.class);
   private static final int CANNOT_START = 1;
   private static final int ENDED = 3;
-  private static final long RETRY_MILLIS = 500;
+  private static final Duration RETRY = Duration.ofMillis(500);
 
   private TabletServerMain() {}
 
@@ -55,18 +56,17 @@ public final class TabletServerMain {
       throws IOException, InterruptedException {
     ClusterConfig cluster = ClusterConfig.of(conf);
     FileSystem fs = cluster.root().getFileSystem(conf);
+    String host =
+        nodeHost.isPresent() ? nodeHost.get() : InetAddress.getLocalHost().getCanonicalHostName();
     TabletServer.Environment environment =
         new TabletServer.Environment(
             conf,
+            SystemRuntime.INSTANCE,
             fs,
             CuratorLockService.connect(
                 cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout()),
-            nodeHost.isPresent()
-                ? nodeHost.get()
-                : InetAddress.getLocalHost().getCanonicalHostName(),
+            new NetworkTransport(conf, host),
             Optional.ofNullable(System.getenv("CONTAINER_ID")),
-            InstantSource.system(),
-            new SecureRandom(),
             why -> {
               System.err.println("The tablet server ends: " + why);
               Runtime.getRuntime().halt(ENDED);
@@ -79,7 +79,7 @@ public final class TabletServerMain {
           throw e;
         }
         LOG.info("Waiting for a master to make the root directory: {}", e.getMessage());
-        Thread.sleep(RETRY_MILLIS);
+        environment.runtime().sleep(RETRY);
       }
     }
   }

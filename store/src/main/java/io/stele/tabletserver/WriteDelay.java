@@ -1,8 +1,8 @@
 package io.stele.tabletserver;
 
 import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -16,29 +16,15 @@ import java.util.function.Consumer;
  * answered 'retry later'. Safe for use by any number of threads.
  */
 final class WriteDelay {
-  /** Runs work later. */
-  interface Timer {
-    /**
-     * Has {@code work} run, by another thread, after {@code delay}; it must be short.
-     *
-     * @throws RejectedExecutionException where the timer has ended
-     */
-    void after(Duration delay, Runnable work);
-  }
-
-  private final Timer timer;
+  private final ProcessRuntime runtime;
   private final int requestsMax;
   private final long bytesMax;
   private final AtomicInteger requests = new AtomicInteger();
   private final AtomicLong bytes = new AtomicLong();
 
-  /**
-   * A delay of at most so many requests of at most so many bytes together.
-   *
-   * @param timer by which they wait
-   */
-  WriteDelay(Timer timer, int requestsMax, long bytesMax) {
-    this.timer = timer;
+  /** A delay of at most so many requests of at most so many bytes together. */
+  WriteDelay(ProcessRuntime runtime, int requestsMax, long bytesMax) {
+    this.runtime = runtime;
     this.requestsMax = requestsMax;
     this.bytesMax = bytesMax;
   }
@@ -56,8 +42,7 @@ final class WriteDelay {
    * @param refuse told, in the place of {@code proceed} or of what it threw after a delay
    * @throws RuntimeException whatever {@code proceed} throws where there is no delay
    */
-  void pass(
-      MemtableBudget budget, long writeBytes, Runnable proceed, Consumer<RuntimeException> refuse) {
+  void pass(MemtableBudget budget, long writeBytes, Runnable proceed, Consumer<Throwable> refuse) {
     Duration delay = budget.delay();
     if (delay.isZero()) {
       proceed.run();
@@ -76,22 +61,16 @@ final class WriteDelay {
                   + " bytes wait already: try again in a moment"));
       return;
     }
-    try {
-      timer.after(
-          delay,
-          () -> {
-            leave(writeBytes);
-            try {
-              proceed.run();
-            } catch (RuntimeException e) {
-              refuse.accept(e);
-            }
-          });
-    } catch (RejectedExecutionException e) {
-      leave(writeBytes);
-      refuse.accept(
-          new SteleException(SteleException.Code.RETRY_LATER, "this server is stopping", e));
-    }
+    runtime.after(
+        delay,
+        () -> {
+          leave(writeBytes);
+          try {
+            proceed.run();
+          } catch (RuntimeException | Error e) {
+            refuse.accept(e);
+          }
+        });
   }
 
   private void leave(long writeBytes) {

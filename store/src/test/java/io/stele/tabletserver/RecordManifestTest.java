@@ -10,6 +10,7 @@ import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 class RecordManifestTest {
   private final List<String> aborts = new ArrayList<>();
-  private final ServerLife life = new ServerLife(aborts::add);
+  private final ServerLife life = new ServerLife(SystemRuntime.INSTANCE, aborts::add);
 
   @Test
   void theRecordCanBeReadWhileAChangeOfItWaitsForMetadata() throws Exception {
@@ -40,7 +41,7 @@ class RecordManifestTest {
             Redo.START,
             Map.of(),
             Optional.empty());
-    RecordManifest manifest = new RecordManifest(null, root, life);
+    RecordManifest manifest = new RecordManifest(SystemRuntime.INSTANCE, null, root, life);
     CountDownLatch changing = new CountDownLatch(1);
     CountDownLatch metadataIsBack = new CountDownLatch(1);
     CompletableFuture<Void> change =

@@ -6,28 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.log.LogKind;
 import io.stele.model.SteleException;
+import io.stele.runtime.ManualRuntime;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class WriteDelayTest {
   private final MemtableBudget budget = new MemtableBudget(1000);
-  private final List<Duration> delays = new ArrayList<>();
-  private final Queue<Runnable> timer = new ArrayDeque<>();
+  private final ManualRuntime runtime = new ManualRuntime();
   private final List<String> done = new ArrayList<>();
-  private final List<RuntimeException> refused = new ArrayList<>();
-  private final WriteDelay delay =
-      new WriteDelay(
-          (after, work) -> {
-            delays.add(after);
-            timer.add(work);
-          },
-          3,
-          100);
+  private final List<Throwable> refused = new ArrayList<>();
+  private final WriteDelay delay = new WriteDelay(runtime, 3, 100);
 
   private void write(String name, long bytes) {
     delay.pass(
@@ -45,7 +35,7 @@ class WriteDelayTest {
     budget.take(800);
     write("a", 1);
     assertThat(done).containsExactly("a");
-    assertThat(delays).isEmpty();
+    assertThat(runtime.timers()).isEmpty();
   }
 
   @Test
@@ -55,10 +45,10 @@ class WriteDelayTest {
     budget.take(100);
     write("b", 1);
     assertThat(done).isEmpty();
-    assertThat(delays).containsExactly(Duration.ofMillis(50), Duration.ofMillis(150));
-    timer.remove().run();
+    assertThat(runtime.timers()).containsExactly(Duration.ofMillis(50), Duration.ofMillis(150));
+    runtime.pass(Duration.ofMillis(50));
     assertThat(done).containsExactly("a");
-    timer.remove().run();
+    runtime.pass(Duration.ofMillis(100));
     assertThat(done).containsExactly("a", "b");
     assertThat(delay.waiting()).isZero();
     assertThat(refused).isEmpty();
@@ -68,12 +58,13 @@ class WriteDelayTest {
   void aWriteThatWaitedIsRefusedWhereThereIsNoRoomStillAndOnlyThere() {
     budget.take(1001);
     write("a", 1);
+    assertThat(runtime.timers()).containsOnly(MemtableBudget.DELAY_MAX);
+    runtime.pass(MemtableBudget.DELAY_MAX.dividedBy(2));
     write("b", 1);
-    assertThat(delays).containsOnly(MemtableBudget.DELAY_MAX);
-    timer.remove().run();
+    runtime.pass(MemtableBudget.DELAY_MAX.dividedBy(2));
     assertThat(refused).singleElement().satisfies(WriteDelayTest::saysRetryLater);
     budget.letGo(901);
-    timer.remove().run();
+    runtime.pass(MemtableBudget.DELAY_MAX);
     assertThat(done).containsExactly("b");
     write("c", 1);
     assertThat(done).containsExactly("b", "c");
@@ -84,36 +75,37 @@ class WriteDelayTest {
     budget.take(900);
     for (String name : List.of("a", "b", "c", "d")) {
       write(name, 1);
+      runtime.pass(Duration.ofMillis(10));
     }
-    assertThat(timer).hasSize(3);
+    assertThat(runtime.timers()).hasSize(3);
     assertThat(refused).singleElement().satisfies(WriteDelayTest::saysRetryLater);
-    timer.remove().run();
+    runtime.pass(budget.delay().minusMillis(40));
+    assertThat(done).containsExactly("a");
     write("e", 99);
     assertThat(refused).hasSize(2);
     write("f", 98);
     assertThat(refused).hasSize(2);
-    timer.forEach(Runnable::run);
+    runtime.pass(budget.delay());
     assertThat(done).containsExactly("a", "b", "c", "f");
-    timer.clear();
     write("larger than all that may wait", 101);
-    assertThat(timer).hasSize(1);
+    assertThat(runtime.timers()).hasSize(1);
     assertThat(refused).hasSize(2);
   }
 
   @Test
-  void aStoppingServerRefuses() {
+  void whateverAWriteThrowsAfterItsDelayItIsRefusedWith() {
     budget.take(900);
-    WriteDelay stopped =
-        new WriteDelay(
-            (after, work) -> {
-              throw new RejectedExecutionException();
-            },
-            3,
-            100);
-    stopped.pass(budget, 1, () -> done.add("a"), refused::add);
-    assertThat(done).isEmpty();
-    assertThat(refused).singleElement().satisfies(WriteDelayTest::saysRetryLater);
-    assertThat(stopped.waiting()).isZero();
+    AssertionError error = new AssertionError("a fault");
+    delay.pass(
+        budget,
+        1,
+        () -> {
+          throw error;
+        },
+        refused::add);
+    runtime.pass(MemtableBudget.DELAY_MAX);
+    assertThat(refused).containsExactly(error);
+    assertThat(delay.waiting()).isZero();
   }
 
   @Test
@@ -132,7 +124,7 @@ class WriteDelayTest {
     assertThat(budget.delay()).isEqualTo(MemtableBudget.DELAY_MAX);
   }
 
-  private static void saysRetryLater(RuntimeException why) {
+  private static void saysRetryLater(Throwable why) {
     assertThat(((SteleException) why).code()).isEqualTo(SteleException.Code.RETRY_LATER);
   }
 }
