@@ -169,9 +169,7 @@ public final class SimulatedProcess implements ProcessRuntime {
   @Override
   public Task start(String taskName, Runnable work) {
     checkAlive();
-    SimulatedTask task = simulation.start(this, taskName, work);
-    letOthersGo();
-    return task;
+    return simulation.start(this, taskName, work);
   }
 
   @Override
@@ -218,16 +216,14 @@ public final class SimulatedProcess implements ProcessRuntime {
     return new SimulatedLock(this);
   }
 
+  /** Waits, however often the task is interrupted meanwhile. */
+  void sleepUninterruptibly(Duration duration) {
+    task("wait for a machine").awaitUninterruptibly("a machine", null, duration);
+  }
+
   /** The task of this process that runs. */
   SimulatedTask task(String toDo) {
     return simulation.runningTask(toDo);
-  }
-
-  /** Lets others go first now and then, where the caller may wait. */
-  void letOthersGo() {
-    if (!simulation.isInCallback()) {
-      simulation.runningTask("let others go").yieldBaton();
-    }
   }
 
   /** Tasks that take work from a queue, as many as are wanted at once. */
@@ -260,7 +256,6 @@ public final class SimulatedProcess implements ProcessRuntime {
         self[0] = simulation.start(SimulatedProcess.this, poolName, () -> work(self[0]));
         workers.add(self[0]);
       }
-      letOthersGo();
     }
 
     private void work(SimulatedTask self) {

@@ -25,7 +25,7 @@ import java.util.random.RandomGenerator;
 public final class Simulation {
   private static final int TRACE_LINES_KEPT = 400;
 
-  /** How likely a task lets others go before it takes a lock or hands over work. */
+  /** How likely a task lets others go before it takes a lock. */
   private static final double YIELD_PROBABILITY = 0.05;
 
   /** Something to run without waiting, at a moment, in a process. */

@@ -11,7 +11,14 @@ public final class CallException extends IOException {
 
   private final boolean mayHaveExecuted;
 
-  CallException(String message, boolean mayHaveExecuted, Throwable cause) {
+  /**
+   * No answer.
+   *
+   * @param message says why
+   * @param mayHaveExecuted see {@link #mayHaveExecuted()}
+   * @param cause null where there is none
+   */
+  public CallException(String message, boolean mayHaveExecuted, Throwable cause) {
     super(message, cause);
     this.mayHaveExecuted = mayHaveExecuted;
   }

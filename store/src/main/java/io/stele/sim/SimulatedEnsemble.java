@@ -1,0 +1,275 @@
+package io.stele.sim;
+
+import io.stele.lock.Lock;
+import io.stele.lock.LockService;
+import io.stele.lock.VersionedData;
+import io.stele.model.Bytes;
+import io.stele.runtime.WorkerPool;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.random.RandomGenerator;
+
+/**
+ * The lock service of a {@link Simulation}: sessions that end when their process was silent for too
+ * long, calls that take their time, answers that get lost, and an ensemble that may be down, which
+ * expires nobody.
+ *
+ * <p>For the holder of the simulation's baton alone.
+ */
+public final class SimulatedEnsemble {
+  private static final int BEATS_PER_SESSION = 4;
+  private static final long LATENCY_MAX_MICROS = 2000;
+
+  private final Simulation simulation;
+  private final SimulatedNetwork network;
+  private final SimulatedProcess machine;
+  private final MemoryLockStore store = new MemoryLockStore();
+  private final RandomGenerator random;
+  private final Duration sessionTimeout;
+  private double lostAnswers;
+  private boolean down;
+
+  /** An ensemble that is up. */
+  public SimulatedEnsemble(
+      Simulation simulation, SimulatedNetwork network, Duration sessionTimeout) {
+    this.simulation = simulation;
+    this.network = network;
+    this.machine = simulation.process("ensemble");
+    this.random = simulation.split();
+    this.sessionTimeout = sessionTimeout;
+  }
+
+  /** What the network knows the ensemble as. */
+  public SimulatedProcess machine() {
+    return machine;
+  }
+
+  /** Has it answer nobody, or answer again; no session ends meanwhile. */
+  public void setDown(boolean now) {
+    if (down != now) {
+      simulation.note(machine, now ? "is down" : "is up");
+      down = now;
+    }
+  }
+
+  /** How likely the answer to a change is lost. */
+  public void setLostAnswers(double probability) {
+    lostAnswers = probability;
+  }
+
+  /** A session of {@code process}. */
+  public Session connect(SimulatedProcess process) {
+    WorkerPool callbacks = process.pool("lock-callbacks", 1);
+    Session session = new Session(process, store.connect(work -> hand(process, callbacks, work)));
+    session.beat();
+    return session;
+  }
+
+  private static void hand(SimulatedProcess process, WorkerPool callbacks, Runnable work) {
+    if (!process.isDead()) {
+      callbacks.execute(work);
+    }
+  }
+
+  /** A process's session. */
+  public final class Session implements LockService {
+    private final SimulatedProcess process;
+    private final MemoryLockService memory;
+    private long lastSeenNanos;
+    private boolean expired; // And the process does not know.
+    private boolean suspended;
+    private boolean closed;
+
+    private Session(SimulatedProcess process, MemoryLockService memory) {
+      this.process = process;
+      this.memory = memory;
+      this.lastSeenNanos = simulation.nowNanos();
+    }
+
+    private boolean isReachable() {
+      return !down
+          && !process.isDead()
+          && network.passes(process, machine)
+          && network.passes(machine, process);
+    }
+
+    /** Looks after the session, every so often, as the ensemble does. */
+    private void beat() {
+      if (closed) {
+        return;
+      }
+      boolean reachable = isReachable();
+      long now = simulation.nowNanos();
+      if (down || (reachable && !process.isPaused())) {
+        if (!expired) {
+          lastSeenNanos = now;
+        }
+      }
+      if (!expired && now - lastSeenNanos > sessionTimeout.toNanos()) {
+        expired = true;
+        simulation.note(machine, "ends the session of " + process.name());
+        memory.expireUnnoticed();
+      }
+      if (process.isDead() && expired) {
+        return;
+      }
+      // In the process, so that one that is stopped learns of it when it goes on.
+      simulation.schedule(process, Duration.ZERO, "", this::notice);
+      simulation.schedule(machine, sessionTimeout.dividedBy(BEATS_PER_SESSION), "", this::beat);
+    }
+
+    /** What the process learns of its session. */
+    private void notice() {
+      if (closed) {
+        return;
+      }
+      boolean reachable = isReachable();
+      if (!reachable && !suspended) {
+        suspended = true;
+        memory.disconnect();
+      }
+      if (reachable && expired) {
+        expired = false;
+        lastSeenNanos = simulation.nowNanos();
+        simulation.note(process, "learns that its session has ended");
+        memory.expire();
+      }
+      if (reachable && suspended) {
+        suspended = false;
+        memory.reconnect();
+      }
+    }
+
+    /** Ends the session at once, as if it had been silent; the process learns of it soon. */
+    public void expire() {
+      expired = true;
+      memory.expireUnnoticed();
+    }
+
+    private interface Call<T> {
+      T make() throws IOException;
+    }
+
+    private <T> T call(String path, boolean changes, Call<T> call) throws IOException {
+      process.sleepUninterruptibly(Duration.ofNanos(1000 * random.nextLong(1, LATENCY_MAX_MICROS)));
+      if (!isReachable()) {
+        process.sleepUninterruptibly(sessionTimeout.dividedBy(2));
+        throw new IOException("cannot reach the lock service for " + path);
+      }
+      if (expired) {
+        notice();
+      }
+      if (changes && random.nextDouble() < lostAnswers) {
+        memory.loseNextAnswer(random.nextBoolean());
+      }
+      T result = call.make();
+      process.sleepUninterruptibly(Duration.ofNanos(1000 * random.nextLong(1, LATENCY_MAX_MICROS)));
+      return result;
+    }
+
+    @Override
+    public Optional<VersionedData> read(String path) throws IOException {
+      return call(path, false, () -> memory.read(path));
+    }
+
+    @Override
+    public void create(String path, Bytes data) throws IOException {
+      call(
+          path,
+          true,
+          () -> {
+            memory.create(path, data);
+            return true;
+          });
+    }
+
+    @Override
+    public OptionalInt write(String path, Bytes data, int expectedVersion) throws IOException {
+      return call(path, true, () -> memory.write(path, data, expectedVersion));
+    }
+
+    @Override
+    public boolean delete(String path, int expectedVersion) throws IOException {
+      return call(path, true, () -> memory.delete(path, expectedVersion));
+    }
+
+    @Override
+    public List<String> children(String path) throws IOException {
+      return call(path, false, () -> memory.children(path));
+    }
+
+    @Override
+    public Watch watch(String path, Runnable changed) {
+      return memory.watch(path, changed);
+    }
+
+    @Override
+    public Optional<Lock> tryLock(String path, Bytes data) throws IOException {
+      return call(path, false, () -> memory.tryLock(path, data)).map(RemoteLock::new);
+    }
+
+    @Override
+    public void close() {
+      if (!process.isDead()) { // Else it unwinds: its session ends by silence.
+        closed = true;
+        memory.close();
+      }
+    }
+
+    /** A lock whose writes go to the ensemble. */
+    private final class RemoteLock implements Lock {
+      private final Lock lock;
+
+      RemoteLock(Lock lock) {
+        this.lock = lock;
+      }
+
+      @Override
+      public String path() {
+        return lock.path();
+      }
+
+      @Override
+      public boolean isHeld() {
+        return lock.isHeld();
+      }
+
+      @Override
+      public void renew() throws IOException {
+        call(
+            path(),
+            false,
+            () -> {
+              lock.renew();
+              return true;
+            });
+      }
+
+      @Override
+      public void update(Bytes data) throws IOException {
+        call(
+            path(),
+            false,
+            () -> {
+              lock.update(data);
+              return true;
+            });
+      }
+
+      @Override
+      public void onLost(Runnable action) {
+        lock.onLost(action);
+      }
+
+      @Override
+      public void release() {
+        if (!process.isDead()) {
+          lock.release();
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+package io.stele.sim;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * The file system of a {@link Simulation}: a {@link CrashableDisk} whose calls take time, fail or
+ * kill their process now and then, and that is cut off from processes like any machine.
+ *
+ * <p>For the holder of the simulation's baton alone.
+ */
+public final class SimulatedFiles {
+  private static final long LATENCY_MAX_MICROS = 1500;
+  private static final Duration SLOW_MAX = Duration.ofSeconds(2);
+  private static final Duration UNREACHABLE = Duration.ofSeconds(1);
+
+  /** How calls fare; each number is a probability for each call that it may concern. */
+  public record Weather(double waits, double slow, double failed, double fatal) {
+    /** All succeed; some take a little time. */
+    public static final Weather FAIR = new Weather(0.3, 0, 0, 0);
+  }
+
+  private final Simulation simulation;
+  private final SimulatedNetwork network;
+  private final SimulatedProcess machine;
+  private final CrashableDisk disk = new CrashableDisk();
+  private final RandomGenerator random;
+  private Weather weather = Weather.FAIR;
+  private boolean full;
+  private long calls;
+
+  /** An empty file system. */
+  public SimulatedFiles(Simulation simulation, SimulatedNetwork network) {
+    this.simulation = simulation;
+    this.network = network;
+    this.machine = simulation.process("files");
+    this.random = simulation.split();
+    disk.inject(this::before);
+  }
+
+  /** What the network knows the file system as. */
+  public SimulatedProcess machine() {
+    return machine;
+  }
+
+  /** The disk, to look at it without its weather. */
+  public CrashableDisk disk() {
+    return disk;
+  }
+
+  /** Sets how calls fare from now on. */
+  public void setWeather(Weather now) {
+    weather = now;
+  }
+
+  /** Has every write fail for want of room, or not. */
+  public void setFull(boolean now) {
+    full = now;
+  }
+
+  /** How many calls were made. */
+  public long calls() {
+    return calls;
+  }
+
+  /** The file system as {@code process} sees it: what it did not flush goes with it. */
+  public FileSystem mount(SimulatedProcess process) {
+    CrashableFileSystem view = disk.mount();
+    process.atDeath(() -> disk.kill(view, random));
+    return view;
+  }
+
+  private Optional<FaultInjector.Effect> before(Operation operation, Path path) {
+    SimulatedProcess process = simulation.current();
+    if (process == simulation.outside() || process.isEnding()) {
+      return Optional.empty();
+    }
+    calls++;
+    if (!network.passes(process, machine) || !network.passes(machine, process)) {
+      process.sleepUninterruptibly(UNREACHABLE);
+      return Optional.of(new FaultInjector.Effect.Fail());
+    }
+    boolean changes =
+        switch (operation) {
+          case CREATE, WRITE, FLUSH, CLOSE, RENAME, DELETE, MKDIRS -> true;
+          case OPEN, READ, LIST, STATUS -> false;
+        };
+    if (full && (operation == Operation.WRITE || operation == Operation.FLUSH)) {
+      return Optional.of(new FaultInjector.Effect.Fail());
+    }
+    double chance = random.nextDouble();
+    if (changes && chance < weather.fatal()) {
+      simulation.note(process, "dies at " + operation + " of " + path.getName());
+      boolean before = random.nextBoolean();
+      return Optional.of(
+          before ? new FaultInjector.Effect.Delay(() -> die(process)) : late(process));
+    }
+    chance -= weather.fatal();
+    if (chance >= 0 && chance < weather.failed()) {
+      return Optional.of(failure(operation));
+    }
+    chance -= weather.failed();
+    if (chance >= 0 && chance < weather.slow()) {
+      return Optional.of(pause(process, SLOW_MAX));
+    }
+    return random.nextDouble() < weather.waits()
+        ? Optional.of(pause(process, Duration.ofNanos(1000 * LATENCY_MAX_MICROS)))
+        : Optional.empty();
+  }
+
+  private FaultInjector.Effect pause(SimulatedProcess process, Duration most) {
+    Duration pause = Duration.ofNanos(random.nextLong(1000, most.toNanos()));
+    return new FaultInjector.Effect.Delay(() -> process.sleepUninterruptibly(pause));
+  }
+
+  private FaultInjector.Effect failure(Operation operation) {
+    List<FaultInjector.Effect> fit = new ArrayList<>();
+    fit.add(new FaultInjector.Effect.Fail());
+    switch (operation) {
+      case WRITE -> fit.add(new FaultInjector.Effect.Short(random.nextInt(64)));
+      case CREATE, FLUSH, CLOSE, RENAME, DELETE, MKDIRS ->
+          fit.add(new FaultInjector.Effect.FailAfter());
+      case OPEN, READ, LIST, STATUS -> {}
+    }
+    return fit.get(random.nextInt(fit.size()));
+  }
+
+  private static void die(SimulatedProcess process) {
+    process.kill();
+    throw ProcessKilled.INSTANCE;
+  }
+
+  /** The process dies a little later: after the call, or in what follows. */
+  private FaultInjector.Effect late(SimulatedProcess process) {
+    Duration soon = Duration.ofNanos(random.nextLong(1_000_000));
+    return new FaultInjector.Effect.Delay(
+        () -> simulation.schedule(process, soon, "", process::kill));
+  }
+}

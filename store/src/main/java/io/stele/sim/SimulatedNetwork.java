@@ -1,0 +1,456 @@
+package io.stele.sim;
+
+import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
+import io.stele.runtime.WorkerPool;
+import io.stele.web.StatusPage;
+import io.stele.wire.Address;
+import io.stele.wire.CallException;
+import io.stele.wire.ControlPlane;
+import io.stele.wire.DataPlane;
+import io.stele.wire.Request;
+import io.stele.wire.RequestHandler;
+import io.stele.wire.Responder;
+import io.stele.wire.Response;
+import io.stele.wire.Statuses;
+import io.stele.wire.Transport;
+import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.StatusProto;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.BiPredicate;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.thirdparty.protobuf.BlockingService;
+import org.apache.hadoop.thirdparty.protobuf.Descriptors.MethodDescriptor;
+import org.apache.hadoop.thirdparty.protobuf.Message;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+
+/**
+ * The network of a {@link Simulation}: messages take their time, may come late and so in another
+ * order, may come twice or not at all, and pass no cut.
+ *
+ * <p>For the holder of the simulation's baton alone.
+ */
+public final class SimulatedNetwork {
+  private static final long LATENCY_MIN_MICROS = 50;
+  private static final long LATENCY_MAX_MICROS = 400;
+  private static final Duration LATE_MAX = Duration.ofSeconds(3);
+  private static final int FIRST_PORT = 10_000;
+
+  /** How messages fare; each number is a probability for each message. */
+  public record Weather(double lost, double late, double repeated) {
+    /** All arrive, once, at once. */
+    public static final Weather FAIR = new Weather(0, 0, 0);
+  }
+
+  private final Simulation simulation;
+  private final RandomGenerator random;
+  private final Map<String, Endpoint> endpoints = new TreeMap<>(); // By address.
+  private Weather weather = Weather.FAIR;
+  private BiPredicate<SimulatedProcess, SimulatedProcess> cut = (from, to) -> false;
+  private int lastPort = FIRST_PORT;
+  private long messages;
+
+  /** A network that works. */
+  public SimulatedNetwork(Simulation simulation) {
+    this.simulation = simulation;
+    this.random = simulation.split();
+  }
+
+  /** Sets how messages fare from now on. */
+  public void setWeather(Weather now) {
+    weather = now;
+  }
+
+  /** Cuts the ways from one process to another for which {@code cuts} is true, all others not. */
+  public void cut(BiPredicate<SimulatedProcess, SimulatedProcess> cuts) {
+    cut = cuts;
+  }
+
+  /** Whether messages pass from the one to the other. */
+  public boolean passes(SimulatedProcess from, SimulatedProcess to) {
+    return from == to || !cut.test(from, to);
+  }
+
+  /** How many messages were sent. */
+  public long messages() {
+    return messages;
+  }
+
+  /** The network as {@code process} has it. */
+  public Transport transport(SimulatedProcess process, String host) {
+    return new ProcessTransport(process, host);
+  }
+
+  /** Something that listens on an address. */
+  private record Endpoint(SimulatedProcess process, Receiver receiver, Set<PendingCall> pending) {}
+
+  /** What an endpoint does with a request; runs as a callback. */
+  private interface Receiver {
+    void receive(SimulatedProcess peer, Object request, Consumer<Object> answer);
+  }
+
+  /** A call without an answer yet, at the caller's end. */
+  private final class PendingCall {
+    final SimulatedProcess caller;
+    final CompletableFuture<Object> answer = new CompletableFuture<>();
+
+    PendingCall(SimulatedProcess caller) {
+      this.caller = caller;
+    }
+  }
+
+  /** Carries {@code deliver} to {@code to}, where it runs as a callback, if at all. */
+  private void send(SimulatedProcess from, SimulatedProcess to, String what, Runnable deliver) {
+    if (from.isDead()) {
+      return; // It unwinds.
+    }
+    messages++;
+    if (random.nextDouble() < weather.lost()) {
+      simulation.note(from, "loses " + what + " to " + to.name());
+      return;
+    }
+    int copies = random.nextDouble() < weather.repeated() ? 2 : 1;
+    for (int i = 0; i < copies; i++) {
+      simulation.schedule(
+          to,
+          latency(),
+          "",
+          () -> {
+            if (passes(from, to)) {
+              deliver.run();
+            }
+          });
+    }
+  }
+
+  private Duration latency() {
+    if (weather.late() > 0 && random.nextDouble() < weather.late()) {
+      return Duration.ofNanos(random.nextLong(LATE_MAX.toNanos()));
+    }
+    return Duration.ofNanos(1000 * random.nextLong(LATENCY_MIN_MICROS, LATENCY_MAX_MICROS));
+  }
+
+  /** Sends a request; the answer's future fails with a {@link CallException} where none comes. */
+  private CompletableFuture<Object> call(
+      SimulatedProcess caller, Address server, String what, Object request, Duration timeout) {
+    PendingCall call = new PendingCall(caller);
+    Runnable cancel =
+        simulation.schedule(
+            caller,
+            timeout,
+            "",
+            () ->
+                call.answer.completeExceptionally(
+                    new CallException(
+                        "no answer from " + server + " within " + timeout.toMillis() + " ms",
+                        true,
+                        null)));
+    call.answer.whenComplete((answer, failure) -> cancel.run());
+    Endpoint endpoint = endpoints.get(server.toString());
+    SimulatedProcess to = endpoint == null ? caller : endpoint.process();
+    if (endpoint == null || to.isDead()) {
+      simulation.schedule(caller, latency(), "", () -> refuse(call, server));
+      return call.answer;
+    }
+    send(
+        caller,
+        to,
+        what,
+        () -> {
+          if (endpoints.get(server.toString()) != endpoint) {
+            send(to, caller, "refusal", () -> refuse(call, server));
+            return;
+          }
+          endpoint.pending().add(call);
+          endpoint
+              .receiver()
+              .receive(
+                  caller,
+                  request,
+                  answer -> {
+                    endpoint.pending().remove(call);
+                    send(to, caller, "answer to " + what, () -> call.answer.complete(answer));
+                  });
+        });
+    return call.answer;
+  }
+
+  private static void refuse(PendingCall call, Address server) {
+    call.answer.completeExceptionally(
+        new CallException(
+            "cannot connect to " + server, false, new ConnectException("connection refused")));
+  }
+
+  private Transport.Listener listen(
+      SimulatedProcess process, String host, int port, Receiver receiver) throws IOException {
+    int given = port == 0 ? ++lastPort : port;
+    String address = new Address(host, given).toString();
+    if (endpoints.containsKey(address)) {
+      throw new BindException(address + " is taken");
+    }
+    Endpoint endpoint = new Endpoint(process, receiver, new LinkedHashSet<>());
+    endpoints.put(address, endpoint);
+    Runnable end =
+        () -> {
+          if (endpoints.remove(address, endpoint)) {
+            for (PendingCall call : List.copyOf(endpoint.pending())) {
+              reset(process, call);
+            }
+          }
+        };
+    process.atDeath(end);
+    return new Transport.Listener() {
+      @Override
+      public int port() {
+        return given;
+      }
+
+      @Override
+      public void close(Duration grace) {
+        Duration step = grace.dividedBy(20);
+        for (int i = 0; i < 20 && !endpoint.pending().isEmpty(); i++) {
+          process.sleepUninterruptibly(step);
+        }
+        end.run();
+      }
+
+      @Override
+      public void close() {
+        end.run();
+      }
+    };
+  }
+
+  private void reset(SimulatedProcess from, PendingCall call) {
+    simulation.schedule(
+        call.caller,
+        latency(),
+        "",
+        () -> {
+          if (passes(from, call.caller)) {
+            call.answer.completeExceptionally(
+                new CallException("the connection to " + from.name() + " was lost", true, null));
+          }
+        });
+  }
+
+  /** A request of the data plane on its way. */
+  private record DataRequest(RequestProto header, ByteBuffer body) {}
+
+  /** A request of the control plane on its way. */
+  private record ControlRequest(String method, Message message) {}
+
+  /** The network of one process. */
+  private final class ProcessTransport implements Transport, DataPlane, ControlPlane {
+    private final SimulatedProcess process;
+    private final String host;
+    private final List<Listener> listeners = new ArrayList<>();
+    private long lastCallId;
+
+    ProcessTransport(SimulatedProcess process, String host) {
+      this.process = process;
+      this.host = host;
+    }
+
+    @Override
+    public String host() {
+      return host;
+    }
+
+    @Override
+    public DataPlane dataPlane() {
+      return this;
+    }
+
+    @Override
+    public ControlPlane controlPlane() {
+      return this;
+    }
+
+    @Override
+    public CompletableFuture<Response> call(
+        Address server, RequestProto request, ByteBuffer body, Duration timeout) {
+      int millis = (int) Math.max(0, Math.min(timeout.toMillis(), Integer.MAX_VALUE));
+      RequestProto header =
+          request.toBuilder().setCallId(++lastCallId).setRemainingMillis(millis).build();
+      return SimulatedNetwork.this
+          .call(
+              process,
+              server,
+              header.getMethodCase().name(),
+              new DataRequest(header, copy(body)),
+              Duration.ofMillis(millis))
+          .thenApply(answer -> (Response) answer);
+    }
+
+    @Override
+    public Listener serveData(int port, RequestHandler handler) throws IOException {
+      return opened(
+          listen(
+              process,
+              host,
+              port,
+              (peer, request, answer) -> {
+                DataRequest data = (DataRequest) request;
+                OneAnswer responder = new OneAnswer(data.header().getCallId(), answer);
+                try {
+                  handler.handle(new Request(data.header(), data.body(), peer.name()), responder);
+                } catch (ProcessKilled | SimulationFailure e) {
+                  throw e;
+                } catch (RuntimeException | Error e) {
+                  responder.failIfNotDone(e);
+                }
+              }));
+    }
+
+    @Override
+    public <P, R> R call(
+        Address server, Class<P> protocol, Duration timeout, ControlPlane.Call<P, R> call)
+        throws IOException {
+      Object proxy =
+          Proxy.newProxyInstance(
+              protocol.getClassLoader(),
+              new Class<?>[] {protocol},
+              (self, method, arguments) ->
+                  invoke(
+                      server,
+                      new ControlRequest(method.getName(), (Message) arguments[1]),
+                      timeout));
+      try {
+        return call.on(protocol.cast(proxy));
+      } catch (ServiceException e) {
+        if (e.getCause() instanceof SteleException known) {
+          throw new SteleException(known.code(), known.getMessage(), known);
+        }
+        throw e.getCause() instanceof IOException io ? io : new IOException(e.getCause());
+      }
+    }
+
+    private Object invoke(Address server, ControlRequest request, Duration timeout)
+        throws ServiceException {
+      CompletableFuture<Object> answer =
+          SimulatedNetwork.this.call(process, server, request.method(), request, timeout);
+      try {
+        Object result = process.await(answer);
+        if (result instanceof Throwable failure) {
+          throw new ServiceException(failure);
+        }
+        return result;
+      } catch (InterruptedException e) {
+        throw new ServiceException(Futures.interrupted(e, "calling " + server));
+      } catch (ExecutionException e) {
+        boolean refused = e.getCause() instanceof CallException lost && !lost.mayHaveExecuted();
+        throw new ServiceException(
+            refused
+                ? new ConnectException("cannot connect to " + server)
+                : new SocketTimeoutException("no answer from " + server));
+      }
+    }
+
+    @Override
+    public Listener serveControl(int port, int handlers, Class<?> protocol, BlockingService service)
+        throws IOException {
+      WorkerPool pool = process.pool("control", handlers);
+      return opened(
+          listen(
+              process,
+              host,
+              port,
+              (peer, request, answer) ->
+                  pool.execute(() -> answer.accept(serve(service, (ControlRequest) request)))));
+    }
+
+    private Object serve(BlockingService service, ControlRequest request) {
+      MethodDescriptor method =
+          service.getDescriptorForType().getMethods().stream()
+              .filter(one -> one.getName().equalsIgnoreCase(request.method()))
+              .findFirst()
+              .orElseThrow(() -> new IllegalStateException("no method " + request.method()));
+      try {
+        return service.callBlockingMethod(method, null, request.message());
+      } catch (SteleException e) {
+        return e;
+      } catch (ServiceException e) {
+        return e.getCause() instanceof SteleException known
+            ? known
+            : new IOException("the service failed: " + e.getMessage(), e);
+      } catch (RuntimeException e) {
+        return new IOException("the service failed: " + e, e);
+      }
+    }
+
+    @Override
+    public void retain(Set<Address> servers) {
+      // Connections cost nothing here.
+    }
+
+    @Override
+    public Listener servePage(int port, Supplier<StatusPage> page) throws IOException {
+      return opened(listen(process, host, port, (peer, request, answer) -> {}));
+    }
+
+    private Listener opened(Listener listener) {
+      listeners.add(listener);
+      return listener;
+    }
+
+    @Override
+    public void close() {
+      listeners.forEach(Listener::close);
+      listeners.clear();
+    }
+  }
+
+  private static ByteBuffer copy(ByteBuffer body) {
+    ByteBuffer copy = ByteBuffer.allocate(body.remaining());
+    copy.put(body.duplicate()).flip();
+    return copy;
+  }
+
+  /** Takes the one answer to a call. */
+  private static final class OneAnswer implements Responder {
+    private final long callId;
+    private final Consumer<Object> answer;
+    private boolean done;
+
+    OneAnswer(long callId, Consumer<Object> answer) {
+      this.callId = callId;
+      this.answer = answer;
+    }
+
+    @Override
+    public void answer(ResponseProto response, ByteBuffer body) {
+      if (done) {
+        throw new IllegalStateException("call " + callId + " was answered before");
+      }
+      done = true;
+      StatusProto status = response.hasStatus() ? response.getStatus() : StatusProto.OK;
+      answer.accept(
+          new Response(
+              response.toBuilder().setCallId(callId).setStatus(status).build(), copy(body)));
+    }
+
+    void failIfNotDone(Throwable failure) {
+      if (!done) {
+        answer(Statuses.response(failure), DataPlane.EMPTY);
+      }
+    }
+  }
+}
