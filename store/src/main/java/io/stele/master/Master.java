@@ -8,8 +8,9 @@ import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
-import io.stele.wire.DataPlane;
+import io.stele.wire.Transport;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Optional;
@@ -20,7 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One candidate for master: waits until it is elected, is the master for one term, and is over.
+ * One candidate for master: waits until it is elected, is the master until it loses its lock, and
+ * is over.
  *
  * <p>A master that lost its lock without knowing does no harm: all it writes is conditional on what
  * it read. Safe for use by any number of threads.
@@ -28,56 +30,55 @@ import org.slf4j.LoggerFactory;
 public final class Master implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(Master.class);
 
-  private final Configuration conf;
+  private final Environment environment;
   private final ClusterConfig cluster;
-  private final FileSystem fs;
-  private final LockService locks;
-  private final DataPlane plane;
-  private final String host;
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+  // Guarded by this.
   private Election election;
-  private Term term;
+  private ActiveMaster active;
   private boolean closed;
 
-  private Master(
-      Configuration conf, FileSystem fs, LockService locks, DataPlane plane, String host) {
-    this.conf = conf;
-    this.cluster = ClusterConfig.of(conf);
-    this.fs = fs;
-    this.locks = locks;
-    this.plane = plane;
-    this.host = host;
-  }
-
   /**
-   * Stands for election.
+   * What a master takes from its process.
    *
    * @param conf checked already
+   * @param runtime its clocks, threads and locks
    * @param fs of the root directory
-   * @param locks the candidate's own session
-   * @param plane to the tablet servers
-   * @param host under which others reach this process
+   * @param locks the candidate's own session; stays open
+   * @param transport the network; stays open
    */
-  public static Master start(
-      Configuration conf, FileSystem fs, LockService locks, DataPlane plane, String host) {
-    Master master = new Master(conf, fs, locks, plane, host);
+  public record Environment(
+      Configuration conf,
+      ProcessRuntime runtime,
+      FileSystem fs,
+      LockService locks,
+      Transport transport) {}
+
+  private Master(Environment environment) {
+    this.environment = environment;
+    this.cluster = ClusterConfig.of(environment.conf());
+  }
+
+  /** Stands for election. */
+  public static Master start(Environment environment) {
+    Master master = new Master(environment);
     master.stand();
     return master;
   }
 
-  private synchronized void stand() {
-    election =
+  private void stand() {
+    String name = environment.transport().host() + " " + ProcessHandle.current().pid();
+    Election standing =
         Election.stand(
-            locks,
+            environment.locks(),
             LockPaths.MASTER,
-            Bytes.of(host + " " + ProcessHandle.current().pid()),
+            Bytes.of(name),
             new Election.Candidate() {
               @Override
               public void elected(Lock lock) {
-                // A thread of the lock service, which must not be kept.
-                Thread starter = new Thread(() -> begin(), "master-start");
-                starter.setDaemon(true);
-                starter.start();
+                // The lock service waits for the thread it calls this on.
+                environment.runtime().start("master-start", () -> begin());
               }
 
               @Override
@@ -85,27 +86,39 @@ public final class Master implements Closeable {
                 end(new IOException("the master's lock is lost: another master takes over"));
               }
             });
+    synchronized (this) {
+      if (!closed) {
+        election = standing;
+        return;
+      }
+    }
+    standing.close(); // It was elected and has failed already.
   }
 
   private void begin() {
     try {
       LOG.info("Elected: this is the master of cluster {} now", cluster.name());
-      Term begun = Term.begin(conf, cluster, fs, locks, plane, host);
+      ActiveMaster begun = ActiveMaster.begin(environment, cluster, this::end);
       synchronized (this) {
-        if (closed) {
-          begun.close();
-          return;
+        if (!closed) {
+          active = begun;
+          begun = null;
         }
-        term = begun;
       }
-      publish(begun.address());
-      LOG.info("The master serves at {}", begun.address());
-    } catch (IOException | RuntimeException e) {
+      if (begun != null) {
+        begun.close();
+        return;
+      }
+      Address address = address().orElseThrow();
+      publish(address);
+      LOG.info("The master serves at {}", address);
+    } catch (IOException | RuntimeException | Error e) {
       end(e);
     }
   }
 
   private void publish(Address address) throws IOException {
+    LockService locks = environment.locks();
     Bytes data = Bytes.of(address.toString());
     while (true) {
       Optional<VersionedData> old = locks.read(LockPaths.MASTER_ADDRESS);
@@ -131,9 +144,7 @@ public final class Master implements Closeable {
       LOG.warn("The master ends", why);
     }
     // Not on the caller's thread, which may be the lock service's.
-    Thread closer = new Thread(this::close, "master-end");
-    closer.setDaemon(true);
-    closer.start();
+    environment.runtime().start("master-end", this::close);
   }
 
   /** Fails when the master cannot go on: it lost its lock, or could not begin. */
@@ -143,37 +154,37 @@ public final class Master implements Closeable {
 
   /** Whether this candidate is the active master and serves. */
   public synchronized boolean isActive() {
-    return term != null && !closed;
+    return active != null && !closed;
   }
 
   /** Where the active master serves; empty for a standby. */
   public synchronized Optional<Address> address() {
-    return Optional.ofNullable(term).map(Term::address);
+    return Optional.ofNullable(active).map(ActiveMaster::address);
   }
 
   /** Deletes what no tablet needs, now instead of at the next interval. For tests and tools. */
   public int sweep() throws IOException {
-    Term active;
+    ActiveMaster sweeping;
     synchronized (this) {
-      active = term;
+      sweeping = active;
     }
-    if (active == null) {
+    if (sweeping == null) {
       throw SteleException.retryLater("this master is not the active one");
     }
-    return active.sweep();
+    return sweeping.sweep();
   }
 
-  /** Ends the term at once and gives the lock up. Nothing is lost by it. */
+  /** Stops being the master at once and gives the lock up. Nothing is lost by it. */
   @Override
   public void close() {
-    Term open;
+    ActiveMaster open;
     Election standing;
     synchronized (this) {
       if (closed) {
         return;
       }
       closed = true;
-      open = term;
+      open = active;
       standing = election;
     }
     if (open != null) {

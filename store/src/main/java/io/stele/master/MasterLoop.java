@@ -11,11 +11,10 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,6 +41,7 @@ final class MasterLoop implements Runnable {
   private static final int FULL_READ_SHARE = 20;
   private static final Duration LOAD_AGAIN = Duration.ofSeconds(2);
 
+  private final ProcessRuntime runtime;
   private final TabletRecords records;
   private final ServerWatch servers;
   private final TabletServers requests;
@@ -53,9 +53,10 @@ final class MasterLoop implements Runnable {
 
   private boolean bootstrapped;
   private boolean tablesRead;
+  private boolean resumeDue;
   private Map<Bytes, TabletRecord> tableRecords = new TreeMap<>();
   private long nextFullReadNanos;
-  private final Map<TabletId, Sent> sent = new HashMap<>();
+  private final Map<TabletId, Sent> sent = new TreeMap<>();
 
   /** A request for loading that was made. */
   private record Sent(long epoch, long nanos) {}
@@ -75,11 +76,13 @@ final class MasterLoop implements Runnable {
   }
 
   MasterLoop(
+      ProcessRuntime runtime,
       TabletRecords records,
       ServerWatch servers,
       TabletServers requests,
       TableAdmin tables,
       Wake wake) {
+    this.runtime = runtime;
     this.wake = wake;
     this.records = records;
     this.servers = servers;
@@ -93,6 +96,11 @@ final class MasterLoop implements Runnable {
     wake.look();
   }
 
+  /** Tables or servers changed: the loop reads all records, soon. */
+  void lookAtAll() {
+    wake.lookAtAll();
+  }
+
   /** What the loop saw last. */
   View view() {
     return view;
@@ -104,9 +112,10 @@ final class MasterLoop implements Runnable {
       Duration pause;
       try {
         pause = step() ? BUSY : IDLE;
-      } catch (InterruptedIOException e) {
-        return; // The master is closed.
       } catch (IOException | RuntimeException e) {
+        if (stopped) {
+          return;
+        }
         LOG.warn("The master could not do all it had to; it goes on: {}", e.toString());
         LOG.debug("Why", e);
         wake.lookAtAll();
@@ -115,7 +124,6 @@ final class MasterLoop implements Runnable {
       try {
         wake.await(pause);
       } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
         return; // The master is closed.
       }
     }
@@ -127,7 +135,7 @@ final class MasterLoop implements Runnable {
    * @return whether something is under way that will change soon
    */
   private boolean step() throws IOException {
-    boolean full = wake.takeAll() || System.nanoTime() - nextFullReadNanos >= 0;
+    boolean full = wake.takeAll() || runtime.nanoTime() - nextFullReadNanos >= 0;
     servers.refresh(full);
     Map<ServerId, ServerInfo> live = servers.live();
     Set<TableId> dropping = tables.dropping();
@@ -172,14 +180,17 @@ final class MasterLoop implements Runnable {
 
   private void readTables(boolean full, Map<ServerId, ServerInfo> live, Set<TableId> dropping)
       throws IOException {
+    resumeDue |= full;
+    if (resumeDue) {
+      resumeDue = !tables.resume();
+    }
     if (full) {
-      long start = System.nanoTime();
-      tables.resume();
+      long start = runtime.nanoTime();
       Map<Bytes, TabletRecord> all = new TreeMap<>();
       records.readAllTables().forEach(record -> all.put(record.row(), record));
       tableRecords = all;
       tablesRead = true;
-      long took = System.nanoTime() - start;
+      long took = runtime.nanoTime() - start;
       nextFullReadNanos =
           start + Math.max(FULL_READ_EVERY.toNanos(), Math.multiplyExact(took, FULL_READ_SHARE));
       return;
@@ -228,7 +239,7 @@ final class MasterLoop implements Runnable {
           Sent last = sent.get(record.id());
           if (last == null
               || last.epoch() != record.assignment().epoch()
-              || System.nanoTime() - last.nanos() > LOAD_AGAIN.toNanos()) {
+              || runtime.nanoTime() - last.nanos() > LOAD_AGAIN.toNanos()) {
             load(record, server, live);
           }
         }
@@ -252,7 +263,7 @@ final class MasterLoop implements Runnable {
   }
 
   private void load(TabletRecord record, ServerId server, Map<ServerId, ServerInfo> live) {
-    sent.put(record.id(), new Sent(record.assignment().epoch(), System.nanoTime()));
+    sent.put(record.id(), new Sent(record.assignment().epoch(), runtime.nanoTime()));
     requests.load(server, live.get(server), record);
   }
 

@@ -3,7 +3,9 @@ package io.stele.master;
 import io.stele.config.ClusterConfig;
 import io.stele.lock.CuratorLockService;
 import io.stele.model.SteleException;
-import io.stele.wire.DataClient;
+import io.stele.runtime.SystemRuntime;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.Transport;
 import java.net.InetAddress;
 import java.util.concurrent.ExecutionException;
 import org.apache.hadoop.conf.Configuration;
@@ -52,8 +54,10 @@ public final class MasterMain {
     try (CuratorLockService locks =
             CuratorLockService.connect(
                 cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout());
-        DataClient plane = new DataClient(DataClient.Options.DEFAULT);
-        Master master = Master.start(conf, fs, locks, plane, host)) {
+        Transport transport = new NetworkTransport(conf, host);
+        Master master =
+            Master.start(
+                new Master.Environment(conf, SystemRuntime.INSTANCE, fs, locks, transport))) {
       Runtime.getRuntime()
           .addShutdownHook(
               new Thread(
@@ -62,7 +66,7 @@ public final class MasterMain {
                     locks.close();
                   },
                   "master-shutdown"));
-      master.ended().get();
+      SystemRuntime.INSTANCE.await(master.ended());
     }
   }
 }

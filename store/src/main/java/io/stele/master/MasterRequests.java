@@ -1,6 +1,5 @@
 package io.stele.master;
 
-import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableCodec;
@@ -12,6 +11,9 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.MasterProtocol;
@@ -32,7 +34,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.slf4j.Logger;
@@ -49,32 +50,32 @@ final class MasterRequests implements MasterProtocol {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
 
-  private final Supplier<Address> self;
+  private final ProcessRuntime runtime;
   private final MasterLoop loop;
-  private final Wake wake;
   private final TableAdmin tables;
-  private final Schemas schemas;
   private final TabletRecords records;
   private final ServerWatch servers;
   private final TabletServers requests;
+  private volatile Address self;
 
   MasterRequests(
-      Supplier<Address> self,
+      ProcessRuntime runtime,
       MasterLoop loop,
-      Wake wake,
       TableAdmin tables,
-      Schemas schemas,
       TabletRecords records,
       ServerWatch servers,
       TabletServers requests) {
-    this.self = self;
+    this.runtime = runtime;
     this.loop = loop;
-    this.wake = wake;
     this.tables = tables;
-    this.schemas = schemas;
     this.records = records;
     this.servers = servers;
     this.requests = requests;
+  }
+
+  /** Says where the master serves. */
+  void servesAt(Address address) {
+    self = address;
   }
 
   /** The body of a request. */
@@ -100,7 +101,7 @@ final class MasterRequests implements MasterProtocol {
           List<Bytes> splitRows =
               request.getSplitRowsList().stream().map(ByteStrings::bytes).toList();
           StoredTable table = tables.create(schema, splitRows);
-          wake.lookAtAll();
+          loop.lookAtAll();
           await(() -> isServed(table.id()));
           return CreateTableResponseProto.newBuilder().setTableId(table.id().value()).build();
         });
@@ -160,7 +161,7 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           StoredTable table = tables.drop(request.getName());
-          wake.lookAtAll();
+          loop.lookAtAll();
           boolean gone = await(() -> !tables.dropping().contains(table.id()));
           LOG.info("Table {} is {}", request.getName(), gone ? "dropped" : "still being dropped");
           return EmptyProto.getDefaultInstance();
@@ -173,7 +174,7 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () ->
             DescribeTableResponseProto.newBuilder()
-                .setTable(message(schemas.require(request.getName())))
+                .setTable(message(tables.schemas().require(request.getName())))
                 .build());
   }
 
@@ -183,7 +184,7 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           ListTablesResponseProto.Builder all = ListTablesResponseProto.newBuilder();
-          schemas.all().stream()
+          tables.schemas().all().stream()
               .filter(table -> table.state() == StoredTable.State.READY)
               .sorted((a, b) -> a.schema().name().compareTo(b.schema().name()))
               .forEach(table -> all.addTables(message(table)));
@@ -203,14 +204,14 @@ final class MasterRequests implements MasterProtocol {
           }
           ClusterStatusResponseProto.Builder status =
               ClusterStatusResponseProto.newBuilder()
-                  .setMaster(self.get().toString())
                   .setTables(
                       (int)
-                          schemas.all().stream()
+                          tables.schemas().all().stream()
                               .filter(table -> table.state() == StoredTable.State.READY)
                               .count())
                   .setTablets(view.tablets().size())
                   .setUnassigned(unassigned);
+          Optional.ofNullable(self).ifPresent(address -> status.setMaster(address.toString()));
           for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
             status.addServers(status(server.getKey(), server.getValue(), view));
           }
@@ -263,18 +264,18 @@ final class MasterRequests implements MasterProtocol {
     return !tablets.isEmpty() && tablets.stream().allMatch(view::isServed);
   }
 
-  /** Looks whether {@code done} until it is, for so long at most. */
-  private static boolean await(Done done) throws IOException {
-    long end = System.nanoTime() + PATIENCE.toNanos();
+  /** Waits until {@code done}, for a while at most. */
+  private boolean await(Done done) throws IOException {
+    Deadline deadline = Deadline.after(runtime, PATIENCE);
     while (!done.isDone()) {
-      if (System.nanoTime() - end >= 0) {
+      if (deadline.isOver()) {
         return false;
       }
       try {
-        Thread.sleep(LOOK_AGAIN.toMillis());
+        runtime.sleep(LOOK_AGAIN);
       } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return false; // The master ends; what was begun goes on with the next.
+        Futures.interruptAgain();
+        return false; // The master ends; the next one finishes what was begun.
       }
     }
     return true;

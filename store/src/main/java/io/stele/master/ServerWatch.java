@@ -7,16 +7,19 @@ import io.stele.log.LogFence;
 import io.stele.metadata.Layout;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.Timer;
+import io.stele.runtime.WorkerPool;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.TreeSet;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.slf4j.Logger;
@@ -26,10 +29,10 @@ import org.slf4j.LoggerFactory;
  * Which tablet servers live, and which can do no harm any more.
  *
  * <p>A server lives while it holds its lock. One whose lock is gone is fenced: its lease is waited
- * out from the moment that was noticed, then, if the lock is still gone, its log is taken away from
- * it ({@link LogFence}). Only then is it among the {@link #fenced()}, and its tablets may be given
- * to others. A server that has a log directory or is named by a record but has no lock is fenced
- * just so, whatever happened to it while no master looked.
+ * out from the last moment at which it may have been alive, then, if the lock is still gone, its
+ * log is taken away from it ({@link LogFence}). Only then is it among the {@link #fenced()}, and
+ * its tablets may be given to others. A server that has a log directory or is named by a record but
+ * has no lock is fenced the same way, whatever happened to it while no master looked.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -38,22 +41,47 @@ final class ServerWatch implements AutoCloseable {
   private static final Duration RETRY = Duration.ofSeconds(2);
   // Clocks of the server and of the master may run apart by so much of the lease.
   private static final int DRIFT_PARTS = 20;
+  private static final int FENCERS_MAX = 32;
 
+  /** How far the fencing of a server is. */
+  private enum Stage {
+    /** Its lease may still hold. It is spared if it turns out to be alive. */
+    LEASE,
+    /** Its log is being taken away, so it is not spared any more. */
+    LOG,
+    /** Its log is taken. */
+    LOCK,
+    /** It took its lock meanwhile and may have answered under a lease; that is waited out. */
+    LATE_LEASE
+  }
+
+  /** A server that is being fenced. The fields are guarded by the watch. */
+  private static final class Fencing {
+    final ServerId server;
+    Stage stage = Stage.LEASE;
+    Timer timer;
+
+    Fencing(ServerId server) {
+      this.server = server;
+    }
+  }
+
+  private final ProcessRuntime runtime;
   private final LockService locks;
   private final FileSystem fs;
   private final Layout layout;
   private final LogFence fence;
   private final Duration leaseWait;
   private final Wake wake;
-  private final ExecutorService fencers;
+  private final WorkerPool fencers;
 
-  private final Object refreshing = new Object();
+  private final Lock refreshing; // Held over the reads of one look, so that none is overtaken.
 
   // Guarded by this.
   private Map<ServerId, ServerInfo> live = Map.of();
-  private final Set<ServerId> fencing = new HashSet<>();
-  private final Set<ServerId> withoutLog = new HashSet<>(); // Fenced, or all but.
-  private final Set<ServerId> fenced = new HashSet<>();
+  private final Map<ServerId, Fencing> fencing = new TreeMap<>();
+  private final Set<ServerId> fenced = new TreeSet<>();
+  private boolean closed;
 
   /**
    * Nothing is known before the first {@link #refresh}.
@@ -61,58 +89,68 @@ final class ServerWatch implements AutoCloseable {
    * @param lease of the tablet servers
    * @param wake told when a server came, went or became fenced
    */
-  ServerWatch(LockService locks, FileSystem fs, Layout layout, Duration lease, Wake wake) {
+  ServerWatch(
+      ProcessRuntime runtime,
+      LockService locks,
+      FileSystem fs,
+      Layout layout,
+      Duration lease,
+      Wake wake) {
+    this.runtime = runtime;
     this.locks = locks;
     this.fs = fs;
     this.layout = layout;
     this.fence = new LogFence(fs);
     this.leaseWait = lease.plus(lease.dividedBy(DRIFT_PARTS));
     this.wake = wake;
-    this.fencers =
-        Executors.newCachedThreadPool(
-            task -> {
-              Thread thread = new Thread(task, "fencer");
-              thread.setDaemon(true);
-              return thread;
-            });
+    this.fencers = runtime.pool("fencer", FENCERS_MAX);
+    this.refreshing = runtime.newLock();
   }
 
   /**
-   * Looks who lives, and begins to fence who does not any more.
+   * Refreshes the live servers and starts fencing missing ones.
    *
    * @param listLogs whether to look also for log directories of servers never seen
    */
   void refresh(boolean listLogs) throws IOException {
-    synchronized (refreshing) {
-      look(listLogs);
+    refreshing.lock();
+    try {
+      Set<ServerId> suspects = new TreeSet<>();
+      if (listLogs) {
+        suspects.addAll(serversWithLogs());
+      }
+      saw(ServerInfo.all(locks), suspects);
+    } finally {
+      refreshing.unlock();
     }
   }
 
-  private void look(boolean listLogs) throws IOException {
-    Set<ServerId> suspects = new HashSet<>();
-    if (listLogs) {
-      suspects.addAll(serversWithLogs());
-    }
-    Map<ServerId, ServerInfo> now = ServerInfo.all(locks);
-    synchronized (this) {
-      suspects.addAll(live.keySet());
-      for (ServerId server : live.keySet()) {
-        if (!now.containsKey(server)) {
-          LOG.warn(
-              "Tablet server {} has lost its lock: fencing it after its lease, {} ms",
-              server,
-              leaseWait.toMillis());
-        }
+  private synchronized void saw(Map<ServerId, ServerInfo> now, Set<ServerId> suspects) {
+    suspects.addAll(live.keySet());
+    for (ServerId server : live.keySet()) {
+      if (!now.containsKey(server)) {
+        LOG.warn(
+            "Tablet server {} has lost its lock: fencing it after its lease, {} ms",
+            server,
+            leaseWait.toMillis());
       }
-      for (ServerId server : now.keySet()) {
-        if (!live.containsKey(server)) {
-          LOG.info("Tablet server {} is there", server);
-        }
-      }
-      now.keySet().removeAll(withoutLog); // It took its lock too late and has lost its log.
-      live = now;
-      suspects.forEach(this::beginFence);
     }
+    Map<ServerId, ServerInfo> alive = new TreeMap<>(now);
+    alive.keySet().removeIf(this::isDoomed);
+    for (ServerId server : alive.keySet()) {
+      if (!live.containsKey(server)) {
+        LOG.info("Tablet server {} is there", server);
+      }
+      spare(server); // Should it go again, its lease counts from then.
+    }
+    live = alive;
+    suspects.forEach(this::beginFence);
+  }
+
+  /** Whether the server took its lock too late: its log is taken, or about to be. */
+  private boolean isDoomed(ServerId server) {
+    Fencing begun = fencing.get(server);
+    return fenced.contains(server) || (begun != null && begun.stage != Stage.LEASE);
   }
 
   /** A record names {@code server}: if it has no lock, it is fenced. */
@@ -121,77 +159,128 @@ final class ServerWatch implements AutoCloseable {
   }
 
   private synchronized void beginFence(ServerId server) {
-    if (!live.containsKey(server) && !fenced.contains(server) && fencing.add(server)) {
-      fencers.execute(() -> fence(server));
+    if (!closed
+        && !live.containsKey(server)
+        && !fenced.contains(server)
+        && !fencing.containsKey(server)) {
+      Fencing begun = new Fencing(server);
+      fencing.put(server, begun);
+      goOn(begun, Stage.LEASE, leaseWait);
     }
   }
 
-  private void fence(ServerId server) {
+  /** Takes the next step at {@code stage} after {@code delay}. */
+  private synchronized void goOn(Fencing begun, Stage stage, Duration delay) {
+    if (closed) {
+      return;
+    }
+    begun.stage = stage;
+    begun.timer =
+        runtime.after(
+            delay,
+            () -> {
+              try {
+                fencers.execute(() -> step(begun));
+              } catch (RejectedExecutionException e) {
+                LOG.debug("The watch is closed", e);
+              }
+            });
+  }
+
+  private void step(Fencing begun) {
     try {
-      Thread.sleep(leaseWait.toMillis());
-      boolean cameUp = false;
-      while (true) {
-        try {
-          boolean locked = locks.read(LockPaths.server(server)).isPresent();
-          if (!hasNoLog(server)) {
-            if (locked) {
-              spare(server);
-              return;
+      switch (stage(begun)) {
+        case LEASE -> {
+          if (hasLock(begun.server)) {
+            LOG.info("Tablet server {} has its lock: it was just starting", begun.server);
+            synchronized (this) {
+              spare(begun.server);
             }
-            fence.fence(layout.logs(server), layout.recovery(server));
-            tookLog(server);
-            locked = locks.read(LockPaths.server(server)).isPresent();
+            wake.look();
+          } else if (doom(begun)) {
+            takeLog(begun);
           }
-          if (locked) {
-            cameUp = true;
-            takeLock(server);
-          }
-          if (cameUp) {
-            // While it was fenced: it may have answered since, under a lease of its own.
-            Thread.sleep(leaseWait.toMillis());
-          }
-          break;
-        } catch (IOException | RuntimeException e) {
-          LOG.warn("Cannot fence tablet server {} yet", server, e);
-          Thread.sleep(RETRY.toMillis());
         }
+        case LOG -> takeLog(begun);
+        case LOCK -> takeLock(begun);
+        case LATE_LEASE -> end(begun);
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return; // This master ends; the next one fences.
+    } catch (IOException | RuntimeException | Error e) {
+      boolean ends;
+      synchronized (this) {
+        ends = closed;
+      }
+      if (ends) {
+        LOG.debug("This master ends; the next one fences {}", begun.server, e);
+        return;
+      }
+      LOG.warn("Cannot fence tablet server {} yet", begun.server, e);
+      goOn(begun, stage(begun), RETRY);
     }
+  }
+
+  private synchronized Stage stage(Fencing begun) {
+    return begun.stage;
+  }
+
+  /**
+   * From now on the server is not spared.
+   *
+   * @return false where it was spared before
+   */
+  private synchronized boolean doom(Fencing begun) {
+    if (fencing.get(begun.server) != begun) {
+      return false;
+    }
+    begun.stage = Stage.LOG;
+    return true;
+  }
+
+  private void takeLog(Fencing begun) throws IOException {
+    fence.fence(layout.logs(begun.server), layout.recovery(begun.server));
     synchronized (this) {
-      fencing.remove(server);
-      fenced.add(server);
+      begun.stage = Stage.LOCK;
     }
-    LOG.info("Tablet server {} is fenced", server);
+    takeLock(begun);
+  }
+
+  private void takeLock(Fencing begun) throws IOException {
+    if (hasLock(begun.server)) {
+      deleteLock(begun.server);
+      goOn(begun, Stage.LATE_LEASE, leaseWait);
+    } else {
+      end(begun);
+    }
+  }
+
+  private void end(Fencing begun) {
+    synchronized (this) {
+      fencing.remove(begun.server);
+      fenced.add(begun.server);
+    }
+    LOG.info("Tablet server {} is fenced", begun.server);
     wake.lookAtAll(); // It may have split tablets that are known whole.
   }
 
-  private synchronized boolean hasNoLog(ServerId server) {
-    return withoutLog.contains(server);
-  }
-
-  private synchronized void tookLog(ServerId server) {
-    withoutLog.add(server);
-    live = new TreeMap<>(live);
-    live.remove(server);
-  }
-
-  /** A server that had its log directory already but not yet its lock: it was only starting. */
+  /** The server is alive: it is not fenced now. */
   private synchronized void spare(ServerId server) {
-    LOG.info("Tablet server {} has its lock: it was just starting", server);
-    fencing.remove(server);
-    wake.look();
+    Fencing begun = fencing.remove(server);
+    if (begun != null) {
+      begun.timer.cancel();
+    }
   }
 
   /** A server's process is known to have ended: its lock need not be waited for. */
   void exited(ServerId server) throws IOException {
-    takeLock(server);
+    deleteLock(server);
     wake.look();
   }
 
-  private void takeLock(ServerId server) throws IOException {
+  private boolean hasLock(ServerId server) throws IOException {
+    return locks.read(LockPaths.server(server)).isPresent();
+  }
+
+  private void deleteLock(ServerId server) throws IOException {
     Optional<VersionedData> lock = locks.read(LockPaths.server(server));
     while (lock.isPresent() && !locks.delete(LockPaths.server(server), lock.get().version())) {
       lock = locks.read(LockPaths.server(server)); // Its last renewal came in between.
@@ -213,14 +302,9 @@ final class ServerWatch implements AutoCloseable {
     return new TreeMap<>(live);
   }
 
-  /** Whether {@code server} held its lock at the last look. */
-  synchronized boolean isLive(ServerId server) {
-    return live.containsKey(server);
-  }
-
   /** The servers that can write nothing any more. */
   synchronized Set<ServerId> fenced() {
-    return new HashSet<>(fenced);
+    return new TreeSet<>(fenced);
   }
 
   /** Whether some server is being fenced. */
@@ -229,7 +313,7 @@ final class ServerWatch implements AutoCloseable {
   }
 
   private Set<ServerId> serversWithLogs() throws IOException {
-    Set<ServerId> servers = new HashSet<>();
+    Set<ServerId> servers = new TreeSet<>();
     try {
       for (FileStatus directory : fs.listStatus(layout.logs())) {
         try {
@@ -247,6 +331,10 @@ final class ServerWatch implements AutoCloseable {
   /** Ends fencing; the next master begins it again. */
   @Override
   public void close() {
-    fencers.shutdownNow();
+    synchronized (this) {
+      closed = true;
+      fencing.values().forEach(begun -> begun.timer.cancel());
+    }
+    fencers.close();
   }
 }

@@ -9,6 +9,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.FileRef;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -35,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * the grace, or are orphans of an epoch that is over. A mark whose tablets do not cover the table
  * once was made while a split went on and is void.
  *
- * <p>Used by one thread.
+ * <p>Safe for use by any number of threads: one sweep at a time.
  */
 final class Sweeper {
   private static final Logger LOG = LoggerFactory.getLogger(Sweeper.class);
@@ -46,20 +48,22 @@ final class Sweeper {
   private final Layout layout;
   private final Duration grace;
   private final InstantSource clock;
+  private final Lock sweeping;
 
   Sweeper(
+      ProcessRuntime runtime,
       TabletRecords records,
       Schemas schemas,
       FileSystem fs,
       Layout layout,
-      Duration grace,
-      InstantSource clock) {
+      Duration grace) {
     this.records = records;
     this.schemas = schemas;
     this.fs = fs;
     this.layout = layout;
     this.grace = grace;
-    this.clock = clock;
+    this.clock = runtime.wallClock();
+    this.sweeping = runtime.newLock();
   }
 
   /**
@@ -68,6 +72,15 @@ final class Sweeper {
    * @return how many files and log directories it deleted
    */
   int sweep() throws IOException {
+    sweeping.lock();
+    try {
+      return sweepAll();
+    } finally {
+      sweeping.unlock();
+    }
+  }
+
+  private int sweepAll() throws IOException {
     List<Path> fencedLogs = list(layout.recovery()).stream().map(FileStatus::getPath).toList();
     List<TableId> tables = new ArrayList<>(List.of(TableId.ROOT, TableId.METADATA));
     boolean settled = true;

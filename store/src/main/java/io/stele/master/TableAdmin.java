@@ -12,13 +12,15 @@ import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.fs.FileSystem;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +29,9 @@ import org.slf4j.LoggerFactory;
  * Tables coming and going, each in steps that can be repeated (see {@link Schemas}): a step that
  * failed, or a master that ended between two, is made up for by {@link #resume} and {@link #clean}.
  *
- * <p>Safe for use by any number of threads: one change at a time.
+ * <p>One change is made at a time. Requests wait for their turn; the master's loop ({@link
+ * #resume}, {@link #clean}) never does, but tries again at its next step. Safe for use by any
+ * number of threads.
  */
 final class TableAdmin {
   private static final Logger LOG = LoggerFactory.getLogger(TableAdmin.class);
@@ -37,125 +41,192 @@ final class TableAdmin {
   private final TabletRecords records;
   private final FileSystem fs;
   private final Layout layout;
-  private final Map<TableId, StoredTable> dropping = new HashMap<>();
+  private final Lock changing;
+  private final Map<TableId, StoredTable> dropping = new TreeMap<>(); // Guarded by this.
 
-  TableAdmin(Schemas schemas, TabletRecords records, FileSystem fs, Layout layout) {
+  TableAdmin(
+      ProcessRuntime runtime,
+      Schemas schemas,
+      TabletRecords records,
+      FileSystem fs,
+      Layout layout) {
+    this.changing = runtime.newLock();
     this.schemas = schemas;
     this.records = records;
     this.fs = fs;
     this.layout = layout;
   }
 
+  /** The schemas of all tables. */
+  Schemas schemas() {
+    return schemas;
+  }
+
   /** Makes a table; its tablets are still to be assigned. */
-  synchronized StoredTable create(TableSchema schema, List<Bytes> splitRows) throws IOException {
+  StoredTable create(TableSchema schema, List<Bytes> splitRows) throws IOException {
     check(schema.name(), splitRows);
-    if (schemas.byName(schema.name()).isPresent()) {
-      throw exists(schema.name());
-    }
-    StoredTable table = schemas.create(schema, splitRows);
-    try {
-      return finish(table);
-    } catch (SteleException e) {
-      if (e.code() == SteleException.Code.REFUSED) {
-        throw e;
-      }
-      throw SteleException.outcomeUnknown(
-          "table "
-              + schema.name()
-              + " is being created, but METADATA could not be written yet; the master goes on trying: "
-              + e.getMessage(),
-          e);
-    }
+    return change(
+        () -> {
+          if (schemas.byName(schema.name()).isPresent()) {
+            throw exists(schema.name());
+          }
+          StoredTable table = schemas.create(schema, splitRows);
+          try {
+            return finish(table);
+          } catch (SteleException e) {
+            if (e.code() == SteleException.Code.REFUSED) {
+              throw e;
+            }
+            throw SteleException.outcomeUnknown(
+                "table "
+                    + schema.name()
+                    + " is being created, but METADATA could not be written yet; the master goes on"
+                    + " trying: "
+                    + e.getMessage(),
+                e);
+          }
+        });
   }
 
   /**
    * Changes a table's schema, if it is {@code before} where that is given; the servers are still to
    * be told.
    */
-  synchronized StoredTable alter(TableSchema schema, Optional<TableSchema> before)
-      throws IOException {
-    StoredTable table = schemas.require(schema.name());
-    if (before.isPresent() && !before.get().equals(table.schema())) {
-      throw SteleException.refused(
-          "table "
-              + schema.name()
-              + " was altered by somebody else meanwhile and nothing was changed: look at it again");
-    }
-    return schemas.alter(table, schema);
+  StoredTable alter(TableSchema schema, Optional<TableSchema> before) throws IOException {
+    return change(
+        () -> {
+          StoredTable table = schemas.require(schema.name());
+          if (before.isPresent() && !before.get().equals(table.schema())) {
+            throw SteleException.refused(
+                "table "
+                    + schema.name()
+                    + " was altered by somebody else meanwhile and nothing was changed: look at it"
+                    + " again");
+          }
+          return schemas.alter(table, schema);
+        });
   }
 
   /** Has a table go; its tablets are still to be given up. */
-  synchronized StoredTable drop(String name) throws IOException {
-    StoredTable table = schemas.require(name);
-    if (table.id().isSystem()) {
-      throw SteleException.refused("table " + name + " is Stele's own and cannot be dropped");
-    }
-    table = schemas.advance(table, StoredTable.State.DROPPING);
-    schemas.releaseName(table);
-    dropping.put(table.id(), table);
-    LOG.info("Table {} ({}) is being dropped", name, table.id());
-    return table;
+  StoredTable drop(String name) throws IOException {
+    return change(
+        () -> {
+          StoredTable found = schemas.require(name);
+          if (found.id().isSystem()) {
+            throw SteleException.refused("table " + name + " is Stele's own and cannot be dropped");
+          }
+          StoredTable table = schemas.advance(found, StoredTable.State.DROPPING);
+          goesOnDropping(table);
+          LOG.info("Table {} ({}) is being dropped", name, table.id());
+          return table;
+        });
   }
 
-  /** Goes on with what was begun earlier, by this master or another. */
-  synchronized void resume() throws IOException {
-    for (StoredTable table : schemas.all()) {
-      switch (table.state()) {
-        case READY -> {}
-        case CREATING -> {
-          try {
-            finish(table);
-          } catch (SteleException e) {
-            LOG.warn("Table {} cannot be created yet: {}", table.schema().name(), e.getMessage());
+  /** A change of one table. */
+  @FunctionalInterface
+  private interface Change {
+    StoredTable make() throws IOException;
+  }
+
+  private StoredTable change(Change change) throws IOException {
+    changing.lock();
+    try {
+      return change.make();
+    } finally {
+      changing.unlock();
+    }
+  }
+
+  /**
+   * Goes on with what was begun earlier, by this master or another.
+   *
+   * @return false where a change is under way: try again
+   */
+  boolean resume() throws IOException {
+    if (!changing.tryLock()) {
+      return false;
+    }
+    try {
+      for (StoredTable table : schemas.all()) {
+        switch (table.state()) {
+          case READY -> {}
+          case CREATING -> {
+            try {
+              finish(table);
+            } catch (SteleException e) {
+              LOG.warn("Table {} cannot be created yet: {}", table.schema().name(), e.getMessage());
+            }
           }
-        }
-        case DROPPING -> {
-          schemas.releaseName(table);
-          dropping.put(table.id(), table);
+          case DROPPING -> goesOnDropping(table);
         }
       }
+      return true;
+    } finally {
+      changing.unlock();
     }
+  }
+
+  private void goesOnDropping(StoredTable table) throws IOException {
+    synchronized (this) {
+      dropping.put(table.id(), table);
+    }
+    schemas.releaseName(table);
   }
 
   /** The tables whose tablets are to go. */
   synchronized Set<TableId> dropping() {
-    return new HashSet<>(dropping.keySet());
+    return new TreeSet<>(dropping.keySet());
   }
 
   /**
    * Removes the records of tablets of dropped tables that nobody has any more, and what else there
-   * is of a table once none is left.
+   * is of a table once none is left. Does nothing while a change is under way.
    *
    * @return whether something was removed
    */
-  synchronized boolean clean() throws IOException {
-    if (dropping.isEmpty()) {
+  boolean clean() throws IOException {
+    List<StoredTable> going;
+    synchronized (this) {
+      going = List.copyOf(dropping.values());
+    }
+    if (going.isEmpty() || !changing.tryLock()) {
       return false;
     }
-    boolean removed = false;
-    for (StoredTable table : List.copyOf(dropping.values())) {
-      List<TabletRecord> left = records.readAll(table.id());
-      // In order, and none before all are given up: a record may count only because of the next.
-      if (left.stream().allMatch(record -> record.assignment().state() == Assignment.State.NONE)) {
-        for (TabletRecord record : left) {
-          try {
-            records.delete(record);
-          } catch (RecordChangedException e) {
-            LOG.debug("{} was changed meanwhile", record, e); // The next look shows how it is.
-          }
-          removed = true;
-        }
+    try {
+      boolean removed = false;
+      for (StoredTable table : going) {
+        removed |= clean(table);
       }
-      if (left.isEmpty()) {
-        records.deleteTentatives(table.id());
-        fs.delete(layout.table(table.id()), true);
-        schemas.delete(table);
+      return removed;
+    } finally {
+      changing.unlock();
+    }
+  }
+
+  private boolean clean(StoredTable table) throws IOException {
+    List<TabletRecord> left = records.readAll(table.id());
+    if (left.isEmpty()) {
+      records.deleteTentatives(table.id());
+      fs.delete(layout.table(table.id()), true);
+      schemas.delete(table);
+      synchronized (this) {
         dropping.remove(table.id());
-        LOG.info("Table {} ({}) is gone", table.schema().name(), table.id());
-        removed = true;
+      }
+      LOG.info("Table {} ({}) is gone", table.schema().name(), table.id());
+      return true;
+    }
+    // In order, and none before all are given up: a record may count only because of the next.
+    if (left.stream().anyMatch(record -> record.assignment().state() != Assignment.State.NONE)) {
+      return false;
+    }
+    for (TabletRecord record : left) {
+      try {
+        records.delete(record);
+      } catch (RecordChangedException e) {
+        LOG.debug("{} was changed meanwhile", record, e); // The next look shows how it is.
       }
     }
-    return removed;
+    return true;
   }
 
   private StoredTable finish(StoredTable table) throws IOException {

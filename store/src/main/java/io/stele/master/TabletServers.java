@@ -2,11 +2,12 @@ package io.stele.master;
 
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
-import io.stele.model.Bytes;
 import io.stele.model.ServerId;
+import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
-import io.stele.wire.ControlClient;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.DescribeTableRequestProto;
@@ -17,13 +18,11 @@ import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletRequestProto;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import org.apache.hadoop.conf.Configuration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,117 +30,146 @@ import org.slf4j.LoggerFactory;
  * The master's requests to tablet servers. What they do shows in the tablets' records, so a request
  * that is lost is simply made again.
  *
- * <p>Safe for use by any number of threads.
+ * <p>There is at most one request under way for a tablet, and a few for a server, so that a server
+ * that hangs does not keep all threads. Safe for use by any number of threads.
  */
 final class TabletServers implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServers.class);
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final int CALLERS_MAX = 32;
+  private static final int CALLERS_PER_SERVER_MAX = 2;
 
-  private final Configuration conf;
-  private final Map<Address, ControlClient<TabletServerProtocol>> clients = new HashMap<>();
-  private final Set<String> underWay = new HashSet<>();
-  private final ExecutorService callers;
+  private final ControlPlane plane;
+  private final WorkerPool callers;
 
-  TabletServers(Configuration conf) {
-    this.conf = conf;
-    this.callers =
-        Executors.newCachedThreadPool(
-            task -> {
-              Thread thread = new Thread(task, "master-caller");
-              thread.setDaemon(true);
-              return thread;
-            });
+  // Guarded by this.
+  private final Map<Address, Queue> queues = new HashMap<>();
+  private final Set<TabletId> underWay = new HashSet<>();
+
+  /** Requests to one server that wait for a caller, and how many callers it has. */
+  private static final class Queue {
+    final ArrayDeque<Request> waiting = new ArrayDeque<>();
+    int callers;
   }
 
-  /** Asks for {@code record}'s tablet to be loaded, unless such a request is still under way. */
+  /** A request whose answer nobody waits for. */
+  private record Request(
+      TabletId tablet, String what, ControlPlane.Call<TabletServerProtocol, ?> call) {}
+
+  TabletServers(ProcessRuntime runtime, ControlPlane plane) {
+    this.plane = plane;
+    this.callers = runtime.pool("master-caller", CALLERS_MAX);
+  }
+
+  /** Asks for {@code record}'s tablet to be loaded, unless a request for it is still under way. */
   void load(ServerId server, ServerInfo info, TabletRecord record) {
     LoadTabletRequestProto request =
         LoadTabletRequestProto.newBuilder().setTablet(ref(record)).build();
-    later("load " + record.id() + " at " + server, info, p -> p.loadTablet(null, request));
+    later(
+        info,
+        new Request(
+            record.id(),
+            "load " + record.id() + " at " + server,
+            p -> p.loadTablet(null, request)));
   }
 
-  /** Asks for {@code record}'s tablet to be given up and its data to be thrown away. */
+  /**
+   * Asks for {@code record}'s tablet to be given up and its data to be thrown away, unless a
+   * request for it is still under way.
+   */
   void discard(ServerId server, ServerInfo info, TabletRecord record) {
     UnloadTabletRequestProto request =
         UnloadTabletRequestProto.newBuilder().setTablet(ref(record)).setDiscard(true).build();
-    later("discard " + record.id() + " at " + server, info, p -> p.unloadTablet(null, request));
+    later(
+        info,
+        new Request(
+            record.id(),
+            "discard " + record.id() + " at " + server,
+            p -> p.unloadTablet(null, request)));
   }
 
   /** Tells the server that a table's schema changed. */
   void refreshSchema(ServerInfo info, String table) throws IOException {
-    call(
-        info,
-        p -> p.refreshSchema(null, DescribeTableRequestProto.newBuilder().setName(table).build()));
+    DescribeTableRequestProto request =
+        DescribeTableRequestProto.newBuilder().setName(table).build();
+    call(info.control(), p -> p.refreshSchema(null, request));
   }
 
   /** What the server says of itself. */
   ServerReportResponseProto report(ServerInfo info) throws IOException {
-    return call(info, p -> p.report(null, EmptyProto.getDefaultInstance()));
+    return call(info.control(), p -> p.report(null, EmptyProto.getDefaultInstance()));
   }
 
   static TabletRefProto ref(TabletRecord record) {
-    Bytes row = record.row();
     return TabletRefProto.newBuilder()
         .setTableId(record.id().table().value())
         .setTablet(record.id().name())
         .setEpoch(record.assignment().epoch())
-        .setMetadataRow(ByteStrings.of(row))
+        .setMetadataRow(ByteStrings.of(record.row()))
         .build();
   }
 
-  private <R> void later(
-      String what, ServerInfo info, ControlPlane.Call<TabletServerProtocol, R> call) {
-    synchronized (underWay) {
-      if (!underWay.add(what)) {
+  private void later(ServerInfo info, Request request) {
+    Address server = info.control();
+    synchronized (this) {
+      if (!underWay.add(request.tablet())) {
         return;
       }
+      Queue queue = queues.computeIfAbsent(server, address -> new Queue());
+      queue.waiting.add(request);
+      if (queue.callers == CALLERS_PER_SERVER_MAX) {
+        return;
+      }
+      queue.callers++;
     }
-    callers.execute(
-        () -> {
-          try {
-            call(info, call);
-          } catch (IOException | RuntimeException e) {
-            LOG.info("Asked to {}: {}", what, e.toString());
-          } finally {
-            synchronized (underWay) {
-              underWay.remove(what);
-            }
-          }
-        });
+    callers.execute(() -> callAll(server));
   }
 
-  private <R> R call(ServerInfo info, ControlPlane.Call<TabletServerProtocol, R> call)
-      throws IOException {
-    ControlClient<TabletServerProtocol> client;
-    synchronized (clients) {
-      client = clients.get(info.control());
-      if (client == null) {
-        client = ControlClient.connect(conf, info.control(), TabletServerProtocol.class, TIMEOUT);
-        clients.put(info.control(), client);
+  private void callAll(Address server) {
+    for (Request next = next(server); next != null; next = next(server)) {
+      try {
+        call(server, next.call());
+      } catch (IOException | RuntimeException | Error e) {
+        LOG.info("Asked to {}: {}", next.what(), e.toString());
+      } finally {
+        synchronized (this) {
+          underWay.remove(next.tablet());
+        }
       }
     }
-    return client.call(call);
   }
 
-  /** Forgets the connections to servers that are gone. */
-  void retain(Set<Address> addresses) {
-    synchronized (clients) {
-      clients
-          .entrySet()
-          .removeIf(
-              entry -> {
-                boolean gone = !addresses.contains(entry.getKey());
-                if (gone) {
-                  entry.getValue().close();
-                }
-                return gone;
-              });
+  /** The next request to {@code server}; null where there is none, and the caller is done. */
+  private synchronized Request next(Address server) {
+    Queue queue = queues.get(server);
+    Request next = queue.waiting.poll();
+    if (next == null && --queue.callers == 0) {
+      queues.remove(server);
     }
+    return next;
+  }
+
+  private <R> R call(Address server, ControlPlane.Call<TabletServerProtocol, R> call)
+      throws IOException {
+    return plane.call(server, TabletServerProtocol.class, TIMEOUT, call);
+  }
+
+  /** Forgets the connections to servers that are gone, and what was to be asked of them. */
+  void retain(Set<Address> addresses) {
+    synchronized (this) {
+      queues.forEach(
+          (server, queue) -> {
+            if (!addresses.contains(server)) {
+              queue.waiting.forEach(request -> underWay.remove(request.tablet()));
+              queue.waiting.clear();
+            }
+          });
+    }
+    plane.retain(addresses);
   }
 
   @Override
   public void close() {
-    callers.shutdownNow();
-    retain(Set.of());
+    callers.close();
   }
 }

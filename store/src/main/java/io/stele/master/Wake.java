@@ -1,35 +1,55 @@
 package io.stele.master;
 
+import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CompletableFuture;
 
-/** Tells the master's loop to look again. Safe for use by any number of threads. */
+/** Wakes the master's loop. Safe for use by any number of threads. */
 final class Wake {
-  private final Semaphore calls = new Semaphore(0);
-  private final AtomicBoolean all = new AtomicBoolean(true);
+  private final ProcessRuntime runtime;
+
+  // Guarded by this.
+  private CompletableFuture<Void> called = new CompletableFuture<>();
+  private boolean all = true;
+
+  Wake(ProcessRuntime runtime) {
+    this.runtime = runtime;
+  }
 
   /** Something may have changed: look soon. */
   void look() {
-    calls.release();
+    CompletableFuture<Void> waiting;
+    synchronized (this) {
+      waiting = called;
+    }
+    waiting.complete(null);
   }
 
   /** Tables or servers changed: read all records, soon. */
   void lookAtAll() {
-    all.set(true);
-    calls.release();
+    synchronized (this) {
+      all = true;
+    }
+    look();
   }
 
-  /** Whether all records are to be read; asking is a promise to. */
-  boolean takeAll() {
-    return all.getAndSet(false);
+  /** Whether all records are to be read; whoever asks promises to read them. */
+  synchronized boolean takeAll() {
+    boolean taken = all;
+    all = false;
+    return taken;
   }
 
-  /** Waits until called, for so long at most. */
+  /** Waits until called, or until {@code pause} has passed. For the one thread of the loop. */
   void await(Duration pause) throws InterruptedException {
-    if (calls.tryAcquire(pause.toMillis(), TimeUnit.MILLISECONDS)) {
-      calls.drainPermits();
+    CompletableFuture<Void> waiting;
+    synchronized (this) {
+      waiting = called;
+    }
+    if (runtime.await(waiting, pause)) {
+      synchronized (this) {
+        called = new CompletableFuture<>();
+      }
     }
   }
 }

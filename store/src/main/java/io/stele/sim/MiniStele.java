@@ -69,7 +69,8 @@ public final class MiniStele implements AutoCloseable {
   private record ServerProcess(
       TabletServer server, LockService locks, Transport transport, FileSystem fs) {}
 
-  private record MasterProcess(Master master, LockService locks, DataClient plane, FileSystem fs) {}
+  private record MasterProcess(
+      Master master, LockService locks, Transport transport, FileSystem fs) {}
 
   private MiniStele(Configuration conf, Site site, long seed) throws IOException {
     this.conf = conf;
@@ -123,9 +124,10 @@ public final class MiniStele implements AutoCloseable {
   public synchronized Master startMaster() throws IOException {
     FileSystem fs = site.mount();
     LockService session = site.connect();
-    DataClient toServers = new DataClient(DataClient.Options.DEFAULT);
-    Master master = Master.start(conf, fs, session, toServers, HOST);
-    masters.add(new MasterProcess(master, session, toServers, fs));
+    Transport transport = new NetworkTransport(conf, HOST);
+    Master master =
+        Master.start(new Master.Environment(conf, SystemRuntime.INSTANCE, fs, session, transport));
+    masters.add(new MasterProcess(master, session, transport, fs));
     return master;
   }
 
@@ -229,7 +231,7 @@ public final class MiniStele implements AutoCloseable {
   private void kill(MasterProcess process) {
     site.kill(process.fs(), random);
     process.master().close();
-    process.plane().close();
+    process.transport().close();
     process.locks().close();
   }
 

@@ -1,0 +1,160 @@
+package io.stele.master;
+
+import io.stele.config.ClusterConfig;
+import io.stele.config.Keys;
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.metadata.Bootstrap;
+import io.stele.metadata.Layout;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletRecords;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.wire.Address;
+import io.stele.wire.MasterProtocol;
+import io.stele.wire.Transport;
+import io.stele.wire.control.ControlProtos.MasterService;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Consumer;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The elected master, wired: everything it needs, opened in order and closed in reverse.
+ *
+ * <p>Begun by one thread; {@link #sweep} and {@link #close} may be called by any.
+ */
+final class ActiveMaster implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ActiveMaster.class);
+  // Short, so that the loop does not wait for a server that has died while others need it.
+  private static final Duration LOOP_TIMEOUT = Duration.ofSeconds(3);
+  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(30);
+  private static final int REQUEST_HANDLERS = 8;
+
+  private final ProcessRuntime runtime;
+  private final Consumer<Throwable> failed;
+  private final Deque<AutoCloseable> open = new ArrayDeque<>();
+  private Address address;
+  private Sweeper sweeper;
+  private volatile boolean closed;
+
+  private ActiveMaster(ProcessRuntime runtime, Consumer<Throwable> failed) {
+    this.runtime = runtime;
+    this.failed = failed;
+  }
+
+  /**
+   * Prepares the cluster's directory, serves requests, and starts the loop.
+   *
+   * @param failed told when the master cannot go on
+   */
+  static ActiveMaster begin(
+      Master.Environment environment, ClusterConfig cluster, Consumer<Throwable> failed)
+      throws IOException {
+    ActiveMaster master = new ActiveMaster(environment.runtime(), failed);
+    try {
+      master.wire(environment, cluster);
+      return master;
+    } catch (IOException | RuntimeException e) {
+      master.close();
+      throw e;
+    }
+  }
+
+  private void wire(Master.Environment environment, ClusterConfig cluster) throws IOException {
+    Configuration conf = environment.conf();
+    FileSystem fs = environment.fs();
+    LockService locks = environment.locks();
+    Transport transport = environment.transport();
+    TabletAccess access = opened(new TabletAccess(locks, transport.dataPlane(), runtime.random()));
+    TabletRecords forLoop =
+        new TabletRecords(locks, access, LOOP_TIMEOUT, runtime.wallClock(), runtime.random());
+    TabletRecords records =
+        new TabletRecords(locks, access, REQUEST_TIMEOUT, runtime.wallClock(), runtime.random());
+    Schemas schemas = new Schemas(locks);
+
+    Layout layout = Bootstrap.begin(fs, cluster.root(), locks, records);
+    TableAdmin tables = new TableAdmin(runtime, schemas, forLoop, fs, layout);
+    TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));
+    Wake wake = new Wake(runtime);
+    ServerWatch servers =
+        opened(new ServerWatch(runtime, locks, fs, layout, cluster.lease(), wake));
+    MasterLoop loop = new MasterLoop(runtime, forLoop, servers, requests, tables, wake);
+    sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
+
+    MasterRequests service = new MasterRequests(runtime, loop, tables, records, servers, requests);
+    Transport.Listener control =
+        opened(
+            transport.serveControl(
+                Keys.MASTER_PORT.in(conf),
+                REQUEST_HANDLERS,
+                MasterProtocol.class,
+                MasterService.newReflectiveBlockingService(service)));
+    address = new Address(transport.host(), control.port());
+    service.servesAt(address);
+
+    run("master-loop", loop);
+    open.push(loop::stop);
+    opened(locks.watch(LockPaths.SERVERS, servers::locksChanged));
+    run("master-sweep", () -> sweepNowAndThen(Keys.SWEEP_INTERVAL.in(conf)));
+  }
+
+  Address address() {
+    return address;
+  }
+
+  /** Sweeps once, now. */
+  int sweep() throws IOException {
+    return sweeper.sweep();
+  }
+
+  private void sweepNowAndThen(Duration interval) {
+    while (!closed) {
+      try {
+        runtime.sleep(interval);
+        sweep();
+      } catch (InterruptedException e) {
+        return; // The master is closed.
+      } catch (IOException | RuntimeException e) {
+        if (!closed) {
+          LOG.warn("Could not sweep; tries again after {}", interval, e);
+        }
+      }
+    }
+  }
+
+  private void run(String name, Runnable work) {
+    Runnable guarded =
+        () -> {
+          try {
+            work.run();
+          } catch (RuntimeException | Error e) {
+            failed.accept(e); // A master without this thread would only be in the way.
+          }
+        };
+    open.push(runtime.start(name, guarded)::interrupt);
+  }
+
+  private <T extends AutoCloseable> T opened(T resource) {
+    open.push(resource);
+    return resource;
+  }
+
+  /** Ends everything; the next master finishes what was under way. */
+  @Override
+  public void close() {
+    closed = true;
+    while (!open.isEmpty()) {
+      try {
+        open.pop().close();
+      } catch (Exception e) {
+        LOG.warn("While the master ended", e);
+      }
+    }
+  }
+}
