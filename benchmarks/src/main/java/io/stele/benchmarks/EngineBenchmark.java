@@ -7,6 +7,7 @@ import io.stele.format.Compression;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogKind;
+import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogStatistics;
 import io.stele.memtable.MemoryAccount;
@@ -22,6 +23,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.CaffeineBlockCache;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.OperationRequest;
@@ -84,7 +86,7 @@ public final class EngineBenchmark {
     fillWords();
     Path logs = new Path(root, "logs/" + SERVER);
     LogDirectory.create(fs, logs);
-    this.log = CommitLog.open(fs, logs, SERVER, LogKind.USER, LogOptions.DEFAULT, failure -> {});
+    this.log = CommitLog.open(SystemRuntime.INSTANCE, new LogLocation(fs, logs, SERVER, LogKind.USER), LogOptions.DEFAULT, failure -> {});
     TableSchema schema =
         TableSchema.of(
             "t",
@@ -94,13 +96,13 @@ public final class EngineBenchmark {
         Tablet.open(
             TabletSpec.empty(TABLET, 1, RowRange.ALL, schema),
             new TabletEnvironment(
+                SystemRuntime.INSTANCE,
                 fs,
                 root,
                 new CaffeineBlockCache(1L << 30, 0),
                 MemoryAccount.NONE,
                 TabletLog.of(log, TABLET),
                 edit -> {},
-                java.time.InstantSource.system(),
                 CompactionPace.UNLIMITED,
                 TabletOptions.DEFAULT),
             List.of());

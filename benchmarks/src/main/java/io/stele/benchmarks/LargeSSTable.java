@@ -6,6 +6,7 @@ import io.stele.format.ColumnKey;
 import io.stele.model.Bloom;
 import io.stele.model.Codec;
 import io.stele.model.RowRange;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.BlockCache;
 import io.stele.sstable.NoBlockCache;
 import io.stele.sstable.ReadOptions;
@@ -82,7 +83,7 @@ public final class LargeSSTable {
         SSTableOptions.DEFAULT.withCodec(Codec.NONE).withBloom(Bloom.ROW_COLUMN);
     byte[] value = new byte[VALUE_BYTES];
     new Random(1).nextBytes(value);
-    try (SSTableWriter writer = SSTableWriter.create(fs, path, options)) {
+    try (SSTableWriter writer = SSTableWriter.create(fs, path, options, SystemRuntime.INSTANCE.random().nextLong())) {
       int row = 0;
       while (writer.length() < bytes) {
         byte[] key =

@@ -6,6 +6,7 @@ import io.stele.format.ColumnKey;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogKind;
+import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
 import io.stele.log.LogStatistics;
@@ -15,6 +16,7 @@ import io.stele.model.OperationId;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -132,7 +134,7 @@ public final class LogBenchmark {
     Outcome outcome;
     try (CommitLog log =
         CommitLog.open(
-            fs, directory, SERVER, LogKind.USER, LogOptions.DEFAULT, failure::complete)) {
+            SystemRuntime.INSTANCE, new LogLocation(fs, directory, SERVER, LogKind.USER), LogOptions.DEFAULT, failure::complete)) {
       long start = System.nanoTime();
       List<Thread> threads = new ArrayList<>();
       for (int i = 0; i < Math.max(1, writers); i++) {

@@ -5,6 +5,7 @@ import io.stele.format.ColumnKey;
 import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.SSTableOptions;
 import io.stele.sstable.SSTableWriter;
 import java.io.IOException;
@@ -64,7 +65,7 @@ record SSTableFixture(FileSystem fs, Path path, long length, Bytes bytes, int ro
       throws IOException {
     Random random = new Random(1);
     byte[] value = new byte[valueBytes];
-    try (SSTableWriter writer = SSTableWriter.create(fs, path, options)) {
+    try (SSTableWriter writer = SSTableWriter.create(fs, path, options, SystemRuntime.INSTANCE.random().nextLong())) {
       for (int i = 0; i < rows; i++) {
         byte[] key = ColumnKey.of(row(i), FAMILY, QUALIFIER);
         random.nextBytes(value);

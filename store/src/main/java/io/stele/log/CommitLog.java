@@ -1,17 +1,17 @@
 package io.stele.log;
 
 import io.stele.model.Durability;
-import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.Task;
 import java.io.IOException;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,87 +40,54 @@ import org.slf4j.LoggerFactory;
 public final class CommitLog implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CommitLog.class);
 
-  private final FileSystem fs;
-  private final Path directory;
-  private final LogKind kind;
+  private final LogLocation location;
   private final LogOptions options;
   private final Consumer<IOException> onFailure;
   private final SegmentLedger ledger;
   private final CommitPipeline pipeline;
-  private final Object deleting = new Object();
-  private final List<Thread> threads = new ArrayList<>();
+  private final Lock deleting; // Held over I/O, by whoever deletes segments.
 
   private CommitLog(
-      FileSystem fs,
-      Path directory,
-      LogKind kind,
+      ProcessRuntime runtime,
+      LogLocation location,
       LogOptions options,
-      LogClock clock,
       Consumer<IOException> onFailure) {
-    this.fs = fs;
-    this.directory = directory;
-    this.kind = kind;
+    this.location = location;
     this.options = options;
     this.onFailure = onFailure;
-    this.ledger = new SegmentLedger(clock.monotonicNanos());
-    this.pipeline = new CommitPipeline(options, clock, ledger);
+    this.ledger = new SegmentLedger(runtime);
+    this.pipeline = new CommitPipeline(runtime, options, ledger);
+    this.deleting = runtime.newLock();
   }
 
   /**
    * Begins a log: its first segment is created before this returns.
    *
-   * @param directory the process's own, made by {@link LogDirectory#create}
    * @param onFailure called once, on a thread of the log, when the log has failed for good: the
    *     server must exit, at once and without acknowledging anything
    * @throws IOException where the directory is missing or has segments of this kind, or the file
    *     system cannot flush
    */
   public static CommitLog open(
-      FileSystem fs,
-      Path directory,
-      ServerId server,
-      LogKind kind,
+      ProcessRuntime runtime,
+      LogLocation location,
       LogOptions options,
       Consumer<IOException> onFailure)
       throws IOException {
-    return open(fs, directory, server, kind, options, LogClock.SYSTEM, onFailure);
-  }
-
-  /** Begins a log with a clock of its own. */
-  static CommitLog open(
-      FileSystem fs,
-      Path directory,
-      ServerId server,
-      LogKind kind,
-      LogOptions options,
-      LogClock clock,
-      Consumer<IOException> onFailure)
-      throws IOException {
-    CommitLog log = new CommitLog(fs, directory, kind, options, clock, onFailure);
-    log.start(server);
+    CommitLog log = new CommitLog(runtime, location, options, onFailure);
+    log.start();
     return log;
   }
 
-  private void start(ServerId server) throws IOException {
+  private void start() throws IOException {
     SegmentThread.Site site =
-        new SegmentThread.Site(
-            fs, directory, kind, server, pipeline, ledger, this::fail, this::deleteUnneeded);
-    List<SegmentThread> writers = new ArrayList<>();
-    for (Seat seat : pipeline.seats()) {
-      SegmentThread writer = new SegmentThread(site, seat);
-      seat.thread = thread(writer::run, Integer.toString(writers.size() + 1));
-      writers.add(writer);
-    }
-    thread(pipeline::watch, "watch");
+        new SegmentThread.Site(location, pipeline, ledger, this::fail, this::deleteUnneeded);
+    List<SegmentThread> writers =
+        pipeline.seats().stream().map(seat -> new SegmentThread(site, seat)).toList();
     writers.get(0).createFirst();
-    threads.forEach(Thread::start);
-  }
-
-  private Thread thread(Runnable work, String name) {
-    Thread thread = new Thread(work, "commit-log-" + kind.prefix() + "-" + name);
-    thread.setDaemon(true);
-    threads.add(thread);
-    return thread;
+    pipeline.start(
+        "commit-log-" + location.kind().prefix(),
+        writers.stream().<Runnable>map(writer -> writer::run).toList());
   }
 
   /** Appends a record with the log's own durability: see {@link #append(LogRecord, Durability)}. */
@@ -146,7 +113,7 @@ public final class CommitLog implements AutoCloseable {
       waiting.done.completeExceptionally(
           SteleException.retryLater(
               "the commit log in "
-                  + directory
+                  + location.directory()
                   + " has ended and nothing was written: try again, the"
                   + " tablet will be served elsewhere"));
     }
@@ -156,15 +123,6 @@ public final class CommitLog implements AutoCloseable {
   /** Whether less waits than {@link LogOptions#queuedBytesMax}; where not, refuse or wait. */
   public boolean hasRoom() {
     return pipeline.hasRoom();
-  }
-
-  /**
-   * Waits until there is room, the log has ended or {@code timeout} has passed.
-   *
-   * @return whether there is room
-   */
-  public boolean awaitRoom(Duration timeout) throws InterruptedException {
-    return pipeline.awaitRoom(timeout);
   }
 
   /**
@@ -203,7 +161,7 @@ public final class CommitLog implements AutoCloseable {
 
   /** The directory with the log's segments. */
   public Path directory() {
-    return directory;
+    return location.directory();
   }
 
   /**
@@ -213,7 +171,7 @@ public final class CommitLog implements AutoCloseable {
   @Override
   public void close() {
     pipeline.close();
-    if (threads.contains(Thread.currentThread())) {
+    if (pipeline.isOwnTask()) {
       return;
     }
     boolean interrupted = false;
@@ -226,7 +184,7 @@ public final class CommitLog implements AutoCloseable {
       }
     }
     if (interrupted) {
-      Thread.currentThread().interrupt();
+      Futures.interruptAgain();
     }
   }
 
@@ -235,18 +193,22 @@ public final class CommitLog implements AutoCloseable {
     pipeline.awaitStandby();
   }
 
-  /** The log's threads; they end after {@link #close}, but for one whose stream hangs. */
-  List<Thread> threads() {
-    return List.copyOf(threads);
+  /**
+   * The log's two writers and its watch; they end after {@link #close}, but for a writer whose
+   * stream hangs.
+   */
+  List<Task> tasks() {
+    return pipeline.tasks();
   }
 
   // In order, and none before the one before it is gone, so that what is left has no gaps.
   private void deleteUnneeded() {
-    synchronized (deleting) {
+    deleting.lock();
+    try {
       for (Optional<Long> next = ledger.unneeded(); next.isPresent(); next = ledger.unneeded()) {
-        Path file = LogDirectory.segment(directory, kind, next.get());
+        Path file = location.segment(next.get());
         try {
-          boolean existed = fs.delete(file, false);
+          boolean existed = location.fs().delete(file, false);
           LOG.debug("Deleted {}, which nobody needs any more: {}", file, existed);
           ledger.deleted(next.get());
         } catch (IOException e) {
@@ -254,6 +216,8 @@ public final class CommitLog implements AutoCloseable {
           return;
         }
       }
+    } finally {
+      deleting.unlock();
     }
   }
 
@@ -262,10 +226,12 @@ public final class CommitLog implements AutoCloseable {
     if (unknown.isEmpty()) {
       return; // Somebody else has said so.
     }
-    LOG.error("The commit log in {} has failed for good", directory, cause);
+    LOG.error("The commit log in {} has failed for good", location.directory(), cause);
     SteleException outcome =
         SteleException.outcomeUnknown(
-            "the commit log in " + directory + " has failed: the mutation may or may not be in it",
+            "the commit log in "
+                + location.directory()
+                + " has failed: the mutation may or may not be in it",
             cause);
     try {
       onFailure.accept(cause);

@@ -1,11 +1,13 @@
 package io.stele.log;
 
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.Task;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.Lock;
 
 /**
  * What waits for the log, what is under way, and which of the two writers has the turn: the monitor
@@ -37,6 +39,9 @@ final class CommitPipeline {
   /** The same for a writer without the turn when the log is to end. */
   static final Duration PATIENCE_AT_THE_END = Duration.ofSeconds(10);
 
+  /** How long the watch sleeps between two looks at what is under way. */
+  private static final Duration WATCH_INTERVAL = Duration.ofMillis(20);
+
   private static final Duration PAUSE_MAX = Duration.ofSeconds(5);
 
   private enum State {
@@ -45,17 +50,16 @@ final class CommitPipeline {
     FAILED
   }
 
+  private final ProcessRuntime runtime;
   private final LogOptions options;
-  private final LogClock clock;
   private final SegmentLedger ledger;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition room = lock.newCondition();
-  private final Condition watching = lock.newCondition();
-  private final Condition changed = lock.newCondition(); // Of seats; seldom waited for.
+  private final Lock lock;
+  private final Condition watching;
+  private final Condition changed; // Of seats; seldom waited for.
 
   // Guarded by lock, from here on.
-  private final List<Seat> seats =
-      List.of(new Seat(lock.newCondition()), new Seat(lock.newCondition()));
+  private final List<Seat> seats;
+  private List<Task> tasks = List.of();
   private final RecordQueue queue;
   private boolean rollAsked;
   private State state = State.OPEN;
@@ -73,15 +77,53 @@ final class CommitPipeline {
   private long segments;
   private long failures;
 
-  CommitPipeline(LogOptions options, LogClock clock, SegmentLedger ledger) {
+  CommitPipeline(ProcessRuntime runtime, LogOptions options, SegmentLedger ledger) {
+    this.runtime = runtime;
     this.options = options;
-    this.clock = clock;
     this.ledger = ledger;
+    this.lock = runtime.newLock();
+    this.watching = lock.newCondition();
+    this.changed = lock.newCondition();
+    this.seats = List.of(new Seat(lock.newCondition()), new Seat(lock.newCondition()));
     this.queue = new RecordQueue(options.batchBytesMax());
   }
 
   List<Seat> seats() {
     return seats;
+  }
+
+  /**
+   * Starts the log's threads: one for each seat, and the watch. It holds the lock meanwhile, so
+   * that each finds its task here.
+   */
+  void start(String name, List<Runnable> writers) {
+    lock.lock();
+    try {
+      List<Task> started = new ArrayList<>();
+      for (int i = 0; i < writers.size(); i++) {
+        Task task = runtime.start(name + "-" + (i + 1), writers.get(i));
+        seats.get(i).task = Optional.of(task);
+        started.add(task);
+      }
+      started.add(runtime.start(name + "-watch", this::watch));
+      tasks = List.copyOf(started);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  List<Task> tasks() {
+    lock.lock();
+    try {
+      return tasks;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether the caller is one of the log's threads. */
+  boolean isOwnTask() {
+    return tasks().stream().anyMatch(Task::isCurrent);
   }
 
   // For those who use the log.
@@ -109,19 +151,6 @@ final class CommitPipeline {
     lock.lock();
     try {
       return queue.bytes() < options.queuedBytesMax();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  boolean awaitRoom(Duration timeout) throws InterruptedException {
-    long left = timeout.toNanos();
-    lock.lockInterruptibly();
-    try {
-      while (queue.bytes() >= options.queuedBytesMax() && state == State.OPEN && left > 0) {
-        left = room.awaitNanos(left);
-      }
-      return queue.bytes() < options.queuedBytesMax() && state == State.OPEN;
     } finally {
       lock.unlock();
     }
@@ -291,11 +320,11 @@ final class CommitPipeline {
       while (!isOver()) {
         if (flight.isEmpty() && !queue.isEmpty()) {
           List<WaitingRecord> batch = queue.take();
-          takeOff(new Flight(seat, batch, isFullWith(batch, seat), clock.nanos()));
+          takeOff(new Flight(seat, batch, isFullWith(batch, seat), runtime.nanoTime()));
         }
         rollAsked &= seat.hasRecords();
         if (flight.isEmpty() && rollAsked && standby.isPresent()) {
-          takeOff(new Flight(seat, List.of(), true, clock.nanos()));
+          takeOff(new Flight(seat, List.of(), true, runtime.nanoTime()));
           rollAsked = false;
         }
         if (flight.isPresent()) {
@@ -320,7 +349,7 @@ final class CommitPipeline {
   boolean landed(Seat seat, Flight landed, long position) {
     lock.lock();
     try {
-      slowFlushes.add(clock.nanos() - seat.sinceNanos());
+      slowFlushes.add(runtime.nanoTime() - seat.sinceNanos());
       seat.end();
       if (!flight.equals(Optional.of(landed))) {
         return false;
@@ -332,7 +361,6 @@ final class CommitPipeline {
       ledger.grown(seat.number, position);
       seats.forEach(one -> one.failures = 0);
       queue.landed(landed.bytes);
-      room.signalAll();
       records += landed.records.size();
       bytes += landed.bytes;
       flushes += landed.records.isEmpty() ? 0 : 1;
@@ -432,13 +460,13 @@ final class CommitPipeline {
     try {
       while (!seats.stream().allMatch(seat -> seat.ended || (seat.hung && isOver()))) {
         if (seats.stream().anyMatch(Seat::isBusy)) {
-          watching.awaitNanos(clock.look().toNanos());
+          watching.awaitNanos(WATCH_INTERVAL.toNanos());
         } else {
           watchSleeps = true;
           watching.await();
           watchSleeps = false;
         }
-        look(clock.nanos());
+        look(runtime.nanoTime());
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody may interrupt the watch of a log", e);
@@ -476,7 +504,7 @@ final class CommitPipeline {
   }
 
   private void begin(Seat seat) {
-    seat.begin(clock.nanos());
+    seat.begin(runtime.nanoTime());
     if (watchSleeps) {
       watching.signal(); // Otherwise it looks soon enough by itself.
     }
@@ -487,7 +515,7 @@ final class CommitPipeline {
   }
 
   private boolean isMine(Flight one) {
-    return one.writer.thread == Thread.currentThread();
+    return one.writer.task.filter(Task::isCurrent).isPresent();
   }
 
   private boolean isTooLate(Seat seat) {
@@ -506,7 +534,7 @@ final class CommitPipeline {
     last = new SegmentLink(seat.number, seat.acknowledgedBytes);
     Optional<Flight> moved = flight.filter(one -> !one.records.isEmpty());
     flight = Optional.empty();
-    moved.ifPresent(one -> takeOff(one.to(seat, clock.nanos())));
+    moved.ifPresent(one -> takeOff(one.to(seat, runtime.nanoTime())));
     seat.wake.signal();
   }
 
@@ -544,7 +572,6 @@ final class CommitPipeline {
 
   private void signalAll() {
     seats.forEach(seat -> seat.wake.signal());
-    room.signalAll();
     watching.signal();
     changed.signalAll();
   }

@@ -1,13 +1,13 @@
 package io.stele.log;
 
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.LongSupplier;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LeaseRecoverable;
 import org.apache.hadoop.fs.Path;
@@ -35,12 +35,6 @@ public final class LogFence {
   private static final Duration FURTHER_CALLS = Duration.ofSeconds(64);
   private static final Duration POLL = Duration.ofSeconds(1);
 
-  /** How the fence waits. */
-  public interface Pause {
-    /** Returns after {@code duration}. */
-    void sleep(Duration duration) throws InterruptedException;
-  }
-
   /** A segment that is not known to be closed yet. */
   private static final class Open {
     final Path file;
@@ -53,20 +47,13 @@ public final class LogFence {
     }
   }
 
+  private final ProcessRuntime runtime;
   private final FileSystem fs;
-  private final LongSupplier monotonicNanos;
-  private final Pause pause;
 
-  /** A fence that waits on the machine's clock. */
-  public LogFence(FileSystem fs) {
-    this(fs, System::nanoTime, duration -> Thread.sleep(duration.toMillis()));
-  }
-
-  /** A fence with a clock of its own. */
-  public LogFence(FileSystem fs, LongSupplier monotonicNanos, Pause pause) {
+  /** A fence for the logs in {@code fs}. */
+  public LogFence(ProcessRuntime runtime, FileSystem fs) {
+    this.runtime = runtime;
     this.fs = fs;
-    this.monotonicNanos = monotonicNanos;
-    this.pause = pause;
   }
 
   /**
@@ -104,7 +91,7 @@ public final class LogFence {
     if (!(fs instanceof LeaseRecoverable leases)) {
       return; // No leases: such a file system has one process, or none that outlives its lock.
     }
-    long start = monotonicNanos.getAsLong();
+    long start = runtime.nanoTime();
     List<Open> open = new ArrayList<>();
     for (Segment segment : LogDirectory.segments(fs, directory)) {
       open.add(new Open(segment.path(), start));
@@ -120,20 +107,16 @@ public final class LogFence {
       }
       LOG.info("{} segments in {} are not closed yet", open.size(), directory);
       try {
-        pause.sleep(POLL);
+        runtime.sleep(POLL);
       } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        InterruptedIOException interrupted =
-            new InterruptedIOException("interrupted while closing the segments in " + directory);
-        interrupted.initCause(e);
-        throw interrupted;
+        throw Futures.interrupted(e, "closing the segments in " + directory);
       }
     }
   }
 
   private boolean isClosed(LeaseRecoverable leases, Open segment) throws IOException {
     try {
-      long now = monotonicNanos.getAsLong();
+      long now = runtime.nanoTime();
       if (segment.calls > 0 && leases.isFileClosed(segment.file)) {
         return true;
       }

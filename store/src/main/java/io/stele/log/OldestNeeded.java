@@ -2,7 +2,9 @@ package io.stele.log;
 
 import io.stele.model.TabletId;
 import java.time.Duration;
-import java.util.Map;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * The oldest segment of a log that a tablet needs: what keeps it, and all after it, from being
@@ -19,12 +21,12 @@ import java.util.Map;
  */
 public record OldestNeeded(
     long segment,
-    Map<TabletId, Long> tablets,
+    SortedMap<TabletId, Long> tablets,
     Duration age,
     boolean beingWritten,
     int segments,
     long bytes) {
   public OldestNeeded {
-    tablets = Map.copyOf(tablets);
+    tablets = Collections.unmodifiableSortedMap(new TreeMap<>(tablets)); // In a fixed order.
   }
 }

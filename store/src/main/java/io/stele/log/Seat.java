@@ -1,14 +1,16 @@
 package io.stele.log;
 
+import io.stele.runtime.Task;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 
 /** One of the two writers as the {@link CommitPipeline} sees it. Guarded by the pipeline's lock. */
 final class Seat {
   final Condition wake;
 
-  /** The thread that sits here; set before it starts. */
-  Thread thread;
+  /** Its thread; empty until all of the log's threads are started. */
+  Optional<Task> task = Optional.empty();
 
   /** The segment it has, or had last. */
   long number;
@@ -55,7 +57,7 @@ final class Seat {
     hung = false;
     if (interrupted) {
       interrupted = false;
-      Thread.interrupted(); // It was meant for what has ended now.
+      task.ifPresent(Task::clearInterrupt); // It was meant for what has ended now.
     }
   }
 
@@ -81,7 +83,7 @@ final class Seat {
     }
     interrupted = true;
     sinceNanos = nowNanos;
-    thread.interrupt();
+    task.ifPresent(Task::interrupt);
     return true;
   }
 }

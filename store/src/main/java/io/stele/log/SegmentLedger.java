@@ -1,14 +1,14 @@
 package io.stele.log;
 
 import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.LongSupplier;
 
 /**
  * The segments of a log, and which tablets need which: for every segment the highest sequence
@@ -20,18 +20,18 @@ import java.util.function.LongSupplier;
  */
 final class SegmentLedger {
   private static final class Entry {
-    final Map<TabletId, Long> highest = new HashMap<>();
+    final SortedMap<TabletId, Long> highest = new TreeMap<>();
     long bytes;
     long firstRecordNanos;
     boolean ended;
   }
 
-  private final LongSupplier monotonicNanos;
+  private final ProcessRuntime runtime;
   private final TreeMap<Long, Entry> entries = new TreeMap<>();
   private long lastNumber;
 
-  SegmentLedger(LongSupplier monotonicNanos) {
-    this.monotonicNanos = monotonicNanos;
+  SegmentLedger(ProcessRuntime runtime) {
+    this.runtime = runtime;
   }
 
   /**
@@ -47,7 +47,7 @@ final class SegmentLedger {
   synchronized void writing(long number, List<WaitingRecord> records) {
     Entry entry = entries.get(number);
     if (entry.highest.isEmpty()) {
-      entry.firstRecordNanos = monotonicNanos.getAsLong();
+      entry.firstRecordNanos = runtime.nanoTime();
     }
     for (WaitingRecord record : records) {
       entry.highest.merge(record.tablet, record.sequence, Math::max);
@@ -96,7 +96,7 @@ final class SegmentLedger {
             new OldestNeeded(
                 entry.getKey(),
                 oldest.highest,
-                Duration.ofNanos(monotonicNanos.getAsLong() - oldest.firstRecordNanos),
+                Duration.ofNanos(runtime.nanoTime() - oldest.firstRecordNanos),
                 !oldest.ended,
                 (int) kept.stream().filter(one -> one.bytes > 0).count(),
                 kept.stream().mapToLong(one -> one.bytes).sum()));

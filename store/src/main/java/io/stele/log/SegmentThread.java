@@ -1,11 +1,8 @@
 package io.stele.log;
 
-import io.stele.model.ServerId;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,16 +15,14 @@ final class SegmentThread {
 
   /** What the two writers of a log have in common. */
   record Site(
-      FileSystem fs,
-      Path directory,
-      LogKind kind,
-      ServerId server,
+      LogLocation location,
       CommitPipeline pipeline,
       SegmentLedger ledger,
       Consumer<IOException> onFatal,
       Runnable onEnded) {}
 
   private final Site site;
+  private final LogLocation location;
   private final SegmentFiles files;
   private final CommitPipeline pipeline;
   private final Seat seat;
@@ -35,7 +30,8 @@ final class SegmentThread {
 
   SegmentThread(Site site, Seat seat) {
     this.site = site;
-    this.files = new SegmentFiles(site.fs());
+    this.location = site.location();
+    this.files = new SegmentFiles(location.fs());
     this.pipeline = site.pipeline();
     this.seat = seat;
   }
@@ -69,7 +65,7 @@ final class SegmentThread {
         return true;
       } catch (IOException e) {
         pipeline.failed(seat);
-        LOG.warn("Cannot create a segment in {} yet", site.directory(), e);
+        LOG.warn("Cannot create a segment in {} yet", location.directory(), e);
         giveUpIfHopeless(e);
       }
     }
@@ -78,10 +74,10 @@ final class SegmentThread {
 
   private void create() throws IOException {
     long number = site.ledger().opening();
-    SegmentHeader header = new SegmentHeader(site.kind(), site.server(), number);
+    SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
     pipeline.busy(seat);
     try {
-      writer = LogWriter.create(files, path(number), header);
+      writer = LogWriter.create(files, location.segment(number), header);
     } catch (IOException e) {
       site.ledger().ended(number);
       throw e;
@@ -111,7 +107,7 @@ final class SegmentThread {
         LOG.warn(
             "Writing segment {} of {} failed: {} records go to the next",
             writer.header().number(),
-            site.directory(),
+            location.directory(),
             flight.records.size(),
             e);
         return Optional.of(e);
@@ -120,7 +116,7 @@ final class SegmentThread {
         LOG.warn(
             "Segment {} of {} was slow: {} records went to the next",
             writer.header().number(),
-            site.directory(),
+            location.directory(),
             flight.records.size());
         return Optional.empty();
       }
@@ -165,7 +161,8 @@ final class SegmentThread {
     try {
       writer.close();
     } catch (IOException e) {
-      LOG.warn("Closing segment {} of {} failed", writer.header().number(), site.directory(), e);
+      LOG.warn(
+          "Closing segment {} of {} failed", writer.header().number(), location.directory(), e);
       writer.abandon(e);
     }
   }
@@ -173,10 +170,11 @@ final class SegmentThread {
   // It stood by in vain: no other segment names it.
   private void delete(long number) {
     try {
-      site.fs().delete(path(number), false);
+      location.fs().delete(location.segment(number), false);
       site.ledger().deleted(number);
     } catch (IOException e) {
-      LOG.debug("Cannot delete segment {} of {}, which was not used", number, site.directory(), e);
+      LOG.debug(
+          "Cannot delete segment {} of {}, which was not used", number, location.directory(), e);
     }
   }
 
@@ -194,14 +192,10 @@ final class SegmentThread {
       return true;
     }
     try {
-      return !site.fs().exists(site.directory()); // Fenced: nothing may bring it back.
+      return !location.fs().exists(location.directory()); // Fenced: nothing may bring it back.
     } catch (IOException unknown) {
       failure.addSuppressed(unknown);
       return false; // The file system is away; the next attempt shows more.
     }
-  }
-
-  private Path path(long number) {
-    return LogDirectory.segment(site.directory(), site.kind(), number);
   }
 }

@@ -100,7 +100,7 @@ final class ServerWatch implements AutoCloseable {
     this.locks = locks;
     this.fs = fs;
     this.layout = layout;
-    this.fence = new LogFence(fs);
+    this.fence = new LogFence(runtime, fs);
     this.leaseWait = lease.plus(lease.dividedBy(DRIFT_PARTS));
     this.wake = wake;
     this.fencers = runtime.pool("fencer", FENCERS_MAX);

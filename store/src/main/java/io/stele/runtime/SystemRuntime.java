@@ -75,6 +75,11 @@ public final class SystemRuntime implements ProcessRuntime {
       }
 
       @Override
+      public void clearInterrupt() {
+        Thread.interrupted();
+      }
+
+      @Override
       public boolean isCurrent() {
         return Thread.currentThread() == thread;
       }

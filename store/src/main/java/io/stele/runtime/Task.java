@@ -7,6 +7,12 @@ public interface Task {
   /** Ends the wait the task is in, or the next it begins, with an InterruptedException. */
   void interrupt();
 
+  /**
+   * Forgets an interrupt that has not ended a wait; only the task itself may call this, when what
+   * the interrupt was meant for is over.
+   */
+  void clearInterrupt();
+
   /** Whether the caller runs in this task. */
   boolean isCurrent();
 

@@ -6,6 +6,7 @@ import io.stele.model.Codec;
 import io.stele.model.CorruptionException;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +22,7 @@ final class Blocks {
   private final StoredFile file;
   private final long fileId;
   private final CachedFile cache;
-  private final Object loading = new Object();
+  private final AtomicBoolean loading = new AtomicBoolean();
 
   /** The blocks of a file and its part of the cache, both closed by the caller. */
   Blocks(StoredFile file, long fileId, CachedFile cache) {
@@ -183,10 +184,15 @@ final class Blocks {
     return block;
   }
 
+  /** Loads the file, unless another reader does: nobody waits for that one. */
   private void loadWhole() throws IOException {
-    synchronized (loading) {
-      if (cache.wantsWhole()) {
-        new WholeFile(this, cache).load();
+    if (loading.compareAndSet(false, true)) {
+      try {
+        if (cache.wantsWhole()) {
+          new WholeFile(this, cache).load();
+        }
+      } finally {
+        loading.set(false);
       }
     }
   }

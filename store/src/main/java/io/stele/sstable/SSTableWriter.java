@@ -10,12 +10,10 @@ import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FSError;
 import org.apache.hadoop.fs.FileSystem;
@@ -84,19 +82,11 @@ public final class SSTableWriter implements Closeable {
   /**
    * Begins a file.
    *
+   * @param fileId a random number: no other file may have it, as caches know files by it
    * @throws org.apache.hadoop.fs.FileAlreadyExistsException where there is one of that name; it is
    *     left alone
    */
-  public static SSTableWriter create(FileSystem fs, Path path, SSTableOptions options)
-      throws IOException {
-    // Only tells files apart, and nothing goes by it: so it need not come from an injected source.
-    byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
-    long fileId = ThreadLocalRandom.current().nextLong() ^ KeyHash.of(name, name.length);
-    return create(fs, path, options, fileId);
-  }
-
-  /** Begins a file with an id that no other file has. */
-  static SSTableWriter create(FileSystem fs, Path path, SSTableOptions options, long fileId)
+  public static SSTableWriter create(FileSystem fs, Path path, SSTableOptions options, long fileId)
       throws IOException {
     FSDataOutputStream out = fs.create(path, false, BUFFER_BYTES);
     SSTableWriter writer = new SSTableWriter(fs, path, options, fileId, out);

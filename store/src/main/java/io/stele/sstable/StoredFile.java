@@ -91,13 +91,25 @@ final class StoredFile implements Closeable {
     last.close();
   }
 
-  private synchronized FSDataInputStream reopened(FSDataInputStream broken) throws IOException {
+  /** A stream in place of {@code broken}; of those that several readers open one is kept. */
+  private FSDataInputStream reopened(FSDataInputStream broken) throws IOException {
+    if (stream == broken && !closed) {
+      FSDataInputStream opened = fs.open(path);
+      if (!replace(broken, opened)) {
+        opened.close();
+      }
+    }
     if (closed) {
       throw new IOException(path + " is closed");
     }
-    if (stream == broken) {
-      stream = fs.open(path);
-    }
     return stream;
+  }
+
+  private synchronized boolean replace(FSDataInputStream broken, FSDataInputStream opened) {
+    boolean wanted = stream == broken && !closed;
+    if (wanted) {
+      stream = opened;
+    }
+    return wanted;
   }
 }

@@ -3,9 +3,9 @@ package io.stele.tablet;
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import io.stele.sstable.ReadOptions;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -47,8 +47,8 @@ final class Compactor {
   private final CompactionPicker picker;
   private final long replayedTo;
   private final StackClaims claims;
-  private final ReentrantLock minor = new ReentrantLock();
-  private final ReentrantLock committing = new ReentrantLock();
+  private final Lock minor; // Held over I/O, as is committing.
+  private final Lock committing;
 
   Compactor(
       TabletSpec spec,
@@ -73,7 +73,9 @@ final class Compactor {
     this.writer = new CompactionWriter(spec.id(), spec.epoch(), spec.extent(), environment, clock);
     this.picker = new CompactionPicker(environment.options());
     this.replayedTo = replayedTo;
-    this.claims = new StackClaims(snapshots, rules);
+    this.claims = new StackClaims(environment.runtime(), snapshots, rules);
+    this.minor = environment.runtime().newLock();
+    this.committing = environment.runtime().newLock();
   }
 
   /** Writes all memtables to SSTables; false where there is nothing in them. */
@@ -291,13 +293,11 @@ final class Compactor {
     }
   }
 
-  private static void await(CompletableFuture<Void> durable) throws IOException {
+  private void await(CompletableFuture<Void> durable) throws IOException {
     try {
-      durable.get();
+      environment.runtime().await(durable);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw (InterruptedIOException)
-          new InterruptedIOException("a minor compaction was interrupted").initCause(e);
+      throw Futures.interrupted(e, "waiting for the log before a minor compaction");
     } catch (ExecutionException e) {
       throw new IOException(
           "a minor compaction cannot go on: the log failed with what it would write", e.getCause());

@@ -199,7 +199,10 @@ final class GroupWriters implements Closeable {
       String name = epoch + "-" + nextFile.getAndIncrement() + ".sst";
       try {
         return SSTableWriter.create(
-            environment.fs(), new Path(environment.root(), directory + "/" + name), options);
+            environment.fs(),
+            new Path(environment.root(), directory + "/" + name),
+            options,
+            environment.runtime().random().nextLong());
       } catch (FileAlreadyExistsException e) {
         // The tablet was open under this epoch before: it goes on behind what it wrote then.
         if (tried == NAMES_TRIED) {

@@ -1,7 +1,8 @@
 package io.stele.tablet;
 
 import io.stele.model.Bytes;
-import java.util.concurrent.locks.ReentrantLock;
+import io.stele.runtime.ProcessRuntime;
+import java.util.concurrent.locks.Lock;
 
 /**
  * A lock for each row, some rows sharing one. Held while an operation is evaluated and queued,
@@ -10,16 +11,16 @@ import java.util.concurrent.locks.ReentrantLock;
 final class RowLocks {
   private static final int STRIPES = 256;
 
-  private final ReentrantLock[] stripes = new ReentrantLock[STRIPES];
+  private final Lock[] stripes = new Lock[STRIPES];
 
-  RowLocks() {
+  RowLocks(ProcessRuntime runtime) {
     for (int i = 0; i < STRIPES; i++) {
-      stripes[i] = new ReentrantLock();
+      stripes[i] = runtime.newLock();
     }
   }
 
   /** The lock of {@code row}. */
-  ReentrantLock of(Bytes row) {
+  Lock of(Bytes row) {
     int hash = row.hashCode();
     return stripes[(hash ^ (hash >>> 16)) & (STRIPES - 1)];
   }

@@ -35,7 +35,7 @@ final class Snapshots {
       if (now.retain()) {
         return now;
       }
-      Thread.onSpinWait(); // It was replaced just now.
+      // It was replaced just now: the next look finds another.
     }
   }
 
@@ -45,23 +45,25 @@ final class Snapshots {
    * @throws SteleException RETRY_LATER where the tablet was closed
    */
   void swap(UnaryOperator<Snapshot> change) {
+    Snapshot old;
     synchronized (swapping) {
       if (closed) {
         throw SteleException.retryLater("the tablet is closed: locate the row again");
       }
-      Snapshot old = current;
+      old = current;
       current = change.apply(old);
-      old.release();
     }
+    old.release(); // It may close files.
   }
 
   /** Lets the files go as soon as nobody reads them. */
   void close() {
     synchronized (swapping) {
-      if (!closed) {
-        closed = true;
-        current.release();
+      if (closed) {
+        return;
       }
+      closed = true;
     }
+    current.release(); // It may close files.
   }
 }

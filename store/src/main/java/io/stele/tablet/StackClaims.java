@@ -1,7 +1,8 @@
 package io.stele.tablet;
 
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -11,7 +12,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
@@ -53,14 +54,16 @@ final class StackClaims {
 
   private final Snapshots snapshots;
   private final Supplier<SchemaRules> rules;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition released = lock.newCondition();
+  private final Lock lock;
+  private final Condition released;
   // Guarded by lock.
   private final Set<TabletFile> claimed = new HashSet<>();
   private final Set<TabletFile> failed = new HashSet<>();
   private int waitingForAll;
 
-  StackClaims(Snapshots snapshots, Supplier<SchemaRules> rules) {
+  StackClaims(ProcessRuntime runtime, Snapshots snapshots, Supplier<SchemaRules> rules) {
+    this.lock = runtime.newLock();
+    this.released = lock.newCondition();
     this.snapshots = snapshots;
     this.rules = rules;
   }
@@ -131,9 +134,7 @@ final class StackClaims {
       snapshot.release();
       return claims;
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw (InterruptedIOException)
-          new InterruptedIOException("interrupted before a compaction").initCause(e);
+      throw Futures.interrupted(e, "waiting for other compactions");
     } finally {
       waitingForAll--;
       lock.unlock();

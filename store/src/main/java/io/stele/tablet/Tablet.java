@@ -10,6 +10,7 @@ import io.stele.model.TabletId;
 import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -73,6 +74,7 @@ public final class Tablet implements Closeable {
             options.pageBytesMax());
     this.writes =
         new WritePath(
+            environment.runtime(),
             spec.id(),
             spec.extent(),
             environment.log(),
@@ -128,11 +130,11 @@ public final class Tablet implements Closeable {
             Math.max(highestTimestamp, file.table().properties().highestServerTimestamp());
       }
       Replay replayed = new Replay(spec.id(), covered(spec), memtable);
-      long now = new TabletClock(environment.clock(), highestTimestamp).now();
+      InstantSource wall = environment.runtime().wallClock();
+      long now = new TabletClock(wall, highestTimestamp).now();
       replayed.take(replay, window, now);
       TabletClock clock =
-          new TabletClock(
-              environment.clock(), Math.max(highestTimestamp, replayed.highestTimestamp()));
+          new TabletClock(wall, Math.max(highestTimestamp, replayed.highestTimestamp()));
       return new Tablet(spec, environment, files, replayed, window, clock);
     } finally {
       // The tablet's snapshot holds them, if there is one.

@@ -12,11 +12,12 @@ import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Supplier;
 
 /**
@@ -52,14 +53,15 @@ final class WritePath {
   private final Health health;
   private final Counters counters;
   private final long valueBytesMax;
-  private final RowLocks rows = new RowLocks();
+  private final RowLocks rows;
 
-  private final ReentrantLock sequencing = new ReentrantLock();
+  private final Lock sequencing;
   // Guarded by sequencing; read without it where an old value does no harm.
   private volatile long lastSequence;
   private volatile boolean paused;
 
   WritePath(
+      ProcessRuntime runtime,
       TabletId id,
       RowRange extent,
       TabletLog log,
@@ -74,6 +76,8 @@ final class WritePath {
       Counters counters,
       long valueBytesMax,
       long lastSequence) {
+    this.rows = new RowLocks(runtime);
+    this.sequencing = runtime.newLock();
     this.id = id;
     this.extent = extent;
     this.log = log;
@@ -96,7 +100,7 @@ final class WritePath {
     try {
       admit(request);
       Runnable afterwards;
-      ReentrantLock row = rows.of(request.operation().row());
+      Lock row = rows.of(request.operation().row());
       row.lock();
       try {
         Optional<OperationWindow.Begun> begun = recognise(request, future);

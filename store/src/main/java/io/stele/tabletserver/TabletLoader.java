@@ -221,13 +221,13 @@ final class TabletLoader {
       throws IOException {
     TabletEnvironment environment =
         new TabletEnvironment(
+            runtime,
             fs,
             layout.root(),
             cache,
             budgets.get(HostedTablet.kindOf(spec.id())),
             TabletLog.of(logs.get(HostedTablet.kindOf(spec.id())), spec.id()),
             manifest,
-            runtime.wallClock(),
             HostedTablet.kindOf(spec.id()) == LogKind.META ? CompactionPace.UNLIMITED : pace,
             options);
     return new HostedTablet(runtime, Tablet.open(spec, environment, replay), manifest);

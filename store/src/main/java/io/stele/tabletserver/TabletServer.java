@@ -8,6 +8,7 @@ import io.stele.lock.LockService;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogKind;
+import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.metadata.Bootstrap;
 import io.stele.metadata.Layout;
@@ -225,10 +226,8 @@ public final class TabletServer {
       open.put(
           kind,
           CommitLog.open(
-              environment.fs(),
-              layout.logs(id),
-              id,
-              kind,
+              runtime,
+              new LogLocation(environment.fs(), layout.logs(id), id, kind),
               kind == LogKind.META ? options.withDurability(Durability.HSYNC) : options,
               failure -> life.abort("its " + kind + " log has failed: " + failure)));
     }

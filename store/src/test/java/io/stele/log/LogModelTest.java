@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.Seeds;
 import io.stele.model.Durability;
 import io.stele.model.TabletId;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sim.FaultInjector;
@@ -53,15 +54,12 @@ class LogModelTest {
     SlowDisk.Clock clock = new SlowDisk.Clock();
     CommitLog log =
         CommitLog.open(
-            fs,
-            LOGS,
-            LogRecords.SERVER,
-            LogKind.USER,
+            clock,
+            new LogLocation(fs, LOGS, LogRecords.SERVER, LogKind.USER),
             LogOptions.DEFAULT
                 .withSegmentBytes(1000 + random.nextInt(100_000))
                 .withDurability(losePower ? Durability.HSYNC : Durability.HFLUSH)
                 .withRetries(4, Duration.ofNanos(1000)),
-            clock.log(),
             failure::complete);
     double failures = random.nextInt(3) == 0 ? 0 : random.nextDouble() / 10;
     SlowDisk.RandomHangs hangs =
@@ -106,7 +104,7 @@ class LogModelTest {
     disk.heal();
 
     CrashableFileSystem after = disk.mount();
-    Path fenced = new LogFence(after).fence(LOGS, RECOVERY).orElseThrow();
+    Path fenced = new LogFence(SystemRuntime.INSTANCE, after).fence(LOGS, RECOVERY).orElseThrow();
     List<LogRecord> read =
         LogRecords.all(LogDirectory.read(after, fenced, LogKind.USER).distinct());
 

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.Task;
 import java.io.File;
 import java.io.IOException;
 import java.time.Duration;
@@ -66,7 +68,11 @@ class LogOnHadoopIT {
 
   private CommitLog open(FileSystem fs, Path directory) throws IOException {
     LogDirectory.create(fs, directory);
-    return CommitLog.open(fs, directory, SERVER, LogKind.USER, OPTIONS, failure::complete);
+    return CommitLog.open(
+        SystemRuntime.INSTANCE,
+        new LogLocation(fs, directory, SERVER, LogKind.USER),
+        OPTIONS,
+        failure::complete);
   }
 
   @Test
@@ -81,7 +87,8 @@ class LogOnHadoopIT {
         acknowledged.add(record(TABLET, i, 1000));
         log.append(acknowledged.get(i - 1)).get();
       }
-      assertThat(new LogFence(master).fence(logs, recovery)).contains(recovery);
+      assertThat(new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery))
+          .contains(recovery);
       Path segment = new Path(recovery, "user-1.log");
       assertThat(((DistributedFileSystem) master).isFileClosed(segment)).isTrue();
       List<LogRecord> read = all(LogDirectory.read(master, recovery, LogKind.USER));
@@ -117,8 +124,10 @@ class LogOnHadoopIT {
                 }
               });
       writer.start();
-      log.awaitRoom(Duration.ofSeconds(1));
-      new LogFence(master).fence(logs, recovery);
+      while (log.statistics().records() < 10) {
+        Thread.onSpinWait();
+      }
+      new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery);
       List<LogRecord> read = all(LogDirectory.read(master, recovery, LogKind.USER).distinct());
       writer.join();
       log.close();
@@ -205,8 +214,8 @@ class LogOnHadoopIT {
           .hasSize(21)
           .last()
           .isEqualTo(record(TABLET, 21, 1000));
-      for (Thread thread : log.threads()) {
-        thread.join();
+      for (Task task : log.tasks()) {
+        task.ended().join();
       }
     }
   }
@@ -225,7 +234,7 @@ class LogOnHadoopIT {
       try {
         DataNodeFaultInjector.set(slow);
         log.append(record(TABLET, 2, 1000)).get(); // Through the second, while the first is slow.
-        new LogFence(master).fence(logs, recovery);
+        new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery);
         List<LogRecord> read = all(LogDirectory.read(master, recovery, LogKind.USER).distinct());
         assertThat(read).containsExactly(record(TABLET, 1, 1000), record(TABLET, 2, 1000));
         assertThatThrownBy(() -> log.append(record(TABLET, 3, 1000)).get(120, TimeUnit.SECONDS))
@@ -259,7 +268,8 @@ class LogOnHadoopIT {
     assertThat(all(LogDirectory.read(local.getRawFileSystem(), logs, LogKind.USER))).hasSize(1);
     log.append(record(TABLET, 2, 1000), Durability.HSYNC).get();
     Path recovery = new Path(directory.toURI().toString(), "recovery/" + SERVER);
-    assertThat(new LogFence(local).fence(logs, recovery)).contains(recovery);
+    assertThat(new LogFence(SystemRuntime.INSTANCE, local).fence(logs, recovery))
+        .contains(recovery);
     assertThat(all(LogDirectory.read(local, recovery, LogKind.USER))).hasSize(2);
     // No leases here: an open stream goes on, but no new segment can be begun.
     log.roll();

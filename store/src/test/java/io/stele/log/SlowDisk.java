@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.runtime.ForwardingRuntime;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
 import java.time.Duration;
@@ -17,16 +18,13 @@ final class SlowDisk {
   private SlowDisk() {}
 
   /** A clock that stands still until it is moved. */
-  static final class Clock {
+  static final class Clock extends ForwardingRuntime {
     private final AtomicLong nanos = new AtomicLong();
 
     private final AtomicLong looks = new AtomicLong();
 
-    LogClock log() {
-      return new LogClock(this::look, Duration.ofMillis(1));
-    }
-
-    private long look() {
+    @Override
+    public long nanoTime() {
       looks.incrementAndGet();
       return nanos.get();
     }

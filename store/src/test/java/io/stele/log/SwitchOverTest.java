@@ -11,6 +11,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.log.SlowDisk.Hang;
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.Task;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.FaultInjector.Effect;
@@ -53,9 +55,7 @@ class SwitchOverTest {
   private void open(LogOptions options) throws Exception {
     fs.delete(DIRECTORY, true);
     LogDirectory.create(fs, DIRECTORY);
-    log =
-        CommitLog.open(
-            fs, DIRECTORY, SERVER, LogKind.USER, options, clock.log(), failure::complete);
+    log = CommitLog.open(clock, location(), options, failure::complete);
     log.awaitStandby();
   }
 
@@ -63,9 +63,13 @@ class SwitchOverTest {
   void close() throws Exception {
     hangs.forEach(Hang::succeed);
     log.close();
-    for (Thread thread : log.threads()) {
-      thread.join(); // None is left behind.
+    for (Task task : log.tasks()) {
+      task.ended().join(); // None is left behind.
     }
+  }
+
+  private LogLocation location() {
+    return new LogLocation(fs, DIRECTORY, SERVER, LogKind.USER);
   }
 
   private static void spin() {
@@ -324,13 +328,7 @@ class SwitchOverTest {
     fail(Operation.CREATE, 2);
     log =
         CommitLog.open(
-            fs,
-            DIRECTORY,
-            SERVER,
-            LogKind.USER,
-            OPTIONS.withRetries(5, Duration.ofHours(1)),
-            clock.log(),
-            failure::complete);
+            clock, location(), OPTIONS.withRetries(5, Duration.ofHours(1)), failure::complete);
     while (log.statistics().failures() < 1) {
       spin();
     }
@@ -360,7 +358,7 @@ class SwitchOverTest {
   @Test
   void aFencedLogFindsOutWhenItNeedsASegmentThoughNothingIsWritten() throws Exception {
     append(1);
-    new LogFence(fs.disk().mount()).fence(DIRECTORY, RECOVERY);
+    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, RECOVERY);
     log.roll();
     assertThat(failure.get()).isNotNull();
   }
@@ -488,7 +486,7 @@ class SwitchOverTest {
     life.close();
     life.fs.disk().heal();
     CrashableFileSystem after = life.fs.disk().mount();
-    new LogFence(after).fence(DIRECTORY, RECOVERY);
+    new LogFence(SystemRuntime.INSTANCE, after).fence(DIRECTORY, RECOVERY);
     List<Long> read = distinct(after, RECOVERY);
     assertThat(read)
         .as("seed %d", seed)
@@ -503,7 +501,7 @@ class SwitchOverTest {
     CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
     hang.await();
     CrashableFileSystem master = fs.disk().mount();
-    new LogFence(master).fence(DIRECTORY, RECOVERY);
+    new LogFence(SystemRuntime.INSTANCE, master).fence(DIRECTORY, RECOVERY);
     assertThat(distinct(master, RECOVERY)).containsExactly(1L);
     hang.succeed();
     assertUnknown(second);
@@ -519,7 +517,8 @@ class SwitchOverTest {
     CompletableFuture<Void> second = log.append(record(TABLET, 2, 10));
     hang.await();
     CrashableFileSystem master = fs.disk().mount();
-    new LogFence(master).fence(DIRECTORY, RECOVERY); // The lease of the standby, too.
+    new LogFence(SystemRuntime.INSTANCE, master)
+        .fence(DIRECTORY, RECOVERY); // The lease of the standby, too.
     clock.pass(SLOW);
     assertUnknown(second); // While the first still hangs.
     assertThat(failure.get()).isNotNull();
@@ -553,15 +552,13 @@ class SwitchOverTest {
       spin();
     }
     assertThat(distinct(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
-    assertThat(log.threads()).extracting(Thread::getName).hasSize(3).doesNotHaveDuplicates();
+    assertThat(log.tasks()).hasSize(3);
+    log.tasks().get(1).ended().join();
+    log.tasks().get(2).ended().join();
     if (interruptible) {
-      for (Thread thread : log.threads()) {
-        thread.join();
-      }
+      log.tasks().get(0).ended().join();
     } else {
-      log.threads().get(1).join();
-      log.threads().get(2).join();
-      assertThat(log.threads().get(0).isAlive()).isTrue(); // Until its stream comes back.
+      assertThat(log.tasks().get(0).ended()).isNotDone(); // Until its stream comes back.
     }
   }
 

@@ -15,6 +15,9 @@ import org.apache.hadoop.fs.Path;
 final class SSTableFiles {
   static final Path ANYWHERE = new Path("/tables/t1/00/1-1.sst");
 
+  /** The id of files of which a test has but one. */
+  static final long FILE_ID = 42;
+
   private SSTableFiles() {}
 
   static FileSystem local() throws IOException {

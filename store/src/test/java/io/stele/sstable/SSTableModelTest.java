@@ -100,7 +100,7 @@ class SSTableModelTest {
   private static long write(
       FileSystem fs, Path path, SSTableOptions options, List<TestCell> cells, Bytes operations)
       throws IOException {
-    try (SSTableWriter writer = SSTableWriter.create(fs, path, options)) {
+    try (SSTableWriter writer = SSTableWriter.create(fs, path, options, SSTableFiles.FILE_ID)) {
       int at = 0;
       for (TestCell cell : cells) {
         if (at++ == cells.size() / 2) {

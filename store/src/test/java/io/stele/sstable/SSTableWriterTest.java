@@ -224,7 +224,8 @@ class SSTableWriterTest {
   @Test
   void afterAFailedWriteNothingCanBeFinished() throws IOException {
     try (SSTableWriter writer =
-        SSTableWriter.create(new FullFileSystem(1000), path, SSTableOptions.DEFAULT)) {
+        SSTableWriter.create(
+            new FullFileSystem(1000), path, SSTableOptions.DEFAULT, SSTableFiles.FILE_ID)) {
       Bytes much = SSTableModelTest.bytes(new Random(1), 200_000);
       assertThatThrownBy(() -> writer.metaBlock("m", much)).isInstanceOf(IOException.class);
       assertThatThrownBy(writer::finish).isInstanceOf(IllegalStateException.class);
@@ -234,7 +235,7 @@ class SSTableWriterTest {
 
   private long write(FileSystem fs, SSTableOptions options, List<TestCell> cells)
       throws IOException {
-    try (SSTableWriter writer = SSTableWriter.create(fs, path, options)) {
+    try (SSTableWriter writer = SSTableWriter.create(fs, path, options, SSTableFiles.FILE_ID)) {
       for (TestCell cell : cells) {
         cell.addTo(writer);
       }
@@ -243,7 +244,8 @@ class SSTableWriterTest {
   }
 
   private SSTableWriter create() throws IOException {
-    return SSTableWriter.create(SSTableFiles.local(), path, SSTableOptions.DEFAULT);
+    return SSTableWriter.create(
+        SSTableFiles.local(), path, SSTableOptions.DEFAULT, SSTableFiles.FILE_ID);
   }
 
   /** A local disk with room for so many bytes; what has room is kept, as disks do. */

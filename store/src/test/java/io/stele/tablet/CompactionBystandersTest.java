@@ -11,11 +11,11 @@ import io.stele.model.LocalityGroup;
 import io.stele.model.OperationId;
 import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -48,13 +48,13 @@ class CompactionBystandersTest {
     fixture.tablet.close();
     TabletEnvironment environment =
         new TabletEnvironment(
+            fixture.runtime(),
             fixture.fs,
             TabletFixture.ROOT,
             NoBlockCache.INSTANCE,
             account,
             fixture.log,
             fixture.manifest,
-            () -> Instant.ofEpochSecond(0, fixture.nowMicros * 1000),
             bytes -> {
               inside.countDown();
               try {
@@ -165,13 +165,13 @@ class CompactionBystandersTest {
           Tablet.open(
               manifest.reassigned(),
               new TabletEnvironment(
+                  SystemRuntime.INSTANCE,
                   fixture.fs,
                   TabletFixture.ROOT,
                   NoBlockCache.INSTANCE,
                   MemoryAccount.NONE,
                   fixture.log,
                   manifest,
-                  () -> Instant.EPOCH,
                   fixture.pace,
                   fixture.options),
               List.of());

@@ -17,6 +17,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.runtime.ForwardingRuntime;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;
@@ -65,13 +66,13 @@ final class ModelRun {
       return Tablet.open(
           manifest.record(),
           new TabletEnvironment(
+              ForwardingRuntime.withWallClock(ModelRun.this::time),
               fs,
               ROOT,
               NoBlockCache.INSTANCE,
               MemoryAccount.NONE,
               log,
               manifest,
-              ModelRun.this::time,
               CompactionPace.UNLIMITED,
               options),
           replay);

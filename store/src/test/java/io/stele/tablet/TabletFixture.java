@@ -12,6 +12,8 @@ import io.stele.model.RowRange;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;
@@ -48,17 +50,14 @@ final class TabletFixture {
     tablet = Tablet.open(manifest.reassigned(), environment(), replay);
   }
 
+  /** The real one, on the fixture's wall clock. */
+  ProcessRuntime runtime() {
+    return ForwardingRuntime.withWallClock(() -> Instant.ofEpochSecond(0, nowMicros * 1000));
+  }
+
   TabletEnvironment environment() {
     return new TabletEnvironment(
-        fs,
-        ROOT,
-        NoBlockCache.INSTANCE,
-        memory,
-        log,
-        manifest,
-        () -> Instant.ofEpochSecond(0, nowMicros * 1000),
-        pace,
-        options);
+        runtime(), fs, ROOT, NoBlockCache.INSTANCE, memory, log, manifest, pace, options);
   }
 
   CompletableFuture<OperationResult> apply(RowOperation operation) {

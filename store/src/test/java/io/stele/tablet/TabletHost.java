@@ -6,6 +6,7 @@ import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogFence;
 import io.stele.log.LogKind;
+import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
 import io.stele.log.RecordSource;
@@ -13,6 +14,9 @@ import io.stele.memtable.MemoryAccount;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.BlockCache;
@@ -87,7 +91,12 @@ final class TabletHost {
     private Server() throws IOException {
       fs.mkdirs(ROOT);
       LogDirectory.create(fs, directory);
-      log = CommitLog.open(fs, directory, id, LogKind.USER, logOptions, failure -> {});
+      log =
+          CommitLog.open(
+              SystemRuntime.INSTANCE,
+              new LogLocation(fs, directory, id, LogKind.USER),
+              logOptions,
+              failure -> {});
     }
 
     /** Takes a tablet away from whoever had it, and opens it. */
@@ -115,13 +124,14 @@ final class TabletHost {
           Tablet.open(
               stored.manifest.record(),
               new TabletEnvironment(
+                  ForwardingRuntime.withWallClock(
+                      () -> Instant.ofEpochSecond(0, nowMicros.get() * 1000)),
                   fs,
                   ROOT,
                   cache,
                   MemoryAccount.NONE,
                   TabletLog.of(log, stored.id()),
                   edit -> commit(edit, manifest, stored),
-                  () -> Instant.ofEpochSecond(0, nowMicros.get() * 1000),
                   CompactionPace.UNLIMITED,
                   options),
               replay);
@@ -154,8 +164,12 @@ final class TabletHost {
   static List<LogRecord> fenced(CrashableFileSystem fs, ServerId server, TabletId tablet)
       throws IOException {
     Path directory = new Path(ROOT, "recovery/" + server);
-    new LogFence(fs, System::nanoTime, duration -> {})
-        .fence(new Path(ROOT, "logs/" + server), directory);
+    ProcessRuntime sleepless =
+        new ForwardingRuntime() {
+          @Override
+          public void sleep(Duration duration) {}
+        };
+    new LogFence(sleepless, fs).fence(new Path(ROOT, "logs/" + server), directory);
     List<LogRecord> records = new ArrayList<>();
     try (RecordSource source = LogDirectory.read(fs, directory, LogKind.USER).only(tablet)) {
       for (Optional<LogRecord> next = source.next(); next.isPresent(); next = source.next()) {

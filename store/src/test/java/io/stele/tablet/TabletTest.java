@@ -21,10 +21,10 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TimeRange;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -233,13 +233,13 @@ class TabletTest {
       return Tablet.open(
           fixture.manifest.reassigned(),
           new TabletEnvironment(
+              SystemRuntime.INSTANCE,
               fixture.fs,
               TabletFixture.ROOT,
               NoBlockCache.INSTANCE,
               MemoryAccount.NONE,
               log,
               fixture.manifest,
-              InstantSource.system(),
               CompactionPace.UNLIMITED,
               TabletOptions.DEFAULT),
           List.of());
