@@ -234,6 +234,15 @@ final class SimulatedTask implements Task {
   }
 
   @Override
+  public void clearInterrupt() {
+    if (!isCurrent()) {
+      throw new IllegalStateException("only the task itself clears its interrupt");
+    }
+    Thread.interrupted();
+    interrupted = false;
+  }
+
+  @Override
   public boolean isCurrent() {
     return isCarriedByCaller() && !process.simulation().isInCallback();
   }
