@@ -89,6 +89,9 @@ public final class ManualRuntime implements ProcessRuntime {
       public void interrupt() {}
 
       @Override
+      public void clearInterrupt() {}
+
+      @Override
       public boolean isCurrent() {
         return false;
       }
