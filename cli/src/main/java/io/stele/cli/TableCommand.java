@@ -5,7 +5,6 @@ import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.LocalityGroup;
-import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -202,9 +201,7 @@ final class TableCommand {
         after = after.with(FamilyText.parse(text));
       }
       for (String family : dropped == null ? List.<String>of() : dropped) {
-        if (after.family(family).isEmpty()) {
-          throw SteleException.notFound("table " + name + " has no family " + family);
-        }
+        after.requireFamily(family);
         after = after.without(family);
       }
       stele

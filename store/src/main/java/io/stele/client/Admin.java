@@ -8,6 +8,7 @@ import io.stele.metadata.TableCodec;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.TableRules;
 import io.stele.model.TableSchema;
 import io.stele.wire.Address;
 import io.stele.wire.ControlClient;
@@ -31,6 +32,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.apache.hadoop.net.ConnectTimeoutException;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
@@ -66,15 +68,15 @@ public final class Admin {
    * Creates a table cut into tablets at the given rows; it can be used when this returns.
    *
    * @param splitRows each is the first row of a further tablet; in any order
-   * @throws io.stele.model.SteleException REFUSED where there is one of that name
+   * @throws io.stele.model.SteleException REFUSED where there is one of that name, or where {@link
+   *     TableRules} do not allow it
    */
   public void createTable(TableSchema schema, List<Bytes> splitRows) throws IOException {
+    List<Bytes> ascending = splitRows.stream().sorted().distinct().toList();
+    TableRules.checkNew(schema, ascending);
     CreateTableRequestProto.Builder request =
         CreateTableRequestProto.newBuilder().setSchema(message(schema));
-    splitRows.stream()
-        .sorted()
-        .distinct()
-        .forEach(row -> request.addSplitRows(ByteString.copyFrom(row.asByteBuffer())));
+    ascending.forEach(row -> request.addSplitRows(ByteString.copyFrom(row.asByteBuffer())));
     change("creating table " + schema.name(), m -> m.createTable(null, request.build()));
   }
 
@@ -85,6 +87,7 @@ public final class Admin {
    * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name
    */
   public void alterTable(TableSchema schema) throws IOException {
+    TableRules.checkNotReserved(schema.name());
     alter(AlterTableRequestProto.newBuilder().setSchema(message(schema)).build(), schema.name());
   }
 
@@ -96,6 +99,7 @@ public final class Admin {
    *     somebody else has altered it meanwhile: nothing was changed
    */
   public void alterTable(TableSchema before, TableSchema after) throws IOException {
+    TableRules.checkChange(before, after, Set.of());
     alter(
         AlterTableRequestProto.newBuilder()
             .setSchema(message(after))
@@ -137,6 +141,7 @@ public final class Admin {
    * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name
    */
   public void dropTable(String name) throws IOException {
+    TableRules.checkNotReserved(name);
     DropTableRequestProto request = DropTableRequestProto.newBuilder().setName(name).build();
     change("dropping table " + name, master -> master.dropTable(null, request));
   }

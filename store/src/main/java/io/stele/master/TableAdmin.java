@@ -2,7 +2,6 @@ package io.stele.master;
 
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
-import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
@@ -11,6 +10,7 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.model.TableRules;
 import io.stele.model.TableSchema;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
@@ -35,7 +35,6 @@ import org.slf4j.LoggerFactory;
  */
 final class TableAdmin {
   private static final Logger LOG = LoggerFactory.getLogger(TableAdmin.class);
-  private static final int SPLIT_ROWS_MAX = 10_000;
 
   private final Schemas schemas;
   private final TabletRecords records;
@@ -64,7 +63,7 @@ final class TableAdmin {
 
   /** Makes a table; its tablets are still to be assigned. */
   StoredTable create(TableSchema schema, List<Bytes> splitRows) throws IOException {
-    check(schema.name(), splitRows);
+    TableRules.checkNew(schema, splitRows);
     return change(
         () -> {
           if (schemas.byName(schema.name()).isPresent()) {
@@ -109,12 +108,10 @@ final class TableAdmin {
 
   /** Has a table go; its tablets are still to be given up. */
   StoredTable drop(String name) throws IOException {
+    TableRules.checkNotReserved(name);
     return change(
         () -> {
           StoredTable found = schemas.require(name);
-          if (found.id().isSystem()) {
-            throw SteleException.refused("table " + name + " is Stele's own and cannot be dropped");
-          }
           StoredTable table = schemas.advance(found, StoredTable.State.DROPPING);
           goesOnDropping(table);
           LOG.info("Table {} ({}) is being dropped", name, table.id());
@@ -243,40 +240,5 @@ final class TableAdmin {
   private static SteleException exists(String name) {
     return SteleException.refused(
         "there is a table " + name + " already: choose another name, or drop it first");
-  }
-
-  private static void check(String name, List<Bytes> splitRows) {
-    if (splitRows.size() > SPLIT_ROWS_MAX) {
-      throw SteleException.refused(
-          "table "
-              + name
-              + " cannot be cut at "
-              + splitRows.size()
-              + " rows at once: the limit is "
-              + SPLIT_ROWS_MAX);
-    }
-    Bytes last = Bytes.EMPTY;
-    for (Bytes row : splitRows) {
-      if (row.compareTo(last) <= 0) {
-        throw SteleException.refused(
-            "the rows at which table "
-                + name
-                + " is cut must ascend and not be empty: \""
-                + row
-                + "\" comes after \""
-                + last
-                + "\"");
-      }
-      if (row.length() > MetadataKeys.END_ROW_BYTES_MAX) {
-        throw SteleException.refused(
-            "table "
-                + name
-                + " cannot be cut at a row of "
-                + row.length()
-                + " bytes: the limit is "
-                + MetadataKeys.END_ROW_BYTES_MAX);
-      }
-      last = row;
-    }
   }
 }

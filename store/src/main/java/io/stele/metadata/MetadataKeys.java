@@ -1,7 +1,6 @@
 package io.stele.metadata;
 
 import io.stele.model.Bytes;
-import io.stele.model.Limits;
 import io.stele.model.RowRange;
 import io.stele.model.TableId;
 
@@ -11,11 +10,6 @@ import io.stele.model.TableId;
  * order of their rows.
  */
 public final class MetadataKeys {
-  /**
-   * The longest row at which a tablet may end: with the table's id before it, it is still a row.
-   */
-  public static final int END_ROW_BYTES_MAX = Limits.ROW_BYTES_MAX - 64;
-
   private static final Bytes SEPARATOR = Bytes.of(";");
   private static final Bytes LAST = Bytes.of("<");
 

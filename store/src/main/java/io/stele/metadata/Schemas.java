@@ -10,6 +10,7 @@ import io.stele.model.LocalityGroup;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
+import io.stele.model.TableRules;
 import io.stele.model.TableSchema;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -31,9 +32,6 @@ import java.util.UUID;
  * threads.
  */
 public final class Schemas {
-  /** Names that begin so are Stele's own. */
-  public static final String RESERVED_PREFIX = "stele.";
-
   /** The schema of the root tablet: as {@link #METADATA_SCHEMA}, never split. */
   public static final TableSchema ROOT_SCHEMA = system("stele.root", Long.MAX_VALUE);
 
@@ -115,14 +113,13 @@ public final class Schemas {
     return tables;
   }
 
-  /** Step 1 of a new table: its node, with an id of its own. */
+  /**
+   * Step 1 of a new table: its node, with an id of its own.
+   *
+   * @throws SteleException REFUSED where {@link TableRules} do not allow it
+   */
   public StoredTable create(TableSchema schema, List<Bytes> splitRows) throws IOException {
-    if (schema.name().startsWith(RESERVED_PREFIX)) {
-      throw SteleException.refused(
-          "table names that begin with \""
-              + RESERVED_PREFIX
-              + "\" are Stele's own: choose another");
-    }
+    TableRules.checkNew(schema, splitRows);
     TableId id = nextId();
     locks.create(
         LockPaths.table(id),
@@ -168,31 +165,16 @@ public final class Schemas {
   }
 
   /**
-   * Changes a table's schema; its name stays. A family that was dropped does not come back: what it
-   * held may still be in files and logs.
+   * Changes a table's schema.
    *
-   * @throws SteleException REFUSED where {@code schema} has a family that was dropped
+   * @throws SteleException REFUSED where {@link TableRules} do not allow it
    * @throws SteleException RETRY_LATER where it was changed meanwhile
    */
   public StoredTable alter(StoredTable table, TableSchema schema) throws IOException {
-    if (table.id().isSystem() || !schema.name().equals(table.schema().name())) {
-      throw SteleException.refused(
-          "table " + table.schema().name() + " cannot be altered to " + schema.name());
-    }
+    TableRules.checkChange(table.schema(), schema, table.droppedFamilies());
     Set<String> dropped = new TreeSet<>(table.droppedFamilies());
     table.schema().families().forEach(family -> dropped.add(family.name()));
     schema.families().forEach(family -> dropped.remove(family.name()));
-    for (ColumnFamily family : schema.families()) {
-      if (table.droppedFamilies().contains(family.name())) {
-        throw SteleException.refused(
-            "table "
-                + schema.name()
-                + " had a family "
-                + family.name()
-                + " that was dropped, and what it held may not be gone from its files yet: give the"
-                + " new family another name");
-      }
-    }
     return write(table, schema, table.state(), dropped);
   }
 

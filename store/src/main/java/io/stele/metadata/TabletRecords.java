@@ -3,6 +3,7 @@ package io.stele.metadata;
 import io.stele.lock.LockService;
 import io.stele.metadata.TabletRecord.Tentative;
 import io.stele.model.Bytes;
+import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowRange;
@@ -223,8 +224,8 @@ public final class TabletRecords {
    *
    * @param parent as it was last changed; everything up to its redo point is in its SSTables, and
    *     nothing is above it
-   * @param at inside the tablet's rows, not its first; at most {@link
-   *     MetadataKeys#END_ROW_BYTES_MAX} bytes
+   * @param at inside the tablet's rows, not its first; at most {@link Limits#SPLIT_ROW_BYTES_MAX}
+   *     bytes
    */
   public SplitResult split(TabletRecord parent, Bytes at, Child lower, Child upper)
       throws IOException {
@@ -233,7 +234,7 @@ public final class TabletRecords {
     if (parent.id().equals(TabletId.ROOT)
         || !rows.contains(at)
         || rows.start().equals(at)
-        || at.length() > MetadataKeys.END_ROW_BYTES_MAX) {
+        || at.length() > Limits.SPLIT_ROW_BYTES_MAX) {
       throw new IllegalArgumentException(parent + " cannot be split at \"" + at + "\"");
     }
     Assignment assignment =

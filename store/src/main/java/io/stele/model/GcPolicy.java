@@ -65,7 +65,7 @@ public sealed interface GcPolicy {
   record Union(List<GcPolicy> policies) implements GcPolicy {
     public Union {
       policies = List.copyOf(policies);
-      checkOneVersionCount(policies);
+      checkParts(policies);
     }
 
     @Override
@@ -81,7 +81,7 @@ public sealed interface GcPolicy {
       if (policies.isEmpty()) {
         throw SteleException.refused("an intersection of policies has at least one policy");
       }
-      checkOneVersionCount(policies);
+      checkParts(policies);
     }
 
     @Override
@@ -110,9 +110,29 @@ public sealed interface GcPolicy {
     };
   }
 
-  // Two counts would need two histories of which versions pushed out which, kept through every
-  // compaction.
-  private static void checkOneVersionCount(List<GcPolicy> policies) {
+  /** The number of policies in {@code policy}, itself among them. */
+  private static int parts(GcPolicy policy) {
+    return switch (policy.kind()) {
+      case KEEP_ALL, MAX_VERSIONS, MAX_AGE -> 1;
+      case UNION -> 1 + parts(((Union) policy).policies());
+      case INTERSECTION -> 1 + parts(((Intersection) policy).policies());
+    };
+  }
+
+  private static int parts(List<GcPolicy> policies) {
+    return policies.stream().mapToInt(GcPolicy::parts).sum();
+  }
+
+  private static void checkParts(List<GcPolicy> policies) {
+    if (1 + parts(policies) > Limits.POLICY_PARTS_MAX) {
+      throw SteleException.refused(
+          "a policy has "
+              + (1 + parts(policies))
+              + " parts: the limit is "
+              + Limits.POLICY_PARTS_MAX);
+    }
+    // Two counts would need two histories of which versions pushed out which, kept through every
+    // compaction.
     if (policies.stream().flatMapToInt(GcPolicy::versionCounts).distinct().count() > 1) {
       throw SteleException.refused(
           "a policy names one number of versions, not several: " + policies);

@@ -1,8 +1,8 @@
 package io.stele.model;
 
 /**
- * What a key may be: checked in the client, so that a mistake costs no round trip, and again in the
- * server.
+ * The limits that need no schema. They are checked where a value is made: in the client, so that a
+ * mistake costs no round trip, and again in the server.
  */
 public final class Limits {
   /** Longest row key, in bytes. */
@@ -16,6 +16,29 @@ public final class Limits {
 
   /** Most edits in one mutation. */
   public static final int EDITS_MAX = 100_000;
+
+  /** Most bytes in one mutation: it must fit into a log record, and into memory several times. */
+  public static final long MUTATION_BYTES_MAX = 256L << 20;
+
+  /** How many levels filters may nest: far less than protobuf can read. */
+  public static final int FILTER_DEPTH_MAX = 32;
+
+  /** Most families of a table: its schema must fit into a node of the lock service. */
+  public static final int FAMILIES_MAX = 256;
+
+  /** Most locality groups of a table: a compaction writes a file for each at the same time. */
+  public static final int GROUPS_MAX = 64;
+
+  /** Most parts of one garbage collection policy, itself and all policies within it. */
+  public static final int POLICY_PARTS_MAX = 32;
+
+  /** Most rows at which a new table can be cut. */
+  public static final int SPLIT_ROWS_MAX = 10_000;
+
+  /**
+   * Longest row at which a table can be cut: with the table's id before it, it is still a row key.
+   */
+  public static final int SPLIT_ROW_BYTES_MAX = ROW_BYTES_MAX - 64;
 
   private Limits() {}
 
@@ -81,6 +104,50 @@ public final class Limits {
     if (qualifier.length() > QUALIFIER_BYTES_MAX) {
       throw SteleException.refused(
           "a qualifier has " + qualifier.length() + " bytes: the limit is " + QUALIFIER_BYTES_MAX);
+    }
+  }
+
+  /**
+   * Refuses a mutation that is too large as a whole.
+   *
+   * @param bytes the length of its qualifiers and values
+   * @throws SteleException {@link SteleException.Code#REFUSED}
+   */
+  public static void checkMutationBytes(Bytes row, long bytes) {
+    if (bytes > MUTATION_BYTES_MAX) {
+      throw SteleException.refused(
+          "a mutation of row \""
+              + row
+              + "\" has "
+              + bytes
+              + " bytes: the limit is "
+              + MUTATION_BYTES_MAX
+              + "; make several mutations of it");
+    }
+  }
+
+  /**
+   * Refuses a filter that nests too deep.
+   *
+   * @param depth the level reached, from 1 on
+   * @throws SteleException {@link SteleException.Code#REFUSED}
+   */
+  public static void checkFilterDepth(int depth) {
+    if (depth > FILTER_DEPTH_MAX) {
+      throw SteleException.refused(
+          "a filter nests deeper than " + FILTER_DEPTH_MAX + " levels: write it flatter");
+    }
+  }
+
+  /**
+   * Refuses more of something than a table may have.
+   *
+   * @throws SteleException {@link SteleException.Code#REFUSED}
+   */
+  static void checkCount(String table, String what, int count, int max) {
+    if (count > max) {
+      throw SteleException.refused(
+          "table " + table + " has " + count + " " + what + ": the limit is " + max);
     }
   }
 

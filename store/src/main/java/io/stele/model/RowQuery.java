@@ -40,7 +40,10 @@ public record RowQuery(
     families = List.copyOf(families);
     columns = List.copyOf(columns);
     families.forEach(Limits::checkFamily);
-    columns.forEach(column -> Limits.checkFamily(column.family()));
+    for (Column column : columns) {
+      Limits.checkFamily(column.family());
+      Limits.checkQualifier(column.qualifier());
+    }
     if (versions < 1 || rowLimit < 1) {
       throw SteleException.refused(
           "a read returns at least 1 version and 1 row, not " + versions + " and " + rowLimit);

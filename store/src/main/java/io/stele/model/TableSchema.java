@@ -1,5 +1,7 @@
 package io.stele.model;
 
+import static java.util.stream.Collectors.joining;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -42,6 +44,8 @@ public record TableSchema(
       throw SteleException.refused("table " + name + " has no family: give it at least one");
     }
     groups = sorted(withDefault(groups, families));
+    Limits.checkCount(name, "families", families.size(), Limits.FAMILIES_MAX);
+    Limits.checkCount(name, "locality groups", groups.size(), Limits.GROUPS_MAX);
     checkNoneTwice(name, "family", families.stream().map(ColumnFamily::name).toList());
     checkNoneTwice(name, "locality group", groups.stream().map(LocalityGroup::name).toList());
     for (ColumnFamily family : families) {
@@ -51,8 +55,9 @@ public record TableSchema(
                 + family.name()
                 + " of table "
                 + name
-                + " is in a locality group that the table has not, "
-                + family.group());
+                + " is in locality group "
+                + family.group()
+                + ", which the table does not have");
       }
     }
     if (splitBytes < 64 << 10) {
@@ -74,6 +79,25 @@ public record TableSchema(
   /** The family of that name. */
   public Optional<ColumnFamily> family(String familyName) {
     return families.stream().filter(family -> family.name().equals(familyName)).findFirst();
+  }
+
+  /**
+   * The family of that name.
+   *
+   * @throws SteleException NOT_FOUND where the table does not have it
+   */
+  public ColumnFamily requireFamily(String familyName) {
+    return family(familyName)
+        .orElseThrow(
+            () ->
+                SteleException.notFound(
+                    "table "
+                        + name
+                        + " has no family \""
+                        + Bytes.of(familyName)
+                        + "\": it has "
+                        + families.stream().map(ColumnFamily::name).collect(joining(", "))
+                        + ". Add the family to the table first"));
   }
 
   /** The locality group of that name. */

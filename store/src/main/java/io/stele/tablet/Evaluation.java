@@ -5,6 +5,7 @@ import io.stele.model.Cell;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
 import io.stele.model.Edit;
+import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
@@ -72,6 +73,7 @@ final class Evaluation {
     }
     long now = clock.assign();
     Map<Column, Cell> written = new LinkedHashMap<>();
+    long bytes = 0;
     for (ReadModifyWrite.Rule rule : change.rules()) {
       Column column = new Column(rule.family(), rule.qualifier());
       Optional<Cell> before = Optional.ofNullable(newest.get(column));
@@ -80,7 +82,9 @@ final class Evaluation {
       long timestamp = Math.max(now, before.map(Cell::timestampMicros).orElse(0L));
       Cell cell = new Cell(rule.family(), rule.qualifier(), timestamp, value);
       newest.put(column, cell);
-      written.put(column, cell);
+      Cell replaced = written.put(column, cell);
+      bytes += bytes(cell) - (replaced == null ? 0 : bytes(replaced));
+      Limits.checkMutationBytes(change.row(), bytes);
     }
     List<Cell> row = new ArrayList<>(written.values());
     row.sort(RowFilter.ORDER);
@@ -91,6 +95,10 @@ final class Evaluation {
     }
     return new Evaluated(
         mutation.build(), new OperationResult(true, Optional.of(new Row(change.row(), row))));
+  }
+
+  private static long bytes(Cell cell) {
+    return cell.qualifier().length() + (long) cell.value().length();
   }
 
   private Bytes apply(Bytes row, ReadModifyWrite.Rule rule, Optional<Bytes> before) {

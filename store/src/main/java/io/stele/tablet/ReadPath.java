@@ -3,7 +3,6 @@ package io.stele.tablet;
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
-import io.stele.model.Column;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
@@ -63,7 +62,7 @@ final class ReadPath {
   ReadResult read(ReadRequest request) throws IOException {
     health.check();
     RowQuery query = request.query();
-    check(query);
+    rules.get().operations().check(query);
     Optional<RowFilter> filter = query.filter().map(RowFilter::of);
     List<RowRange> ranges = clip(query.ranges());
     Pinned pinned = pin(request);
@@ -102,13 +101,6 @@ final class ReadPath {
       return cells.seekRow(row) && cells.row().equals(row) ? cells.takeRow() : List.of();
     } finally {
       snapshot.release();
-    }
-  }
-
-  private void check(RowQuery query) {
-    query.families().forEach(rules.get()::checkFamily);
-    for (Column column : query.columns()) {
-      rules.get().checkFamily(column.family());
     }
   }
 

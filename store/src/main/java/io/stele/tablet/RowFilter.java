@@ -21,9 +21,6 @@ import java.util.function.Predicate;
  */
 @FunctionalInterface
 interface RowFilter {
-  /** Filters nest no deeper. */
-  int DEPTH_MAX = 32;
-
   /** Order of cells in a row; cells that are equal in it stay in the order they were in. */
   Comparator<Cell> ORDER =
       Comparator.comparing(Cell::family)
@@ -34,20 +31,11 @@ interface RowFilter {
   List<Cell> apply(Bytes row, List<Cell> cells);
 
   /**
-   * Makes {@code filter} ready.
+   * Makes {@code filter} ready, which {@link io.stele.model.OperationRules} have let in.
    *
-   * @throws SteleException REFUSED where a regular expression in it is not one, or it nests too
-   *     deep
+   * @throws SteleException REFUSED where a regular expression in it is not one
    */
   static RowFilter of(Filter filter) {
-    return of(filter, 0);
-  }
-
-  private static RowFilter of(Filter filter, int depth) {
-    if (depth > DEPTH_MAX) {
-      throw SteleException.refused(
-          "a filter nests deeper than " + DEPTH_MAX + " levels: write it flatter");
-    }
     return switch (filter.kind()) {
       case PASS_ALL -> (row, cells) -> cells;
       case BLOCK_ALL -> (row, cells) -> List.of();
@@ -111,21 +99,21 @@ interface RowFilter {
         String label = ((Filter.Label) filter).label();
         yield (row, cells) -> cells.stream().map(cell -> labelled(cell, label)).toList();
       }
-      case CHAIN -> chain(all(((Filter.Chain) filter).filters(), depth + 1));
-      case INTERLEAVE -> interleave(all(((Filter.Interleave) filter).filters(), depth + 1));
+      case CHAIN -> chain(all(((Filter.Chain) filter).filters()));
+      case INTERLEAVE -> interleave(all(((Filter.Interleave) filter).filters()));
       case CONDITION -> {
         Filter.Condition condition = (Filter.Condition) filter;
-        RowFilter predicate = of(condition.predicate(), depth + 1);
-        RowFilter ifTrue = of(condition.ifTrue(), depth + 1);
-        RowFilter ifFalse = of(condition.ifFalse(), depth + 1);
+        RowFilter predicate = of(condition.predicate());
+        RowFilter ifTrue = of(condition.ifTrue());
+        RowFilter ifFalse = of(condition.ifFalse());
         yield (row, cells) ->
             (predicate.apply(row, cells).isEmpty() ? ifFalse : ifTrue).apply(row, cells);
       }
     };
   }
 
-  private static List<RowFilter> all(List<Filter> filters, int depth) {
-    return filters.stream().map(filter -> of(filter, depth)).toList();
+  private static List<RowFilter> all(List<Filter> filters) {
+    return filters.stream().map(RowFilter::of).toList();
   }
 
   private static RowFilter chain(List<RowFilter> filters) {

@@ -2,7 +2,7 @@ package io.stele.tablet;
 
 import io.stele.model.ColumnFamily;
 import io.stele.model.LocalityGroup;
-import io.stele.model.SteleException;
+import io.stele.model.OperationRules;
 import io.stele.model.TableSchema;
 import java.util.Collection;
 import java.util.HashMap;
@@ -12,16 +12,15 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 /** A table's schema made ready for use. Immutable. */
 final class SchemaRules {
-  private final TableSchema schema;
+  private final OperationRules operations;
   private final Map<String, GcRule> gc = new HashMap<>();
   private final Map<String, LocalityGroup> groups = new HashMap<>();
 
   SchemaRules(TableSchema schema) {
-    this.schema = schema;
+    this.operations = new OperationRules(schema);
     for (ColumnFamily family : schema.families()) {
       gc.put(family.name(), GcRule.of(family.gc()));
       groups.put(family.name(), schema.group(family.group()).orElseThrow());
@@ -29,7 +28,12 @@ final class SchemaRules {
   }
 
   TableSchema schema() {
-    return schema;
+    return operations.schema();
+  }
+
+  /** Which operations and queries it allows. */
+  OperationRules operations() {
+    return operations;
   }
 
   /** The rule for a family; of one that the schema does not have everything is garbage. */
@@ -56,24 +60,5 @@ final class SchemaRules {
               group -> byGroup.computeIfAbsent(group.name(), name -> new TreeSet<>()).add(family));
     }
     return byGroup;
-  }
-
-  /**
-   * Refuses a family that the table does not have.
-   *
-   * @throws SteleException NOT_FOUND
-   */
-  void checkFamily(String family) {
-    if (!gc.containsKey(family)) {
-      throw SteleException.notFound(
-          "table "
-              + schema.name()
-              + " has no family "
-              + family
-              + ": it has "
-              + schema.families().stream()
-                  .map(ColumnFamily::name)
-                  .collect(Collectors.joining(", ")));
-    }
   }
 }

@@ -216,7 +216,7 @@ final class WritePath {
     boolean queued = false;
     try {
       // After a retry was recognised: what was applied is not refused for a newer schema.
-      OperationCheck.check(request.operation(), rules.get(), valueBytesMax);
+      rules.get().operations().check(request.operation(), valueBytesMax);
       Evaluation.Evaluated evaluated = evaluation.evaluate(request.operation());
       if (evaluated.mutation().edits().isEmpty() && operation.isEmpty()) {
         return () -> tellWhenDurable(evaluated.result(), future);

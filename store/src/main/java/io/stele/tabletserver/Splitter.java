@@ -3,11 +3,11 @@ package io.stele.tabletserver;
 import io.stele.log.CommitLog;
 import io.stele.log.LogKind;
 import io.stele.metadata.Child;
-import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.SplitResult;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
+import io.stele.model.Limits;
 import io.stele.model.RowRange;
 import io.stele.model.TabletId;
 import io.stele.runtime.Futures;
@@ -74,7 +74,7 @@ final class Splitter {
    * @throws IOException where it could not; the tablet goes on whole
    */
   void split(HostedTablet parent, Bytes row) throws IOException {
-    if (row.length() > MetadataKeys.END_ROW_BYTES_MAX) {
+    if (row.length() > Limits.SPLIT_ROW_BYTES_MAX) {
       cannotSplit(parent);
       return;
     }

@@ -4,6 +4,7 @@ import static io.stele.wire.ByteStrings.bytes;
 import static io.stele.wire.ByteStrings.of;
 
 import io.stele.model.Filter;
+import io.stele.model.Limits;
 import io.stele.model.SteleException;
 import io.stele.wire.data.DataProtos.ColumnRangeProto;
 import io.stele.wire.data.DataProtos.ConditionProto;
@@ -14,15 +15,12 @@ import java.util.List;
 
 /** Filters as messages: a tree as a tree. */
 public final class FilterCodec {
-  /** How deep filters may be nested: well within what protobuf reads. */
-  public static final int DEPTH_MAX = 32;
-
   private FilterCodec() {}
 
   /**
    * The message for {@code filter}.
    *
-   * @throws SteleException REFUSED where it is nested too deeply
+   * @throws SteleException REFUSED where it nests too deep
    */
   public static FilterProto encode(Filter filter) {
     return encode(filter, 1);
@@ -42,7 +40,7 @@ public final class FilterCodec {
   }
 
   private static FilterProto encode(Filter filter, int depth) {
-    checkDepth(depth);
+    Limits.checkFilterDepth(depth);
     FilterProto.Builder to = FilterProto.newBuilder();
     switch (filter.kind()) {
       case PASS_ALL -> to.setPassAll(true);
@@ -98,7 +96,7 @@ public final class FilterCodec {
   }
 
   private static Filter decode(FilterProto from, int depth) {
-    checkDepth(depth);
+    Limits.checkFilterDepth(depth);
     return switch (from.getFilterCase()) {
       case PASS_ALL -> new Filter.PassAll();
       case BLOCK_ALL -> new Filter.BlockAll();
@@ -140,11 +138,5 @@ public final class FilterCodec {
 
   private static List<Filter> decode(FiltersProto from, int depth) {
     return from.getFiltersList().stream().map(filter -> decode(filter, depth + 1)).toList();
-  }
-
-  private static void checkDepth(int depth) {
-    if (depth > DEPTH_MAX) {
-      throw SteleException.refused("filters may be nested " + DEPTH_MAX + " deep, not deeper");
-    }
   }
 }

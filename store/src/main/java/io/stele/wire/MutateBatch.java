@@ -10,6 +10,7 @@ import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.OperationRules;
 import io.stele.model.SteleException;
 import io.stele.wire.data.DataProtos.MutateProto;
 import io.stele.wire.data.DataProtos.MutationProto;
@@ -55,9 +56,7 @@ public final class MutateBatch {
    */
   public MutateBatch add(
       TabletProto tablet, Optional<OperationId> id, Durability durability, Mutation mutation) {
-    if (mutation.edits().isEmpty()) {
-      throw SteleException.refused("a mutation of row \"" + mutation.row() + "\" has no edits");
-    }
+    OperationRules.checkHasEdits(mutation);
     MutationProto.Builder to =
         MutationProto.newBuilder().setDurability(OperationCodec.encode(durability));
     id.ifPresent(

@@ -109,10 +109,10 @@ class TabletTest {
   void wrongInputIsRefusedAndChangesNothing() throws IOException {
     fixture.options = TabletOptions.DEFAULT.withValueBytesMax(10);
     fixture.reopen(List.of());
-    refused(Mutation.of("r").put("f", "q", "fine").put("nope", "q", "x"), "has no family nope");
+    refused(Mutation.of("r").put("f", "q", "fine").put("nope", "q", "x"), "has no family \"nope\"");
     refused(Mutation.of("r").put("f", "q", "12345678901"), "has 11 bytes: the limit is 10");
     refused(Mutation.of("r"), "has no edits");
-    refused(Mutation.of("r").deleteFamily("nope"), "has no family nope");
+    refused(Mutation.of("r").deleteFamily("nope"), "has no family \"nope\"");
     refused(ReadModifyWrite.increment(Bytes.of("r"), "nope", Bytes.EMPTY, 1), "has no family");
     refused(
         CheckAndMutate.ifAny(new Filter.ValueRegex("("), Mutation.of("r").put("f", "q", "x")),
@@ -128,7 +128,7 @@ class TabletTest {
     assertThat(fixture.tablet.readPoint()).isEqualTo(1);
     assertThatThrownBy(() -> fixture.tablet.read(ReadRequest.of(RowQuery.ALL.family("nope"))))
         .isInstanceOf(SteleException.class)
-        .hasMessageContaining("table t has no family nope: it has all, f, g");
+        .hasMessageContaining("table t has no family \"nope\": it has all, f, g");
   }
 
   private void refused(RowOperation operation, String why) {

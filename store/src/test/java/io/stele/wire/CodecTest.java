@@ -11,6 +11,7 @@ import io.stele.model.Column;
 import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Filter;
+import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.ReadModifyWrite;
@@ -175,13 +176,13 @@ final class CodecTest {
   void filtersNestedTooDeeplyAreRefusedAtBothEnds() {
     Filter deep = new Filter.PassAll();
     FilterProto message = FilterCodec.encode(deep);
-    for (int i = 1; i < FilterCodec.DEPTH_MAX; i++) {
+    for (int i = 1; i < Limits.FILTER_DEPTH_MAX; i++) {
       deep = Filter.chain(deep);
     }
     assertThat(FilterCodec.decode(FilterCodec.encode(deep))).isEqualTo(deep);
     Filter tooDeep = Filter.chain(deep);
     assertThatThrownBy(() -> FilterCodec.encode(tooDeep)).isInstanceOf(SteleException.class);
-    for (int i = 0; i < FilterCodec.DEPTH_MAX; i++) {
+    for (int i = 0; i < Limits.FILTER_DEPTH_MAX; i++) {
       message = FilterProto.newBuilder().setChain(chainOf(message)).build();
     }
     FilterProto deepMessage = message;
@@ -191,7 +192,7 @@ final class CodecTest {
   @Test
   void theDeepestFilterAllowedCanBeReadFromTheWire() throws Exception {
     Filter deep = new Filter.PassAll();
-    for (int i = 1; i < FilterCodec.DEPTH_MAX; i++) {
+    for (int i = 1; i < Limits.FILTER_DEPTH_MAX; i++) {
       deep = Filter.chain(deep);
     }
     RequestProto request =

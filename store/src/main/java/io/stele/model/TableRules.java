@@ -1,0 +1,104 @@
+package io.stele.model;
+
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Which tables can be made and how they can be changed: the one check that the client makes before
+ * it asks and the master repeats before it acts. What holds of every schema by itself is checked by
+ * {@link TableSchema}.
+ */
+public final class TableRules {
+  /** How the names of Stele's own tables begin. */
+  public static final String RESERVED_PREFIX = "stele.";
+
+  private TableRules() {}
+
+  /**
+   * Refuses a table that cannot be made.
+   *
+   * @param splitRows each is the first row of a further tablet
+   * @throws SteleException REFUSED
+   */
+  public static void checkNew(TableSchema schema, List<Bytes> splitRows) {
+    checkNotReserved(schema.name());
+    checkSplitRows(schema.name(), splitRows);
+  }
+
+  /**
+   * Refuses to change a table from {@code before} to {@code after}: its name stays, and a family
+   * that was dropped does not come back, as what it held may still be in files and logs.
+   *
+   * @param dropped the families that the table once had
+   * @throws SteleException REFUSED
+   */
+  public static void checkChange(TableSchema before, TableSchema after, Set<String> dropped) {
+    checkNotReserved(before.name());
+    if (!after.name().equals(before.name())) {
+      throw SteleException.refused(
+          "table " + before.name() + " cannot be renamed to " + after.name());
+    }
+    for (ColumnFamily family : after.families()) {
+      if (dropped.contains(family.name())) {
+        throw SteleException.refused(
+            "table "
+                + after.name()
+                + " had a family "
+                + family.name()
+                + " that was dropped, and its files may still hold cells of it: give the new family"
+                + " another name");
+      }
+    }
+  }
+
+  /**
+   * Refuses a name that is kept for Stele's own tables: nobody creates, alters or drops those.
+   *
+   * @throws SteleException REFUSED
+   */
+  public static void checkNotReserved(String name) {
+    if (name.startsWith(RESERVED_PREFIX)) {
+      throw SteleException.refused(
+          "tables whose names begin with \""
+              + RESERVED_PREFIX
+              + "\" are Stele's own, so "
+              + name
+              + " cannot be created, altered or dropped: choose another name");
+    }
+  }
+
+  private static void checkSplitRows(String name, List<Bytes> splitRows) {
+    if (splitRows.size() > Limits.SPLIT_ROWS_MAX) {
+      throw SteleException.refused(
+          "table "
+              + name
+              + " cannot be cut at "
+              + splitRows.size()
+              + " rows at once: the limit is "
+              + Limits.SPLIT_ROWS_MAX);
+    }
+    Bytes last = Bytes.EMPTY;
+    for (Bytes row : splitRows) {
+      if (row.compareTo(last) <= 0) {
+        throw SteleException.refused(
+            "the rows at which table "
+                + name
+                + " is cut must ascend and not be empty: \""
+                + row
+                + "\" comes after \""
+                + last
+                + "\"");
+      }
+      if (row.length() > Limits.SPLIT_ROW_BYTES_MAX) {
+        throw SteleException.refused(
+            "table "
+                + name
+                + " cannot be cut at a row of "
+                + row.length()
+                + " bytes: the limit is "
+                + Limits.SPLIT_ROW_BYTES_MAX);
+      }
+      last = row;
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package io.stele.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.Mutation;
+import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class SchemaCheckTest {
+  private final ArrayDeque<TableSchema> source = new ArrayDeque<>();
+  private int reads;
+  private final SchemaCheck check =
+      new SchemaCheck(TableSchema.of("t", "f"), this::read, Runnable::run, 10);
+
+  private TableSchema read() throws IOException {
+    reads++;
+    if (source.isEmpty()) {
+      throw new IOException("no answer");
+    }
+    return source.remove();
+  }
+
+  private static void refused(CompletableFuture<Void> checked, String why) {
+    assertThatThrownBy(checked::join).hasMessageContaining(why);
+  }
+
+  @Test
+  void whatTheSchemaHeldAllowsNeedsNoOther() {
+    assertThat(check.operation(Mutation.of("r").put("f", "q", "v"))).isCompleted();
+    assertThat(check.query(RowQuery.ALL.family("f"))).isCompleted();
+    assertThat(reads).isZero();
+  }
+
+  @Test
+  void whatNoSchemaAllowsIsRefusedWithoutReadingIt() {
+    refused(check.operation(Mutation.of("r")), "has no edits");
+    refused(check.operation(Mutation.of("r").put("f", "q", "12345678901")), "has 11 bytes");
+    assertThat(reads).isZero();
+  }
+
+  @Test
+  void anUnknownFamilyIsLookedForInAFresherSchema() {
+    source.addAll(List.of(TableSchema.of("t", "f", "g"), TableSchema.of("t", "f", "g")));
+    assertThat(check.operation(Mutation.of("r").put("g", "q", "v"))).isCompleted();
+    assertThat(check.query(RowQuery.ALL.family("g"))).isCompleted();
+    assertThat(reads).isEqualTo(1);
+    assertThat(check.schema()).isEqualTo(TableSchema.of("t", "f", "g"));
+    refused(check.query(RowQuery.ALL.family("h")), "table t has no family \"h\": it has f, g");
+    assertThat(reads).isEqualTo(2);
+  }
+
+  @Test
+  void aSchemaThatCannotBeReadIsNoReasonToSayThatAFamilyDoesNotExist() {
+    assertThatThrownBy(() -> check.query(RowQuery.ALL.family("g")).join())
+        .hasRootCauseMessage("no answer")
+        .hasRootCauseInstanceOf(IOException.class)
+        .cause()
+        .isNotInstanceOf(SteleException.class);
+  }
+}

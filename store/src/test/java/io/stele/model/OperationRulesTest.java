@@ -1,0 +1,168 @@
+package io.stele.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class OperationRulesTest {
+  private static final Bytes ROW = Bytes.of("r");
+  private static final Bytes Q = Bytes.of("q");
+  private static final Filter ALL = new Filter.PassAll();
+  private static final String NO_FAMILY =
+      "table t has no family \"nope\": it has f, g. Add the family to the table first";
+
+  private final OperationRules rules = new OperationRules(TableSchema.of("t", "f", "g"));
+
+  private void allowed(RowOperation operation) {
+    assertThatCode(() -> rules.check(operation, 10)).doesNotThrowAnyException();
+  }
+
+  private void refused(SteleException.Code code, RowOperation operation, String message) {
+    SteleException refusal =
+        catchThrowableOfType(SteleException.class, () -> rules.check(operation, 10));
+    assertThat(refusal).as("%s", operation).isNotNull().hasMessage(message);
+    assertThat(refusal.code()).isEqualTo(code);
+  }
+
+  private void refused(RowOperation operation, String message) {
+    refused(SteleException.Code.REFUSED, operation, message);
+  }
+
+  private void notFound(RowOperation operation) {
+    refused(SteleException.Code.NOT_FOUND, operation, NO_FAMILY);
+  }
+
+  @Test
+  void operationsThatTheSchemaAllowsPass() {
+    allowed(
+        Mutation.of("r")
+            .put("f", "q", "1234567890")
+            .deleteCell("g", Q, 1)
+            .deleteColumn("g", "q")
+            .deleteFamily("f")
+            .deleteRow());
+    allowed(CheckAndMutate.ifAny(ALL, Mutation.of("r"))); // May do nothing.
+    allowed(ReadModifyWrite.append(ROW, "f", Q, Bytes.of("1234567890")));
+    allowed(ReadModifyWrite.increment(ROW, "g", Q, 1));
+  }
+
+  @Test
+  void everyEditAndRuleNamesAFamilyOfTheTable() {
+    Stream.of(
+            Mutation.of("r").put("nope", "q", "v"),
+            Mutation.of("r").deleteCell("nope", Q, 1),
+            Mutation.of("r").deleteColumn("nope", "q"),
+            Mutation.of("r").put("f", "q", "fine").deleteFamily("nope"))
+        .forEach(
+            mutation -> {
+              notFound(mutation);
+              notFound(CheckAndMutate.ifAny(ALL, mutation));
+              notFound(CheckAndMutate.ifNone(ALL, mutation));
+            });
+    notFound(ReadModifyWrite.increment(ROW, "nope", Q, 1));
+    notFound(ReadModifyWrite.append(ROW, "f", Q, Q).with(new ReadModifyWrite.Append("nope", Q, Q)));
+  }
+
+  @Test
+  void everyFilterNamesAFamilyOfTheTable() {
+    Filter is = new Filter.ColumnIs(new Column("nope", Q));
+    for (Filter filter :
+        List.of(
+            is,
+            new Filter.ColumnRange("nope", Bytes.EMPTY, Bytes.EMPTY),
+            Filter.chain(ALL, is),
+            new Filter.Interleave(List.of(ALL, is)),
+            new Filter.Condition(is, ALL, ALL),
+            new Filter.Condition(ALL, is, ALL),
+            new Filter.Condition(ALL, ALL, is))) {
+      notFound(CheckAndMutate.ifAny(filter, Mutation.of("r").deleteRow()));
+      SteleException refusal =
+          catchThrowableOfType(
+              SteleException.class, () -> rules.check(RowQuery.ALL.filter(filter)));
+      assertThat(refusal).as("%s", filter).isNotNull().hasMessage(NO_FAMILY);
+    }
+  }
+
+  @Test
+  void queriesNameFamiliesOfTheTable() {
+    assertThatCode(() -> rules.check(RowQuery.ALL.family("f").column("g", "q")))
+        .doesNotThrowAnyException();
+    for (RowQuery query :
+        List.of(RowQuery.ALL.family("f").family("nope"), RowQuery.ALL.column("nope", "q"))) {
+      SteleException refusal = catchThrowableOfType(SteleException.class, () -> rules.check(query));
+      assertThat(refusal).isNotNull().hasMessage(NO_FAMILY);
+      assertThat(refusal.code()).isEqualTo(SteleException.Code.NOT_FOUND);
+    }
+  }
+
+  @Test
+  void aMutationHasEdits() {
+    refused(Mutation.of("r"), "a mutation of row \"r\" has no edits: put or delete something");
+  }
+
+  @Test
+  void valuesAboveTheLimitAreRefused() {
+    String message = "the value of f:q in row \"r\" of table t has 11 bytes: the limit is 10";
+    Mutation mutation = Mutation.of("r").put("f", "q", "12345678901");
+    refused(mutation, message);
+    refused(CheckAndMutate.ifAny(ALL, mutation), message);
+    refused(CheckAndMutate.ifNone(ALL, mutation), message);
+    refused(ReadModifyWrite.append(ROW, "f", Q, Bytes.of("12345678901")), message);
+  }
+
+  @Test
+  void mutationsTooLargeAsAWholeAreRefused() {
+    Bytes value = Bytes.wrap(new byte[1 << 20]); // The same for all: it is only counted.
+    Mutation mutation =
+        new Mutation(
+            ROW,
+            IntStream.range(0, 256)
+                .mapToObj(i -> (Edit) new Edit.Put("f", Bytes.EMPTY, i, value))
+                .toList());
+    assertThatCode(() -> rules.check(mutation, 1 << 20)).doesNotThrowAnyException();
+    String message =
+        "a mutation of row \"r\" has 268435457 bytes: the limit is 268435456; make several"
+            + " mutations of it";
+    SteleException refusal =
+        catchThrowableOfType(
+            SteleException.class, () -> rules.check(mutation.put("f", "q", ""), 1 << 20));
+    assertThat(refusal).isNotNull().hasMessage(message);
+
+    ReadModifyWrite appends =
+        new ReadModifyWrite(
+            ROW,
+            IntStream.range(0, 257)
+                .mapToObj(
+                    i ->
+                        (ReadModifyWrite.Rule)
+                            new ReadModifyWrite.Append(
+                                "f", i == 0 ? Q : Bytes.EMPTY, i == 0 ? Bytes.EMPTY : value))
+                .toList());
+    refusal = catchThrowableOfType(SteleException.class, () -> rules.check(appends, 1 << 20));
+    assertThat(refusal).isNotNull().hasMessage(message);
+  }
+
+  @Test
+  void filtersThatNestTooDeepAreRefused() {
+    Filter deep = ALL;
+    for (int i = 1; i < Limits.FILTER_DEPTH_MAX; i++) {
+      deep = Filter.chain(deep);
+    }
+    allowed(CheckAndMutate.ifAny(deep, Mutation.of("r").deleteRow()));
+    for (Filter tooDeep :
+        List.of(
+            Filter.chain(deep),
+            new Filter.Interleave(List.of(ALL, deep)),
+            new Filter.Condition(deep, ALL, ALL),
+            new Filter.Condition(ALL, ALL, deep))) {
+      refused(
+          CheckAndMutate.ifAny(tooDeep, Mutation.of("r").deleteRow()),
+          "a filter nests deeper than 32 levels: write it flatter");
+    }
+  }
+}
