@@ -1,5 +1,6 @@
 package io.stele.mapreduce;
 
+import io.stele.runtime.SystemRuntime;
 import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.lock.CuratorLockService;
@@ -43,6 +44,7 @@ final class LocalCluster implements AutoCloseable {
       @Override
       public LockService connect() throws IOException {
         return CuratorLockService.connect(
+            SystemRuntime.INSTANCE,
             zookeeper.getConnectString(), Keys.CLUSTER_NAME.in(conf), session);
       }
 

@@ -1,7 +1,6 @@
 package io.stele.client;
 
 import io.stele.config.Keys;
-import io.stele.metadata.Deadline;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableCodec;
@@ -10,8 +9,9 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableRules;
 import io.stele.model.TableSchema;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
 import io.stele.wire.Address;
-import io.stele.wire.ControlClient;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletServerProtocol;
@@ -127,11 +127,13 @@ public final class Admin {
             .setKind(CompactionKindProto.MAJOR)
             .build();
     for (ServerInfo server : ServerInfo.all(connection.locks()).values()) {
-      try (ControlClient<TabletServerProtocol> client =
-          ControlClient.connect(
-              connection.conf(), server.control(), TabletServerProtocol.class, COMPACTION_MAX)) {
-        client.call(one -> one.compactTable(null, request));
-      }
+      connection
+          .controlPlane()
+          .call(
+              server.control(),
+              TabletServerProtocol.class,
+              COMPACTION_MAX,
+              one -> one.compactTable(null, request));
     }
   }
 
@@ -203,7 +205,7 @@ public final class Admin {
    */
   private <R> R ask(String what, ControlPlane.Call<MasterProtocol, R> call, boolean repeatable)
       throws IOException {
-    Deadline deadline = Deadline.after(connection.timeout());
+    Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     while (true) {
       Exception failure;
       Optional<Address> master = ServerInfo.master(connection.locks());
@@ -248,22 +250,14 @@ public final class Admin {
 
   private <R> R once(Address master, ControlPlane.Call<MasterProtocol, R> call, Deadline deadline)
       throws IOException {
-    try (ControlClient<MasterProtocol> client =
-        ControlClient.connect(
-            connection.conf(), master, MasterProtocol.class, deadline.remaining())) {
-      return client.call(call);
-    }
+    return connection.controlPlane().call(master, MasterProtocol.class, deadline.remaining(), call);
   }
 
-  private static void pause() throws InterruptedIOException {
+  private void pause() throws InterruptedIOException {
     try {
-      Thread.sleep(PAUSE.toMillis());
+      connection.runtime().sleep(PAUSE);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      InterruptedIOException interrupted =
-          new InterruptedIOException("interrupted while waiting for a master");
-      interrupted.initCause(e);
-      throw interrupted;
+      throw Futures.interrupted(e, "waiting for a master");
     }
   }
 }

@@ -4,9 +4,9 @@ import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -40,12 +40,15 @@ public final class BatchWriter implements Closeable {
   private final Batcher batcher;
   private final long bufferBytes;
   private final Durability durability;
+
+  // Guarded by this.
   private final List<Outcome> failed = new ArrayList<>();
   private final TreeSet<Long> incomplete = new TreeSet<>();
   private long failures;
   private long added;
   private long bytesUnderWay;
   private boolean closed;
+  private Optional<CompletableFuture<Void>> change = Optional.empty();
 
   /**
    * How to write.
@@ -105,22 +108,10 @@ public final class BatchWriter implements Closeable {
    * @throws IllegalStateException where the writer is closed
    */
   public CompletableFuture<Void> add(Mutation mutation, Durability least) throws IOException {
-    Waiting.on(check.operation(mutation));
+    batcher.table().await(check.operation(mutation));
     long bytes = Batcher.bytes(mutation);
-    CompletableFuture<Void> applied;
-    final long place;
-    synchronized (this) {
-      while (!closed && bytesUnderWay > 0 && bytesUnderWay + bytes > bufferBytes) {
-        await("while waiting for room in the buffer: the mutation was not added");
-      }
-      if (closed) {
-        throw new IllegalStateException("the BatchWriter of table " + table + " is closed");
-      }
-      place = added++;
-      incomplete.add(place);
-      bytesUnderWay += bytes;
-      applied = batcher.submit(mutation, least); // Under the lock: in the order of adding.
-    }
+    long place = reserve(bytes);
+    CompletableFuture<Void> applied = batcher.submit(mutation, least);
     applied.whenComplete((nothing, failure) -> complete(place, mutation, bytes, failure));
     return applied; // Itself, so that it is complete before a flush returns.
   }
@@ -131,16 +122,24 @@ public final class BatchWriter implements Closeable {
    * @throws MutationsFailedException where something has failed since the last flush
    * @throws IOException where the thread was interrupted
    */
-  public synchronized void flush() throws IOException {
-    long end = added;
-    while (!incomplete.isEmpty() && incomplete.first() < end) {
-      await("while waiting for mutations: whether they were applied is unknown");
+  public void flush() throws IOException {
+    long end;
+    synchronized (this) {
+      end = added;
     }
-    if (failures > 0) {
-      MutationsFailedException failure = new MutationsFailedException(table, failed, failures);
-      failed.clear();
-      failures = 0;
-      throw failure;
+    for (var wait = incompleteBefore(end); wait.isPresent(); wait = incompleteBefore(end)) {
+      Futures.await(
+          batcher.table().runtime(),
+          wait.get(),
+          "waiting for mutations: whether they were applied is unknown");
+    }
+    synchronized (this) {
+      if (failures > 0) {
+        MutationsFailedException failure = new MutationsFailedException(table, failed, failures);
+        failed.clear();
+        failures = 0;
+        throw failure;
+      }
     }
   }
 
@@ -154,31 +153,67 @@ public final class BatchWriter implements Closeable {
   public void close() throws IOException {
     synchronized (this) {
       closed = true;
-      notifyAll();
     }
+    changed();
     flush();
   }
 
-  private synchronized void complete(long place, Mutation mutation, long bytes, Throwable failure) {
-    incomplete.remove(place);
-    bytesUnderWay -= bytes;
-    if (failure != null) {
-      failures++;
-      if (failed.size() < FAILURES_KEPT) {
-        failed.add(Outcome.failed(mutation, Waiting.failure(failure)));
+  /** Waits for room, then takes it; gives the place of the mutation among those added. */
+  private long reserve(long bytes) throws IOException {
+    while (true) {
+      CompletableFuture<Void> room;
+      synchronized (this) {
+        if (closed) {
+          throw new IllegalStateException("the BatchWriter of table " + table + " is closed");
+        }
+        if (bytesUnderWay == 0 || bytesUnderWay + bytes <= bufferBytes) {
+          incomplete.add(added);
+          bytesUnderWay += bytes;
+          return added++;
+        }
+        room = nextChange();
       }
+      Futures.await(
+          batcher.table().runtime(),
+          room,
+          "waiting for room in the buffer: the mutation was not added");
     }
-    notifyAll();
   }
 
-  private synchronized void await(String what) throws InterruptedIOException {
-    try {
-      wait();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      InterruptedIOException interrupted = new InterruptedIOException("interrupted " + what);
-      interrupted.initCause(e);
-      throw interrupted;
+  /** Completes at the next change, where something added before {@code end} is incomplete. */
+  private synchronized Optional<CompletableFuture<Void>> incompleteBefore(long end) {
+    return incomplete.isEmpty() || incomplete.first() >= end
+        ? Optional.empty()
+        : Optional.of(nextChange());
+  }
+
+  private synchronized CompletableFuture<Void> nextChange() {
+    if (change.isEmpty()) {
+      change = Optional.of(new CompletableFuture<>());
     }
+    return change.get();
+  }
+
+  private void changed() {
+    Optional<CompletableFuture<Void>> waiting;
+    synchronized (this) {
+      waiting = change;
+      change = Optional.empty();
+    }
+    waiting.ifPresent(future -> future.complete(null));
+  }
+
+  private void complete(long place, Mutation mutation, long bytes, Throwable failure) {
+    synchronized (this) {
+      incomplete.remove(place);
+      bytesUnderWay -= bytes;
+      if (failure != null) {
+        failures++;
+        if (failed.size() < FAILURES_KEPT) {
+          failed.add(Outcome.failed(mutation, failure));
+        }
+      }
+    }
+    changed();
   }
 }

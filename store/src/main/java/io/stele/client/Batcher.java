@@ -9,6 +9,7 @@ import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import io.stele.wire.Address;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.OperationCodec;
@@ -24,8 +25,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.random.RandomGenerator;
 
 /**
  * Sends mutations of one table, those for one tablet server together.
@@ -51,7 +50,6 @@ final class Batcher {
 
   private final Tablets tablets;
   private final TableRef table;
-  private final RandomGenerator random;
   private final Operations operations;
   private final Map<Bytes, ArrayDeque<Pending>> rows = new HashMap<>();
   private final Map<Address, Lane> lanes = new HashMap<>();
@@ -107,11 +105,15 @@ final class Batcher {
    *
    * @param operations where the mutations' ids come from
    */
-  Batcher(Tablets tablets, TableRef table, Operations operations, RandomGenerator random) {
+  Batcher(Tablets tablets, TableRef table, Operations operations) {
     this.tablets = tablets;
     this.table = table;
-    this.random = random;
     this.operations = operations;
+  }
+
+  /** The table written to. */
+  TableRef table() {
+    return table;
   }
 
   /** About how much a mutation takes on the wire, and at least what it takes in memory. */
@@ -136,7 +138,7 @@ final class Batcher {
     Pending pending;
     boolean first;
     synchronized (this) { // Numbers ascend in the order of submission.
-      pending = new Pending(mutation, operations.begin(), durability, new Tries(table.timeout()));
+      pending = new Pending(mutation, operations.begin(), durability, new Tries(table));
       ArrayDeque<Pending> behind = rows.get(mutation.row());
       first = behind == null;
       if (first) {
@@ -159,7 +161,7 @@ final class Batcher {
               if (failure == null) {
                 enqueue(pending, tablet);
               } else {
-                Throwable cause = Waiting.cause(failure);
+                Throwable cause = Futures.cause(failure);
                 decide(pending, pending.tries.afterLocating(cause), cause);
               }
             });
@@ -249,7 +251,7 @@ final class Batcher {
       if (failure == null) {
         return List.copyOf(OperationCodec.outcomes(response.check().header(), count));
       }
-      cause = Waiting.cause(failure);
+      cause = Futures.cause(failure);
     } catch (IOException | RuntimeException e) {
       cause = e;
     }
@@ -263,10 +265,9 @@ final class Batcher {
       finish(pending);
       return;
     }
-    Duration pause = pending.tries.pause(random);
+    Duration pause = pending.tries.pause(table.runtime().random());
     if (pending.tries.hasTime(pause)) {
-      CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)
-          .execute(() -> locate(pending));
+      table.runtime().after(pause, () -> locate(pending));
     } else {
       pending.done.completeExceptionally(pending.tries.timedOut(what, cause));
       finish(pending);

@@ -15,21 +15,18 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
-import io.stele.wire.DataClient;
-import io.stele.wire.DataPlane;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.WorkerPool;
+import io.stele.wire.ControlPlane;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.Transport;
 import java.io.IOException;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
 
 /**
@@ -39,14 +36,17 @@ import org.apache.hadoop.conf.Configuration;
  * <p>Safe for use by any number of threads.
  */
 final class Connection implements AutoCloseable {
+  private static final String NOBODY_CALLS = "localhost"; // A client is not reached by others.
+
   private final Configuration conf;
+  private final ProcessRuntime runtime;
   private final LockService locks;
+  private final Transport transport;
   private final TabletAccess access;
   private final Tablets tablets;
   private final TabletRecords records;
   private final Schemas schemas;
-  private final ThreadPoolExecutor schemaReader;
-  private final RandomGenerator random;
+  private final WorkerPool schemaReader;
   private final Duration timeout;
   private final List<Runnable> own;
 
@@ -58,47 +58,40 @@ final class Connection implements AutoCloseable {
    */
   Connection(
       Configuration conf,
+      ProcessRuntime runtime,
       LockService locks,
-      DataPlane plane,
-      RandomGenerator random,
+      Transport transport,
       List<Runnable> own) {
     this.conf = conf;
+    this.runtime = runtime;
     this.locks = locks;
-    this.random = random;
+    this.transport = transport;
     this.own = own;
     this.timeout = Keys.CLIENT_TIMEOUT.in(conf);
-    this.access = new TabletAccess(locks, plane, random);
-    this.tablets = Tablets.of(access, plane);
-    this.records = new TabletRecords(locks, access, timeout, InstantSource.system(), random);
-    this.schemas = new Schemas(locks);
-    this.schemaReader =
-        new ThreadPoolExecutor(
-            1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Connection::daemon);
-    this.schemaReader.allowCoreThreadTimeOut(true);
+    this.access = new TabletAccess(runtime, locks, transport.dataPlane());
+    this.tablets = Tablets.of(access, transport.dataPlane());
+    this.records = new TabletRecords(runtime, locks, access, timeout);
+    this.schemas = new Schemas(runtime, locks);
+    this.schemaReader = runtime.pool("stele-schema-reader", 1);
   }
 
   static Connection open(Configuration conf) throws IOException {
     ClusterConfig cluster = ClusterConfig.of(conf);
+    Configuration own = new Configuration(conf);
+    ProcessRuntime runtime = SystemRuntime.INSTANCE;
     LockService locks =
         CuratorLockService.connect(
-            cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout());
-    DataClient plane = new DataClient(DataClient.Options.DEFAULT);
-    return new Connection(
-        new Configuration(conf),
-        locks,
-        plane,
-        new SecureRandom(),
-        List.of(plane::close, locks::close));
+            runtime, cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout());
+    Transport transport = new NetworkTransport(own, runtime, NOBODY_CALLS);
+    return new Connection(own, runtime, locks, transport, List.of(transport::close, locks::close));
   }
 
-  private static Thread daemon(Runnable task) {
-    Thread thread = new Thread(task, "stele-schema-reader");
-    thread.setDaemon(true);
-    return thread;
+  ProcessRuntime runtime() {
+    return runtime;
   }
 
-  Configuration conf() {
-    return conf;
+  ControlPlane controlPlane() {
+    return transport.controlPlane();
   }
 
   LockService locks() {
@@ -117,10 +110,6 @@ final class Connection implements AutoCloseable {
     return access.operations();
   }
 
-  RandomGenerator random() {
-    return random;
-  }
-
   Duration timeout() {
     return timeout;
   }
@@ -129,13 +118,9 @@ final class Connection implements AutoCloseable {
     return Keys.CLIENT_BUFFER_BYTES.in(conf);
   }
 
-  ExecutorService schemaReader() {
-    return schemaReader;
-  }
-
   Table table(String name) throws IOException {
     StoredTable stored = schemas.require(name);
-    TableRef ref = new TableRef(stored.id(), name, timeout);
+    TableRef ref = new TableRef(runtime, stored.id(), name, timeout);
     SchemaCheck check =
         new SchemaCheck(
             stored.schema(), () -> schema(ref), schemaReader, Keys.VALUE_BYTES_MAX.in(conf));
@@ -164,7 +149,7 @@ final class Connection implements AutoCloseable {
     }
     Set<ServerId> servers = new TreeSet<>();
     all.forEach(record -> record.location().ifPresent(at -> servers.add(at.server())));
-    Map<TabletId, Long> sizes = new TabletSizes(conf, locks).of(servers);
+    Map<TabletId, Long> sizes = new TabletSizes(locks, controlPlane()).of(servers);
     return all.stream()
         .map(
             record ->
@@ -180,7 +165,7 @@ final class Connection implements AutoCloseable {
   @Override
   public void close() {
     access.close();
-    schemaReader.shutdownNow();
+    schemaReader.close();
     own.forEach(Runnable::run);
   }
 }

@@ -2,6 +2,7 @@ package io.stele.client;
 
 import io.stele.model.Mutation;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import java.util.Optional;
 
 /**
@@ -18,8 +19,14 @@ public record Outcome(Mutation mutation, Optional<SteleException> failure) {
   }
 
   /** A mutation that was not applied, or of which that is unknown. */
-  static Outcome failed(Mutation mutation, SteleException failure) {
-    return new Outcome(mutation, Optional.of(failure));
+  static Outcome failed(Mutation mutation, Throwable failure) {
+    Throwable cause = Futures.cause(failure);
+    return new Outcome(
+        mutation,
+        Optional.of(
+            cause instanceof SteleException known
+                ? known
+                : SteleException.outcomeUnknown(cause.toString(), cause)));
   }
 
   /** Whether the mutation was certainly applied. */

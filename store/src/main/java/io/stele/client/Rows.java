@@ -55,7 +55,7 @@ public final class Rows implements Iterable<Row>, Closeable {
    */
   public Optional<Row> read() throws IOException {
     while (position == page.size() && !isAtEnd()) {
-      take(Waiting.on(nextPage()));
+      take(table.await(nextPage()));
     }
     return position < page.size() ? Optional.of(page.get(position++)) : Optional.empty();
   }

@@ -1,6 +1,5 @@
 package io.stele.client;
 
-import io.stele.metadata.Deadline;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
@@ -37,12 +36,7 @@ final class Sampling {
 
   private CompletableFuture<List<RowKeySample>> from(Bytes row) {
     return tablets
-        .send(
-            table.id(),
-            row,
-            TabletAccess.Repeat.READ,
-            Sampling::request,
-            Deadline.after(table.timeout()))
+        .send(table.id(), row, TabletAccess.Repeat.READ, Sampling::request, table.deadline())
         .thenCompose(
             answer -> {
               Bytes end = take(answer);

@@ -1,6 +1,5 @@
 package io.stele.client;
 
-import io.stele.metadata.Deadline;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
@@ -63,7 +62,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows) 
                 left.first(),
                 TabletAccess.Repeat.READ,
                 tablet -> TabletAccess.Message.of(request(tablet, query)),
-                Deadline.after(table.timeout()))
+                table.deadline())
             .thenApply(this::page));
   }
 

@@ -3,10 +3,10 @@ package io.stele.client;
 import io.stele.config.ClusterConfig;
 import io.stele.config.Keys;
 import io.stele.lock.LockService;
-import io.stele.wire.DataPlane;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.wire.Transport;
 import java.io.IOException;
 import java.util.List;
-import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.Credentials;
 
@@ -60,9 +60,9 @@ public final class Stele implements AutoCloseable {
    * closed. Internal: for clusters within one process, such as simulated ones.
    */
   public static Stele over(
-      Configuration conf, LockService locks, DataPlane plane, RandomGenerator random) {
+      Configuration conf, ProcessRuntime runtime, LockService locks, Transport transport) {
     Keys.check(conf);
-    return new Stele(new Connection(conf, locks, plane, random, List.of()));
+    return new Stele(new Connection(conf, runtime, locks, transport, List.of()));
   }
 
   /**

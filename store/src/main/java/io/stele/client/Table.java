@@ -1,6 +1,5 @@
 package io.stele.client;
 
-import io.stele.metadata.Deadline;
 import io.stele.metadata.Operations;
 import io.stele.metadata.TabletAccess;
 import io.stele.model.Bytes;
@@ -34,8 +33,8 @@ import java.util.concurrent.CompletableFuture;
  * more.
  *
  * <p>Each call has a form that waits and one that gives a {@link CompletableFuture}, which fails
- * with what the first would throw. Futures complete on threads of the connection: what hangs on
- * them must not block.
+ * with what the first would throw. Futures complete on threads of the connection: callbacks must
+ * not block.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -90,7 +89,7 @@ public final class Table {
    * @throws IOException where the thread was interrupted: the outcome is then unknown too
    */
   public void mutate(Mutation mutation) throws IOException {
-    Waiting.on(mutateAsync(mutation));
+    ref.await(mutateAsync(mutation));
   }
 
   /** Like {@link #mutate}, without waiting. */
@@ -107,7 +106,7 @@ public final class Table {
    * @throws IOException where the thread was interrupted
    */
   public List<Outcome> mutateAll(List<Mutation> mutations) throws IOException {
-    return Waiting.on(mutateAllAsync(mutations));
+    return ref.await(mutateAllAsync(mutations));
   }
 
   /** Like {@link #mutateAll}, without waiting. */
@@ -124,9 +123,7 @@ public final class Table {
       outcomes.add(
           applied.handle(
               (nothing, failure) ->
-                  failure == null
-                      ? Outcome.applied(mutation)
-                      : Outcome.failed(mutation, Waiting.failure(failure))));
+                  failure == null ? Outcome.applied(mutation) : Outcome.failed(mutation, failure)));
     }
     return CompletableFuture.allOf(outcomes.toArray(CompletableFuture<?>[]::new))
         .thenApply(all -> outcomes.stream().map(CompletableFuture::join).toList());
@@ -140,7 +137,7 @@ public final class Table {
    * @throws IOException where the thread was interrupted: the outcome is then unknown
    */
   public boolean checkAndMutate(CheckAndMutate operation) throws IOException {
-    return Waiting.on(checkAndMutateAsync(operation));
+    return ref.await(checkAndMutateAsync(operation));
   }
 
   /** Like {@link #checkAndMutate}, without waiting. */
@@ -169,7 +166,7 @@ public final class Table {
    * @throws IOException where the thread was interrupted: the outcome is then unknown
    */
   public Row readModifyWrite(ReadModifyWrite operation) throws IOException {
-    return Waiting.on(readModifyWriteAsync(operation));
+    return ref.await(readModifyWriteAsync(operation));
   }
 
   /** Like {@link #readModifyWrite}, without waiting. */
@@ -213,7 +210,7 @@ public final class Table {
    * @throws IOException where the thread was interrupted
    */
   public Optional<Row> readRow(Bytes row, RowQuery query) throws IOException {
-    return Waiting.on(readRowAsync(row, query));
+    return ref.await(readRowAsync(row, query));
   }
 
   /** Like {@link #readRow(Bytes, RowQuery)}, without waiting. */
@@ -243,7 +240,7 @@ public final class Table {
    * @throws IOException where the schema could not be read again
    */
   public void checkFamilies(RowQuery query) throws IOException {
-    Waiting.on(check.query(query));
+    ref.await(check.query(query));
   }
 
   /**
@@ -251,7 +248,7 @@ public final class Table {
    * the empty row and the size of the whole table. A table with little data has few.
    */
   public List<RowKeySample> sampleRowKeys() throws IOException {
-    return Waiting.on(sampleRowKeysAsync());
+    return ref.await(sampleRowKeysAsync());
   }
 
   /** Like {@link #sampleRowKeys}, without waiting. */
@@ -273,7 +270,7 @@ public final class Table {
   public BatchWriter batchWriter(BatchWriter.Options options) {
     Operations operations =
         options.firstOperation().map(Operations::repeatable).orElse(connection.operations());
-    Batcher batcher = new Batcher(connection.tablets(), ref, operations, connection.random());
+    Batcher batcher = new Batcher(connection.tablets(), ref, operations);
     return new BatchWriter(name(), check, batcher, options.bufferBytes(), durability);
   }
 
@@ -283,7 +280,7 @@ public final class Table {
   }
 
   private Batcher ownBatcher() {
-    return new Batcher(connection.tablets(), ref, connection.operations(), connection.random());
+    return new Batcher(connection.tablets(), ref, connection.operations());
   }
 
   /** A request that carries an operation id. */
@@ -305,12 +302,7 @@ public final class Table {
     CompletableFuture<TabletAccess.Answer> answer =
         connection
             .tablets()
-            .send(
-                ref.id(),
-                operation.row(),
-                TabletAccess.Repeat.BY_ID,
-                call,
-                Deadline.after(ref.timeout()));
+            .send(ref.id(), operation.row(), TabletAccess.Repeat.BY_ID, call, ref.deadline());
     return Tablets.saying(
         "changing row \"" + operation.row() + "\" of table " + name(),
         answer.whenComplete((response, failure) -> operations.complete(id)));

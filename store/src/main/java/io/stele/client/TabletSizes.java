@@ -8,10 +8,11 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
-import io.stele.wire.ControlClient;
+import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
+import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.SocketTimeoutException;
@@ -20,7 +21,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.apache.hadoop.conf.Configuration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,12 +32,12 @@ final class TabletSizes {
   private static final Logger LOG = LoggerFactory.getLogger(TabletSizes.class);
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
-  private final Configuration conf;
   private final LockService locks;
+  private final ControlPlane control;
 
-  TabletSizes(Configuration conf, LockService locks) {
-    this.conf = conf;
+  TabletSizes(LockService locks, ControlPlane control) {
     this.locks = locks;
+    this.control = control;
   }
 
   /** The bytes of the tablets on {@code servers}; those of a server that does not answer lack. */
@@ -62,15 +62,17 @@ final class TabletSizes {
       return; // It is gone.
     }
     ServerInfo info = ServerInfo.decode(lock.get().data(), server);
-    try (ControlClient<TabletServerProtocol> client =
-        ControlClient.connect(conf, info.control(), TabletServerProtocol.class, TIMEOUT)) {
-      for (HostedTabletProto tablet :
-          client.call(s -> s.report(null, EmptyProto.getDefaultInstance())).getTabletsList()) {
-        TableId table = new TableId(tablet.getTablet().getTableId());
-        sizes.put(
-            new TabletId(table, tablet.getTablet().getTablet()),
-            tablet.getSstableBytes() + tablet.getMemtableBytes());
-      }
+    ServerReportResponseProto report =
+        control.call(
+            info.control(),
+            TabletServerProtocol.class,
+            TIMEOUT,
+            one -> one.report(null, EmptyProto.getDefaultInstance()));
+    for (HostedTabletProto tablet : report.getTabletsList()) {
+      TableId table = new TableId(tablet.getTablet().getTableId());
+      sizes.put(
+          new TabletId(table, tablet.getTablet().getTablet()),
+          tablet.getSstableBytes() + tablet.getMemtableBytes());
     }
   }
 }

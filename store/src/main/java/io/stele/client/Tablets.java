@@ -1,12 +1,13 @@
 package io.stele.client;
 
-import io.stele.metadata.Deadline;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
 import io.stele.wire.DataPlane;
 import io.stele.wire.Response;
 import java.time.Duration;
@@ -81,11 +82,11 @@ interface Tablets {
         (result, failure) -> {
           if (failure == null) {
             said.complete(result);
-          } else if (Waiting.cause(failure) instanceof SteleException stele) {
+          } else if (Futures.cause(failure) instanceof SteleException stele) {
             said.completeExceptionally(
                 new SteleException(stele.code(), what + ": " + stele.getMessage(), stele));
           } else {
-            Throwable cause = Waiting.cause(failure);
+            Throwable cause = Futures.cause(failure);
             said.completeExceptionally(
                 new SteleException(Code.OUTCOME_UNKNOWN, what + ": " + cause, cause));
           }

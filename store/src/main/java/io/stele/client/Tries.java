@@ -1,9 +1,9 @@
 package io.stele.client;
 
 import io.stele.config.Keys;
-import io.stele.metadata.Deadline;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
+import io.stele.runtime.Deadline;
 import io.stele.wire.CallException;
 import io.stele.wire.NotServingTabletException;
 import java.io.IOException;
@@ -41,9 +41,9 @@ final class Tries {
   private boolean mayBeApplied;
 
   /** Tries from now on. */
-  Tries(Duration timeout) {
-    this.timeout = timeout;
-    this.deadline = Deadline.after(timeout);
+  Tries(TableRef table) {
+    this.timeout = table.timeout();
+    this.deadline = table.deadline();
   }
 
   /** When they end. */

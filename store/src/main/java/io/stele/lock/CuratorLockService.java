@@ -2,6 +2,8 @@ package io.stele.lock;
 
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -10,10 +12,9 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.curator.utils.ZKPaths;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -37,16 +38,21 @@ public final class CuratorLockService implements LockService {
   private static final Logger LOG = LoggerFactory.getLogger(CuratorLockService.class);
   private static final Duration REPAIR_PAUSE = Duration.ofSeconds(1);
 
+  private final ProcessRuntime runtime;
   private final ZooKeeperConnection connection;
-  private final ScheduledThreadPoolExecutor callbacks = executor("lock-callbacks");
+  private final WorkerPool callbacks;
   // Apart, so that a slow watch does not delay the news that a lock is lost.
-  private final ScheduledThreadPoolExecutor losses = executor("lock-losses");
+  private final WorkerPool losses;
   private final List<PathWatch> watches = new CopyOnWriteArrayList<>();
   private final Map<String, ZooKeeperLock> locks = new ConcurrentHashMap<>(); // Not ended yet.
-  private final Object locking = new Object();
+  private final java.util.concurrent.locks.Lock locking;
 
-  private CuratorLockService(ZooKeeperConnection connection) {
+  private CuratorLockService(ProcessRuntime runtime, ZooKeeperConnection connection) {
+    this.runtime = runtime;
     this.connection = connection;
+    this.callbacks = runtime.pool("lock-callbacks", 1);
+    this.losses = runtime.pool("lock-losses", 1);
+    this.locking = runtime.newLock();
   }
 
   /**
@@ -58,12 +64,13 @@ public final class CuratorLockService implements LockService {
    *     also the time limit of one call
    * @throws IOException where no server answers in time
    */
-  public static CuratorLockService connect(String quorum, String cluster, Duration sessionTimeout)
+  public static CuratorLockService connect(
+      ProcessRuntime runtime, String quorum, String cluster, Duration sessionTimeout)
       throws IOException {
     LockPaths.check(cluster);
     ZooKeeperConnection connection =
-        new ZooKeeperConnection(quorum, "/stele/" + cluster, sessionTimeout);
-    CuratorLockService service = new CuratorLockService(connection);
+        new ZooKeeperConnection(runtime, quorum, "/stele/" + cluster, sessionTimeout);
+    CuratorLockService service = new CuratorLockService(runtime, connection);
     try {
       connection.start(service::reconnected);
       return service;
@@ -176,14 +183,15 @@ public final class CuratorLockService implements LockService {
     LockPaths.check(path);
     PathWatch watch = new PathWatch(path, changed);
     watches.add(watch);
-    callbacks.execute(watch::arm);
+    execute(callbacks, watch::arm);
     return watch;
   }
 
   @Override
   public Optional<Lock> tryLock(String path, Bytes data) throws IOException {
     check(path, data);
-    synchronized (locking) { // So that a node of ours without a lock is a leftover.
+    locking.lock(); // So that a node of ours without a lock is a leftover.
+    try {
       return connection.retrying(
           path,
           zk -> {
@@ -208,6 +216,8 @@ public final class CuratorLockService implements LockService {
             }
             return Optional.of(lock);
           });
+    } finally {
+      locking.unlock();
     }
   }
 
@@ -215,11 +225,16 @@ public final class CuratorLockService implements LockService {
   public void close() {
     locks.values().forEach(ZooKeeperLock::giveUp);
     connection.close();
-    callbacks.shutdown();
-    losses.shutdown();
+    // Not at once: what was called back already may be closing this.
+    execute(callbacks, callbacks::close);
+    execute(losses, losses::close);
   }
 
   // For locks.
+
+  java.util.concurrent.locks.Lock newLock() {
+    return runtime.newLock();
+  }
 
   String full(String path) {
     return connection.full(path);
@@ -231,7 +246,7 @@ public final class CuratorLockService implements LockService {
   }
 
   void runLost(Runnable action) {
-    losses.execute(() -> runSafely(action));
+    execute(losses, () -> runSafely(action));
   }
 
   /** The handle of the current session, for tests. */
@@ -240,7 +255,7 @@ public final class CuratorLockService implements LockService {
   }
 
   void later(Runnable action) {
-    callbacks.schedule(action, REPAIR_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+    runtime.after(REPAIR_PAUSE, () -> execute(callbacks, action));
   }
 
   private void create(ZooKeeper zk, String path, Bytes data, CreateMode mode)
@@ -252,21 +267,7 @@ public final class CuratorLockService implements LockService {
       } catch (KeeperException.NodeExistsException e) {
         throw exists(path);
       } catch (KeeperException.NoNodeException e) {
-        makeParents(zk, connection.full(path));
-      }
-    }
-  }
-
-  private static void makeParents(ZooKeeper zk, String full)
-      throws KeeperException, InterruptedException {
-    for (int slash = full.indexOf('/', 1); slash > 0; slash = full.indexOf('/', slash + 1)) {
-      String parent = full.substring(0, slash);
-      if (zk.exists(parent, false) == null) {
-        try {
-          zk.create(parent, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-        } catch (KeeperException.NodeExistsException e) {
-          LOG.debug("{} was made by another at the same time", parent, e);
-        }
+        ZKPaths.mkdirs(zk, connection.full(path), false);
       }
     }
   }
@@ -292,7 +293,15 @@ public final class CuratorLockService implements LockService {
   // Watches.
 
   private void reconnected() {
-    watches.forEach(watch -> callbacks.execute(watch::arm));
+    watches.forEach(watch -> execute(callbacks, watch::arm));
+  }
+
+  private static void execute(WorkerPool pool, Runnable action) {
+    try {
+      pool.execute(action);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("Nobody is called back any more: the lock service is closed", e);
+    }
   }
 
   private static void runSafely(Runnable action) {
@@ -344,7 +353,8 @@ public final class CuratorLockService implements LockService {
 
     private void tell() {
       if (!closed && told.compareAndSet(false, true)) {
-        callbacks.execute(
+        execute(
+            callbacks,
             () -> {
               told.set(false);
               if (!closed) {
@@ -358,7 +368,7 @@ public final class CuratorLockService implements LockService {
     public void close() {
       closed = true;
       watches.remove(this);
-      callbacks.execute(this::disarm);
+      execute(callbacks, this::disarm);
     }
 
     private void disarm() {
@@ -372,19 +382,5 @@ public final class CuratorLockService implements LockService {
             null);
       }
     }
-  }
-
-  private static ScheduledThreadPoolExecutor executor(String name) {
-    ScheduledThreadPoolExecutor executor =
-        new ScheduledThreadPoolExecutor(
-            1,
-            work -> {
-              Thread thread = new Thread(work, name);
-              thread.setDaemon(true);
-              return thread;
-            },
-            new ThreadPoolExecutor.DiscardPolicy()); // What is called back after the end is moot.
-    executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-    return executor;
   }
 }

@@ -61,12 +61,14 @@ public final class Election implements AutoCloseable {
     return election;
   }
 
-  private synchronized void watching(LockService.Watch set) {
-    if (state == State.WAITING) {
+  private void watching(LockService.Watch set) {
+    synchronized (this) {
       watch = set;
-    } else {
-      set.close();
+      if (state == State.WAITING) {
+        return;
+      }
     }
+    endWatch();
   }
 
   /** Whether this candidate leads, as far as it knows; see {@link Lock#isHeld()}. */
@@ -98,9 +100,9 @@ public final class Election implements AutoCloseable {
       if (!late) {
         state = State.LEADING;
         held = lock;
-        endWatch();
       }
     }
+    endWatch();
     if (late) {
       lock.release();
       return;
@@ -120,19 +122,27 @@ public final class Election implements AutoCloseable {
   }
 
   private void endWatch() {
-    if (watch != null) {
-      watch.close();
+    LockService.Watch ended;
+    synchronized (this) {
+      ended = watch;
       watch = null;
+    }
+    if (ended != null) {
+      ended.close();
     }
   }
 
   /** Leaves: gives the lock up if held, and is not elected any more. */
   @Override
-  public synchronized void close() {
-    if (state == State.LEADING) {
-      held.release();
+  public void close() {
+    Lock given;
+    synchronized (this) {
+      given = state == State.LEADING ? held : null;
+      state = State.OVER;
     }
-    state = State.OVER;
+    if (given != null) {
+      given.release();
+    }
     endWatch();
   }
 }

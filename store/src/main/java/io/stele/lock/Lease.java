@@ -1,9 +1,8 @@
 package io.stele.lock;
 
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
-import java.util.function.LongSupplier;
 
 /**
  * How long a server may answer without asking: {@code length} from the moment its last successful
@@ -18,9 +17,8 @@ import java.util.function.LongSupplier;
  * #valid()} reads a few volatiles and two clocks and may be called for every request.
  */
 public final class Lease {
+  private final ProcessRuntime runtime;
   private final Duration length;
-  private final LongSupplier monotonicNanos;
-  private final InstantSource wallClock;
 
   // Both ends come from the send time of a renewal. Between the two writes of one renewal a reader
   // sees one end of the renewal before it, which is the earlier one.
@@ -33,16 +31,13 @@ public final class Lease {
    * A lease that was not renewed yet.
    *
    * @param length how long one renewal holds
-   * @param monotonicNanos such as {@code System::nanoTime}
-   * @param wallClock such as {@code InstantSource.system()}
    */
-  public Lease(Duration length, LongSupplier monotonicNanos, InstantSource wallClock) {
+  public Lease(ProcessRuntime runtime, Duration length) {
     if (length.isNegative() || length.isZero()) {
       throw new IllegalArgumentException("a lease has a positive length, not " + length);
     }
+    this.runtime = runtime;
     this.length = length;
-    this.monotonicNanos = monotonicNanos;
-    this.wallClock = wallClock;
   }
 
   /** How long one renewal holds. */
@@ -58,13 +53,18 @@ public final class Lease {
    * @throws IOException where the write is not known to have succeeded: the lease stands where it
    *     stood
    */
-  public synchronized void renew(Lock lock) throws IOException {
-    long sentNanos = monotonicNanos.getAsLong();
-    long sentMillis = wallClock.millis();
+  public void renew(Lock lock) throws IOException {
+    long sentNanos = runtime.nanoTime();
+    long sentMillis = runtime.wallClock().millis();
     lock.renew();
-    monotonicEndNanos = sentNanos + length.toNanos();
-    wallEndMillis = sentMillis + length.toMillis();
-    granted = true;
+    synchronized (this) {
+      long endNanos = sentNanos + length.toNanos();
+      if (!granted || endNanos - monotonicEndNanos > 0) { // A renewal sent later may be back first.
+        monotonicEndNanos = endNanos;
+        wallEndMillis = sentMillis + length.toMillis();
+        granted = true;
+      }
+    }
   }
 
   /**
@@ -73,8 +73,8 @@ public final class Lease {
   public boolean valid() {
     return granted
         && !revoked
-        && monotonicNanos.getAsLong() - monotonicEndNanos < 0
-        && wallClock.millis() < wallEndMillis;
+        && runtime.nanoTime() - monotonicEndNanos < 0
+        && runtime.wallClock().millis() < wallEndMillis;
   }
 
   /** What is left of the lease, by the clock that ends it first; zero when it is not valid. */
@@ -82,8 +82,8 @@ public final class Lease {
     if (!valid()) {
       return Duration.ZERO;
     }
-    long nanos = monotonicEndNanos - monotonicNanos.getAsLong();
-    long millis = wallEndMillis - wallClock.millis();
+    long nanos = monotonicEndNanos - runtime.nanoTime();
+    long millis = wallEndMillis - runtime.wallClock().millis();
     Duration left = Duration.ofNanos(Math.min(nanos, Duration.ofMillis(millis).toNanos()));
     return left.isNegative() ? Duration.ZERO : left;
   }

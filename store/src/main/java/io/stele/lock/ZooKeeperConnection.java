@@ -2,14 +2,14 @@ package io.stele.lock;
 
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.state.ConnectionState;
@@ -36,13 +36,15 @@ final class ZooKeeperConnection implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperConnection.class);
   private static final Duration RETRY_PAUSE = Duration.ofMillis(50);
 
+  private final ProcessRuntime runtime;
   private final CuratorFramework curator;
   private final String quorum;
   private final String root;
   private final Duration timeLimit;
 
   /** A connection that is not started yet; {@code sessionTimeout} also limits each call. */
-  ZooKeeperConnection(String quorum, String root, Duration sessionTimeout) {
+  ZooKeeperConnection(ProcessRuntime runtime, String quorum, String root, Duration sessionTimeout) {
+    this.runtime = runtime;
     int timeoutMillis = Math.toIntExact(sessionTimeout.toMillis());
     this.quorum = quorum;
     this.root = root;
@@ -126,7 +128,7 @@ final class ZooKeeperConnection implements AutoCloseable {
     return read(path, deadline());
   }
 
-  private Optional<VersionedData> read(String path, long deadline) throws IOException {
+  private Optional<VersionedData> read(String path, Deadline deadline) throws IOException {
     return retrying(
         path,
         deadline,
@@ -158,17 +160,14 @@ final class ZooKeeperConnection implements AutoCloseable {
     } catch (KeeperException.NoNodeException e) {
       found = Optional.empty();
     }
-    try {
-      int code = synced.get(timeLimit.toNanos(), TimeUnit.NANOSECONDS);
-      if (code != KeeperException.Code.OK.intValue()) {
-        throw KeeperException.create(KeeperException.Code.get(code));
-      }
-      return found;
-    } catch (TimeoutException e) {
+    if (!runtime.await(synced, timeLimit)) {
       throw new KeeperException.OperationTimeoutException();
-    } catch (ExecutionException e) {
-      throw new IllegalStateException(e);
     }
+    int code = synced.getNow(KeeperException.Code.OPERATIONTIMEOUT.intValue());
+    if (code != KeeperException.Code.OK.intValue()) {
+      throw KeeperException.create(KeeperException.Code.get(code));
+    }
+    return found;
   }
 
   /** For what may be repeated without harm. */
@@ -176,7 +175,7 @@ final class ZooKeeperConnection implements AutoCloseable {
     return retrying(path, deadline(), call);
   }
 
-  private <T> T retrying(String path, long deadline, Call<T> call) throws IOException {
+  private <T> T retrying(String path, Deadline deadline, Call<T> call) throws IOException {
     while (true) {
       try {
         return call.run(handle());
@@ -189,20 +188,20 @@ final class ZooKeeperConnection implements AutoCloseable {
               "ZooKeeper does not answer for " + full(path) + " within " + timeLimit, e);
         }
       } catch (InterruptedException e) {
-        throw interrupted("waiting for ZooKeeper", e);
+        throw Futures.interrupted(e, "waiting for ZooKeeper");
       }
     }
   }
 
   /** For a change that must not be repeated before it is known not to have been applied. */
   <T> T settling(String path, Call<T> change, Settlement<T> settlement) throws IOException {
-    long deadline = deadline();
+    Deadline deadline = deadline();
     while (true) {
       ZooKeeper zk = connectedHandle(path, deadline);
       try {
         return change.run(zk);
       } catch (InterruptedException e) {
-        throw unknown(path, interrupted("waiting for ZooKeeper", e));
+        throw unknown(path, Futures.interrupted(e, "waiting for ZooKeeper"));
       } catch (KeeperException e) {
         if (!isLost(e)) {
           throw new IOException("ZooKeeper refuses " + full(path) + ": " + e.getMessage(), e);
@@ -216,7 +215,7 @@ final class ZooKeeperConnection implements AutoCloseable {
   }
 
   private <T> Optional<T> settle(
-      String path, long deadline, Settlement<T> settlement, KeeperException lost) {
+      String path, Deadline deadline, Settlement<T> settlement, KeeperException lost) {
     try {
       if (awaitConnection(deadline)) {
         return settlement.of(read(path, deadline));
@@ -230,7 +229,7 @@ final class ZooKeeperConnection implements AutoCloseable {
   /**
    * A handle that is connected, as far as is known, so that what fails on it may have been sent.
    */
-  private ZooKeeper connectedHandle(String path, long deadline) throws IOException {
+  private ZooKeeper connectedHandle(String path, Deadline deadline) throws IOException {
     return retrying(
         path,
         deadline,
@@ -250,28 +249,20 @@ final class ZooKeeperConnection implements AutoCloseable {
         cause);
   }
 
-  private long deadline() {
-    return System.nanoTime() + timeLimit.toNanos();
+  private Deadline deadline() {
+    return Deadline.after(runtime, timeLimit);
   }
 
-  private boolean awaitConnection(long deadline) throws IOException {
+  private boolean awaitConnection(Deadline deadline) throws IOException {
     try {
       // Curator learns of a lost connection a moment later than the call that was lost.
-      TimeUnit.NANOSECONDS.sleep(RETRY_PAUSE.toNanos());
-      long left = deadline - System.nanoTime();
-      return left > 0
+      runtime.sleep(RETRY_PAUSE);
+      return !deadline.isOver()
           && curator.blockUntilConnected(
-              (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)), TimeUnit.MILLISECONDS);
+              (int) Math.max(1, deadline.remaining().toMillis()), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
-      throw interrupted("waiting for the connection to ZooKeeper", e);
+      throw Futures.interrupted(e, "waiting for the connection to ZooKeeper");
     }
-  }
-
-  static InterruptedIOException interrupted(String during, InterruptedException cause) {
-    Thread.currentThread().interrupt();
-    InterruptedIOException e = new InterruptedIOException("interrupted while " + during);
-    e.initCause(cause);
-    return e;
   }
 
   /** Whether the answer may have been lost, and a connection that comes back helps. */

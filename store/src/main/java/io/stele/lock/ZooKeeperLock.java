@@ -1,6 +1,7 @@
 package io.stele.lock;
 
 import io.stele.model.Bytes;
+import io.stele.runtime.Futures;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +34,7 @@ final class ZooKeeperLock implements Lock, Watcher {
   private final ZooKeeper zk;
   private final long session;
   private final String path;
-  private final Object writing = new Object(); // One renewal at a time.
+  private final java.util.concurrent.locks.Lock writing; // One renewal at a time.
   private final List<Runnable> actions = new ArrayList<>(); // Guarded by this.
   private volatile State state = State.HELD; // Written under this.
   private volatile String why = "";
@@ -45,6 +46,7 @@ final class ZooKeeperLock implements Lock, Watcher {
     this.session = zk.getSessionId();
     this.path = path;
     this.data = data;
+    this.writing = service.newLock();
   }
 
   /**
@@ -86,16 +88,22 @@ final class ZooKeeperLock implements Lock, Watcher {
 
   @Override
   public void renew() throws IOException {
-    synchronized (writing) {
+    writing.lock();
+    try {
       rewrite(data);
+    } finally {
+      writing.unlock();
     }
   }
 
   @Override
   public void update(Bytes newData) throws IOException {
-    synchronized (writing) {
+    writing.lock();
+    try {
       rewrite(newData);
       data = newData;
+    } finally {
+      writing.unlock();
     }
   }
 
@@ -119,7 +127,7 @@ final class ZooKeeperLock implements Lock, Watcher {
     } catch (KeeperException e) {
       throw new IOException("the lock " + path + " may not be renewed: " + e.getMessage(), e);
     } catch (InterruptedException e) {
-      throw ZooKeeperConnection.interrupted("renewing the lock " + path, e);
+      throw Futures.interrupted(e, "renewing the lock " + path);
     }
   }
 
@@ -171,7 +179,7 @@ final class ZooKeeperLock implements Lock, Watcher {
       LOG.warn("Cannot release the lock {} yet; tries again", path, e);
       service.later(this::deleteNode);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      Futures.interruptAgain();
       service.later(this::deleteNode);
     }
   }

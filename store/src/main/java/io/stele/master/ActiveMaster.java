@@ -71,14 +71,12 @@ final class ActiveMaster implements AutoCloseable {
     FileSystem fs = environment.fs();
     LockService locks = environment.locks();
     Transport transport = environment.transport();
-    TabletAccess access = opened(new TabletAccess(locks, transport.dataPlane(), runtime.random()));
-    TabletRecords forLoop =
-        new TabletRecords(locks, access, LOOP_TIMEOUT, runtime.wallClock(), runtime.random());
-    TabletRecords records =
-        new TabletRecords(locks, access, REQUEST_TIMEOUT, runtime.wallClock(), runtime.random());
-    Schemas schemas = new Schemas(locks);
+    TabletAccess access = opened(new TabletAccess(runtime, locks, transport.dataPlane()));
+    TabletRecords forLoop = new TabletRecords(runtime, locks, access, LOOP_TIMEOUT);
+    TabletRecords records = new TabletRecords(runtime, locks, access, REQUEST_TIMEOUT);
+    Schemas schemas = new Schemas(runtime, locks);
 
-    Layout layout = Bootstrap.begin(fs, cluster.root(), locks, records);
+    Layout layout = Bootstrap.begin(runtime, fs, cluster.root(), locks, records);
     TableAdmin tables = new TableAdmin(runtime, schemas, forLoop, fs, layout);
     TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));
     Wake wake = new Wake(runtime);

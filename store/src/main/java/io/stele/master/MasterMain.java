@@ -53,8 +53,11 @@ public final class MasterMain {
     FileSystem fs = cluster.root().getFileSystem(conf);
     try (CuratorLockService locks =
             CuratorLockService.connect(
-                cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout());
-        Transport transport = new NetworkTransport(conf, host);
+                SystemRuntime.INSTANCE,
+                cluster.zookeeperQuorum(),
+                cluster.name(),
+                cluster.sessionTimeout());
+        Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, host);
         Master master =
             Master.start(
                 new Master.Environment(conf, SystemRuntime.INSTANCE, fs, locks, transport))) {

@@ -7,6 +7,7 @@ import io.stele.metadata.avro.RegistrationValue;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -28,8 +29,13 @@ public final class Bootstrap {
    *     cluster, or has data of which the lock service knows nothing
    */
   public static Layout begin(
-      FileSystem fs, Path directory, LockService locks, TabletRecords records) throws IOException {
-    Layout layout = Layout.openOrCreate(fs, directory);
+      ProcessRuntime runtime,
+      FileSystem fs,
+      Path directory,
+      LockService locks,
+      TabletRecords records)
+      throws IOException {
+    Layout layout = Layout.openOrCreate(runtime, fs, directory);
     register(fs, layout, locks);
     records.createRoot();
     return layout;

@@ -4,10 +4,10 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.UUID;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
@@ -77,14 +77,15 @@ public record Layout(Path root, String cluster) {
   }
 
   /** The root directory, made if there is none. Several may do this at once. */
-  public static Layout openOrCreate(FileSystem fs, Path directory) throws IOException {
+  public static Layout openOrCreate(ProcessRuntime runtime, FileSystem fs, Path directory)
+      throws IOException {
     Path root = fs.makeQualified(directory);
     Path file = new Path(root, "VERSION");
     if (!fs.exists(file)) {
       fs.mkdirs(root);
-      Path draft = new Path(root, "VERSION." + UUID.randomUUID());
+      Path draft = new Path(root, "VERSION." + UniqueName.of(runtime));
       try (FSDataOutputStream out = fs.create(draft, false)) {
-        String text = "layout " + VERSION + "\ncluster " + UUID.randomUUID() + "\n";
+        String text = "layout " + VERSION + "\ncluster " + UniqueName.of(runtime) + "\n";
         out.write(text.getBytes(StandardCharsets.UTF_8));
         out.hsync();
       }

@@ -1,8 +1,8 @@
 package io.stele.metadata;
 
 import io.stele.model.OperationId;
+import io.stele.runtime.ProcessRuntime;
 import java.util.TreeSet;
-import java.util.random.RandomGenerator;
 
 /**
  * Numbers the operations of one client and keeps which of them still need to be remembered by the
@@ -17,8 +17,8 @@ public final class Operations {
   private long next;
 
   /** A new client, named at random. */
-  public Operations(RandomGenerator random) {
-    this(OperationId.first(random), false);
+  public Operations(ProcessRuntime runtime) {
+    this(OperationId.first(runtime.random()), false);
   }
 
   private Operations(OperationId first, boolean repeatable) {

@@ -14,14 +14,13 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.UUID;
 
 /**
  * The root tablet's record: one row in a node of the lock service, changed by version.
@@ -38,12 +37,12 @@ final class RootRecordRows implements RecordRows {
   private static final int EVENTS_REMEMBERED = 20;
   private static final int ATTEMPTS_MAX = 100;
 
+  private final ProcessRuntime runtime;
   private final LockService locks;
-  private final InstantSource clock;
 
-  RootRecordRows(LockService locks, InstantSource clock) {
+  RootRecordRows(ProcessRuntime runtime, LockService locks) {
+    this.runtime = runtime;
     this.locks = locks;
-    this.clock = clock;
   }
 
   /** What the node holds. */
@@ -81,7 +80,7 @@ final class RootRecordRows implements RecordRows {
     if (read().isPresent()) {
       return;
     }
-    String update = UUID.randomUUID().toString();
+    String update = UniqueName.of(runtime);
     try {
       locks.create(LockPaths.ROOT, encode(apply(new TreeMap<>(), mutation), List.of(update)));
     } catch (SteleException e) {
@@ -93,7 +92,7 @@ final class RootRecordRows implements RecordRows {
 
   @Override
   public boolean update(Condition condition, Mutation mutation) throws IOException {
-    String update = UUID.randomUUID().toString();
+    String update = UniqueName.of(runtime);
     boolean inDoubt = false;
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       Optional<Node> node;
@@ -156,7 +155,7 @@ final class RootRecordRows implements RecordRows {
 
   private Map<Key, Cell> apply(Map<Key, Cell> before, Mutation mutation) {
     Map<Key, Cell> cells = new TreeMap<>(before);
-    long now = clock.millis() * 1000;
+    long now = runtime.wallClock().millis() * 1000;
     for (Edit edit : mutation.edits()) {
       if (edit instanceof Edit.Put put) {
         Cell cell = new Cell(put.family(), put.qualifier(), now, put.value());

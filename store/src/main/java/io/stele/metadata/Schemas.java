@@ -12,6 +12,7 @@ import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableRules;
 import io.stele.model.TableSchema;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +20,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.UUID;
 
 /**
  * The names and schemas of tables, in the lock service.
@@ -44,10 +44,12 @@ public final class Schemas {
   private static final String LOCATION_GROUP = "location";
   private static final int ATTEMPTS_MAX = 100;
 
+  private final ProcessRuntime runtime;
   private final LockService locks;
 
   /** Schemas in {@code locks}. */
-  public Schemas(LockService locks) {
+  public Schemas(ProcessRuntime runtime, LockService locks) {
+    this.runtime = runtime;
     this.locks = locks;
   }
 
@@ -222,11 +224,11 @@ public final class Schemas {
   }
 
   // The second word tells writers of the same number apart.
-  private static Bytes counter(long number) {
+  private Bytes counter(long number) {
     return Bytes.of(number + " " + newChange());
   }
 
-  private static String newChange() {
-    return UUID.randomUUID().toString();
+  private String newChange() {
+    return UniqueName.of(runtime);
   }
 }

@@ -8,6 +8,9 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.TableId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,11 +18,13 @@ import java.util.List;
 
 /** The records that are rows of a table: the root tablet or METADATA, over the data plane. */
 final class TableRecordRows implements RecordRows {
+  private final ProcessRuntime runtime;
   private final TabletAccess access;
   private final TableId table;
   private final Duration timeout;
 
-  TableRecordRows(TabletAccess access, TableId table, Duration timeout) {
+  TableRecordRows(ProcessRuntime runtime, TabletAccess access, TableId table, Duration timeout) {
+    this.runtime = runtime;
     this.access = access;
     this.table = table;
     this.timeout = timeout;
@@ -27,7 +32,7 @@ final class TableRecordRows implements RecordRows {
 
   @Override
   public List<Row> scan(RowRange range, int limit) throws IOException {
-    Deadline deadline = Deadline.after(timeout);
+    Deadline deadline = Deadline.after(runtime, timeout);
     List<Row> rows = new ArrayList<>();
     Bytes next = range.start();
     while (rows.size() < limit && range.isBeforeEnd(next)) {
@@ -36,7 +41,9 @@ final class TableRecordRows implements RecordRows {
               .range(new RowRange(next, range.end()))
               .versions(1)
               .limit(limit - rows.size());
-      TabletAccess.Rows page = TabletAccess.await(access.rows(table, next, query, deadline));
+      TabletAccess.Rows page =
+          Futures.await(
+              runtime, access.rows(table, next, query, deadline), "reading rows of " + table);
       rows.addAll(page.rows());
       if (page.next().isEmpty()) {
         break; // The table's last tablet has no more.
@@ -58,7 +65,14 @@ final class TableRecordRows implements RecordRows {
             ? CheckAndMutate.ifAny(newest, mutation)
             : CheckAndMutate.ifNone(newest, mutation);
     boolean matched =
-        TabletAccess.await(access.checkAndMutate(table, operation, Deadline.after(timeout)));
+        Futures.await(
+            runtime,
+            access.checkAndMutate(table, operation, Deadline.after(runtime, timeout)),
+            "changing row \""
+                + mutation.row()
+                + "\" of "
+                + table
+                + ": it is unknown whether it was applied");
     return matched == condition.value().isPresent();
   }
 }

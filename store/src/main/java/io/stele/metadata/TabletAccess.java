@@ -11,6 +11,9 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.CallException;
 import io.stele.wire.DataPlane;
 import io.stele.wire.OperationCodec;
@@ -21,16 +24,11 @@ import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
-import java.util.random.RandomGenerator;
 
 /**
  * Sends a request for a row to whichever server has the row's tablet: locates it, sends, and tries
@@ -40,14 +38,14 @@ import java.util.random.RandomGenerator;
  * may not is sent once; and where the time ends, or a refusal comes, after an attempt that may have
  * been executed, the failure is OUTCOME_UNKNOWN. Every other failure says that nothing was done.
  *
- * <p>Safe for use by any number of threads. Nothing here blocks but {@link #await}; futures
- * complete on threads of the transport, which what hangs on them must not block.
+ * <p>Safe for use by any number of threads. Nothing here blocks. Futures complete on threads of the
+ * transport: callbacks must not block.
  */
 public final class TabletAccess implements AutoCloseable {
   private static final Duration ATTEMPT_MAX = Duration.ofSeconds(15);
 
+  private final ProcessRuntime runtime;
   private final DataPlane plane;
-  private final RandomGenerator random;
   private final Operations operations;
   private final TabletLocator locator;
   private volatile boolean closed;
@@ -97,11 +95,11 @@ public final class TabletAccess implements AutoCloseable {
   }
 
   /** Access over {@code plane}, with the root tablet's place known from {@code locks}. */
-  public TabletAccess(LockService locks, DataPlane plane, RandomGenerator random) {
+  public TabletAccess(ProcessRuntime runtime, LockService locks, DataPlane plane) {
+    this.runtime = runtime;
     this.plane = plane;
-    this.random = random;
-    this.operations = new Operations(random);
-    this.locator = new TabletLocator(locks, this);
+    this.operations = new Operations(runtime);
+    this.locator = new TabletLocator(runtime, locks, this);
   }
 
   /** The locations known. */
@@ -183,43 +181,6 @@ public final class TabletAccess implements AutoCloseable {
         .thenApply(answer -> answer.response().header().getMatched());
   }
 
-  /**
-   * Waits for {@code future}.
-   *
-   * @throws SteleException as it failed
-   * @throws InterruptedIOException where the thread was interrupted, which it then still is; what
-   *     was asked for may have been done
-   */
-  public static <T> T await(CompletableFuture<T> future) throws IOException {
-    try {
-      return future.get();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      InterruptedIOException interrupted =
-          new InterruptedIOException("interrupted while waiting for a tablet server");
-      interrupted.initCause(e);
-      throw interrupted;
-    } catch (ExecutionException e) {
-      Throwable cause = unwrap(e);
-      if (cause instanceof SteleException known) {
-        throw known;
-      }
-      if (cause instanceof IOException io) {
-        throw io;
-      }
-      throw new IOException(cause);
-    }
-  }
-
-  static Throwable unwrap(Throwable failure) {
-    return (failure instanceof CompletionException
-                || failure instanceof ExecutionException
-                || failure instanceof UncheckedIOException)
-            && failure.getCause() != null
-        ? unwrap(failure.getCause())
-        : failure;
-  }
-
   /** Gives up what is under way; the data plane and the lock service stay open. */
   @Override
   public void close() {
@@ -234,7 +195,7 @@ public final class TabletAccess implements AutoCloseable {
     private final Repeat repeat;
     private final Call call;
     private final Deadline deadline;
-    private final Backoff backoff = new Backoff(random);
+    private final Backoff backoff = new Backoff(runtime);
     private final CompletableFuture<Answer> result = new CompletableFuture<>();
     // Touched by one attempt after the other, each handed over by a future.
     private boolean inDoubt;
@@ -272,7 +233,7 @@ public final class TabletAccess implements AutoCloseable {
 
     private void located(TabletLocation location, Throwable failure) {
       if (failure != null) {
-        Throwable why = unwrap(failure);
+        Throwable why = Futures.cause(failure);
         if (why instanceof IOException
             || (why instanceof SteleException known && known.code() == Code.RETRY_LATER)) {
           later(why);
@@ -298,7 +259,7 @@ public final class TabletAccess implements AutoCloseable {
 
     private void answered(TabletLocation location, Response response, Throwable failure) {
       if (failure != null) {
-        Throwable why = unwrap(failure);
+        Throwable why = Futures.cause(failure);
         if (why instanceof CallException lost) {
           locator.invalidate(location);
           if (lost.mayHaveExecuted()) {

@@ -9,9 +9,12 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,11 +24,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Finds the tablet that has a row, in three levels: the lock service knows the root tablet, its
@@ -47,25 +46,12 @@ public final class TabletLocator implements AutoCloseable {
   private final ConcurrentSkipListMap<Bytes, TabletLocation> known = new ConcurrentSkipListMap<>();
   private final ConcurrentMap<Bytes, CompletableFuture<TabletLocation>> searches =
       new ConcurrentHashMap<>();
-  private final ExecutorService lockServiceReader;
+  private final WorkerPool lockServiceReader;
 
-  TabletLocator(LockService locks, TabletAccess access) {
-    this.root = new RootRecordRows(locks, InstantSource.system());
+  TabletLocator(ProcessRuntime runtime, LockService locks, TabletAccess access) {
+    this.root = new RootRecordRows(runtime, locks);
     this.access = access;
-    ThreadPoolExecutor one =
-        new ThreadPoolExecutor(
-            1,
-            1,
-            10,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, "tablet-locator");
-              thread.setDaemon(true);
-              return thread;
-            });
-    one.allowCoreThreadTimeOut(true);
-    this.lockServiceReader = one;
+    this.lockServiceReader = runtime.pool("tablet-locator", 1);
   }
 
   /**
@@ -92,7 +78,7 @@ public final class TabletLocator implements AutoCloseable {
             (location, failure) -> {
               searches.remove(key, search);
               if (failure != null) {
-                search.completeExceptionally(TabletAccess.unwrap(failure));
+                search.completeExceptionally(Futures.cause(failure));
               } else {
                 search.complete(location);
               }
@@ -235,6 +221,6 @@ public final class TabletLocator implements AutoCloseable {
 
   @Override
   public void close() {
-    lockServiceReader.shutdownNow();
+    lockServiceReader.close();
   }
 }

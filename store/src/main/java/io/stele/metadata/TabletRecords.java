@@ -12,10 +12,10 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.model.TimeRange;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.FileRef;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -26,7 +26,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.random.RandomGenerator;
 
 /**
  * Reads and changes tablet records, wherever they lie: the root tablet's in the lock service,
@@ -50,8 +49,7 @@ public final class TabletRecords {
   private final RootRecordRows root;
   private final RecordRows ofMetadata;
   private final RecordRows ofTables;
-  private final InstantSource clock;
-  private final RandomGenerator random;
+  private final ProcessRuntime runtime;
 
   /**
    * Records over the data plane.
@@ -59,30 +57,20 @@ public final class TabletRecords {
    * @param timeout how long one call may take
    */
   public TabletRecords(
-      LockService locks,
-      TabletAccess access,
-      Duration timeout,
-      InstantSource clock,
-      RandomGenerator random) {
+      ProcessRuntime runtime, LockService locks, TabletAccess access, Duration timeout) {
     this(
-        new RootRecordRows(locks, clock),
-        new TableRecordRows(access, TableId.ROOT, timeout),
-        new TableRecordRows(access, TableId.METADATA, timeout),
-        clock,
-        random);
+        runtime,
+        new RootRecordRows(runtime, locks),
+        new TableRecordRows(runtime, access, TableId.ROOT, timeout),
+        new TableRecordRows(runtime, access, TableId.METADATA, timeout));
   }
 
   TabletRecords(
-      RootRecordRows root,
-      RecordRows ofMetadata,
-      RecordRows ofTables,
-      InstantSource clock,
-      RandomGenerator random) {
+      ProcessRuntime runtime, RootRecordRows root, RecordRows ofMetadata, RecordRows ofTables) {
+    this.runtime = runtime;
     this.root = root;
     this.ofMetadata = ofMetadata;
     this.ofTables = ofTables;
-    this.clock = clock;
-    this.random = random;
   }
 
   /**
@@ -182,7 +170,7 @@ public final class TabletRecords {
     record.files().forEach(file -> files.put(file.path(), file));
     Map<String, Long> dropped = new TreeMap<>(record.dropped());
     Mutation.Builder row = change(record, edit.what(), record.assignment());
-    long now = clock.millis();
+    long now = runtime.wallClock().millis();
     for (String path : edit.removed()) {
       if (files.remove(path) == null) {
         throw new IllegalArgumentException(record + " has no file " + path + " to remove");
@@ -301,7 +289,8 @@ public final class TabletRecords {
     Bytes start = Bytes.EMPTY;
     for (int i = 0; i <= splitRows.size(); i++) {
       Bytes end = i < splitRows.size() ? splitRows.get(i) : Bytes.EMPTY;
-      create(TabletRecord.created(TabletId.random(table, random), new RowRange(start, end)));
+      create(
+          TabletRecord.created(TabletId.random(table, runtime.random()), new RowRange(start, end)));
       start = end;
     }
   }

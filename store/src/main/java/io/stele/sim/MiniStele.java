@@ -14,12 +14,10 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.runtime.SystemRuntime;
 import io.stele.tabletserver.TabletServer;
-import io.stele.wire.DataClient;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.Transport;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,7 +56,7 @@ public final class MiniStele implements AutoCloseable {
   private final Site site;
   private final RandomGenerator random;
   private final LockService locks;
-  private final DataClient plane;
+  private final Transport transport;
   private final TabletAccess access;
   private final TabletRecords records;
   private final Stele client;
@@ -77,11 +75,10 @@ public final class MiniStele implements AutoCloseable {
     this.site = site;
     this.random = new Random(seed);
     this.locks = site.connect();
-    this.plane = new DataClient(DataClient.Options.DEFAULT);
-    this.access = new TabletAccess(locks, plane, random);
-    this.records =
-        new TabletRecords(locks, access, Duration.ofSeconds(5), InstantSource.system(), random);
-    this.client = Stele.over(conf, locks, plane, random);
+    this.transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, HOST);
+    this.access = new TabletAccess(SystemRuntime.INSTANCE, locks, transport.dataPlane());
+    this.records = new TabletRecords(SystemRuntime.INSTANCE, locks, access, Duration.ofSeconds(5));
+    this.client = Stele.over(conf, SystemRuntime.INSTANCE, locks, transport);
   }
 
   /**
@@ -124,7 +121,7 @@ public final class MiniStele implements AutoCloseable {
   public synchronized Master startMaster() throws IOException {
     FileSystem fs = site.mount();
     LockService session = site.connect();
-    Transport transport = new NetworkTransport(conf, HOST);
+    Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, HOST);
     Master master =
         Master.start(new Master.Environment(conf, SystemRuntime.INSTANCE, fs, session, transport));
     masters.add(new MasterProcess(master, session, transport, fs));
@@ -135,7 +132,7 @@ public final class MiniStele implements AutoCloseable {
   public TabletServer startServer() throws IOException {
     FileSystem fs = site.mount();
     LockService session = site.connect();
-    Transport transport = new NetworkTransport(conf, HOST);
+    Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, HOST);
     CompletableFuture<ServerId> id = new CompletableFuture<>();
     TabletServer[] started = new TabletServer[1];
     await(
@@ -331,7 +328,7 @@ public final class MiniStele implements AutoCloseable {
     allMasters.forEach(this::kill);
     servers().forEach(this::killServer);
     access.close();
-    plane.close();
+    transport.close();
     locks.close();
   }
 }

@@ -311,7 +311,8 @@ public final class SimulatedNetwork {
                 DataRequest data = (DataRequest) request;
                 OneAnswer responder = new OneAnswer(data.header().getCallId(), answer);
                 try {
-                  handler.handle(new Request(data.header(), data.body(), peer.name()), responder);
+                  handler.handle(
+                      new Request(process, data.header(), data.body(), peer.name()), responder);
                 } catch (ProcessKilled | SimulationFailure e) {
                   throw e;
                 } catch (RuntimeException | Error e) {

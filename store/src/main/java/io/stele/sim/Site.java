@@ -2,6 +2,7 @@ package io.stele.sim;
 
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
@@ -65,7 +66,7 @@ public interface Site {
 
       @Override
       public LockService connect() throws IOException {
-        return CuratorLockService.connect(quorum, cluster, sessionTimeout);
+        return CuratorLockService.connect(SystemRuntime.INSTANCE, quorum, cluster, sessionTimeout);
       }
 
       @Override

@@ -150,16 +150,12 @@ public final class TabletServer {
   private void start() throws IOException {
     FileSystem fs = environment.fs();
     Layout layout = Bootstrap.join(fs, config.cluster().root(), environment.locks());
-    schemas = new Schemas(environment.locks());
-    access =
-        new TabletAccess(
-            environment.locks(), environment.transport().dataPlane(), runtime.random());
-    records =
-        new TabletRecords(
-            environment.locks(), access, METADATA_PATIENCE, runtime.wallClock(), runtime.random());
+    schemas = new Schemas(runtime, environment.locks());
+    access = new TabletAccess(runtime, environment.locks(), environment.transport().dataPlane());
+    records = new TabletRecords(runtime, environment.locks(), access, METADATA_PATIENCE);
     cache = new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());
 
-    Lease lease = new Lease(config.cluster().lease(), runtime::nanoTime, runtime.wallClock());
+    Lease lease = new Lease(runtime, config.cluster().lease());
     Transport transport = environment.transport();
     dataListener =
         transport.serveData(

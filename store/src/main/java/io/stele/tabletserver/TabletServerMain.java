@@ -64,8 +64,11 @@ public final class TabletServerMain {
             SystemRuntime.INSTANCE,
             fs,
             CuratorLockService.connect(
-                cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout()),
-            new NetworkTransport(conf, host),
+                SystemRuntime.INSTANCE,
+                cluster.zookeeperQuorum(),
+                cluster.name(),
+                cluster.sessionTimeout()),
+            new NetworkTransport(conf, SystemRuntime.INSTANCE, host),
             Optional.ofNullable(System.getenv("CONTAINER_ID")),
             why -> {
               System.err.println("The tablet server ends: " + why);

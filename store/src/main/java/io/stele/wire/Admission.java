@@ -1,5 +1,7 @@
 package io.stele.wire;
 
+import java.util.concurrent.CompletableFuture;
+
 /**
  * How much a server has taken on: requests not yet answered, and the bytes of requests and of
  * answers not yet sent. Above the limits it takes no more.
@@ -9,6 +11,9 @@ package io.stele.wire;
 final class Admission {
   private final int requestsMax;
   private final long bytesMax;
+  private final CompletableFuture<Void> idle = new CompletableFuture<>();
+
+  // Guarded by this.
   private int requests;
   private long bytes;
   private boolean closed;
@@ -30,34 +35,38 @@ final class Admission {
   }
 
   /** A request was answered: its own bytes are done with, the answer's wait to be sent. */
-  synchronized void answered(long requestBytes, long answerBytes) {
-    bytes += answerBytes - requestBytes;
-    requests--;
-    notifyAll();
+  void answered(long requestBytes, long answerBytes) {
+    change(-1, answerBytes - requestBytes);
   }
 
   /** An answer was sent, or its connection is gone. */
-  synchronized void sent(long answerBytes) {
-    bytes -= answerBytes;
-    notifyAll();
+  void sent(long answerBytes) {
+    change(0, -answerBytes);
   }
 
-  /** From now on nothing is taken on. */
-  synchronized void close() {
-    closed = true;
-  }
-
-  /** Waits until all is answered and sent, for so long at most; whether it is. */
-  synchronized boolean awaitIdle(long millis) throws InterruptedException {
-    long deadline = System.nanoTime() + millis * 1_000_000;
-    while (requests > 0 || bytes > 0) {
-      long left = (deadline - System.nanoTime()) / 1_000_000;
-      if (left <= 0) {
-        return false;
-      }
-      wait(left);
+  /**
+   * From now on nothing is taken on.
+   *
+   * @return completes when all is answered and sent
+   */
+  CompletableFuture<Void> close() {
+    synchronized (this) {
+      closed = true;
     }
-    return true;
+    change(0, 0);
+    return idle;
+  }
+
+  private void change(int moreRequests, long moreBytes) {
+    boolean done;
+    synchronized (this) {
+      requests += moreRequests;
+      bytes += moreBytes;
+      done = closed && requests == 0 && bytes == 0;
+    }
+    if (done) {
+      idle.complete(null);
+    }
   }
 
   synchronized int requests() {

@@ -3,6 +3,8 @@ package io.stele.wire;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
 import io.stele.wire.data.DataProtos.RequestProto;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
@@ -21,7 +23,11 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>Safe for use by any number of threads.
  */
 public final class DataClient implements DataPlane, Closeable {
+  private static final int LOOKUPS_MAX = 4;
+
+  private final ProcessRuntime runtime;
   private final EventLoopGroup loops;
+  private final WorkerPool lookups;
   private final Options options;
   private final ConcurrentHashMap<Address, DataConnection> connections = new ConcurrentHashMap<>();
   private volatile boolean closed;
@@ -46,10 +52,12 @@ public final class DataClient implements DataPlane, Closeable {
   }
 
   /** A client without connections yet. */
-  public DataClient(Options options) {
+  public DataClient(ProcessRuntime runtime, Options options) {
+    this.runtime = runtime;
     this.options = options;
     this.loops =
         new NioEventLoopGroup(options.threads(), new DefaultThreadFactory("data-client", true));
+    this.lookups = runtime.pool("data-client-lookup", LOOKUPS_MAX);
   }
 
   @Override
@@ -70,7 +78,12 @@ public final class DataClient implements DataPlane, Closeable {
     return known != null && known.isUsable()
         ? known
         : DataConnection.open(
-            server, loops.next(), options, failed -> connections.remove(server, failed));
+            runtime,
+            server,
+            loops.next(),
+            options,
+            lookups,
+            failed -> connections.remove(server, failed));
   }
 
   /** Open connections, and those being made. */
@@ -78,14 +91,13 @@ public final class DataClient implements DataPlane, Closeable {
     return connections.size();
   }
 
-  /**
-   * Closes all connections; calls without an answer fail. Not to be called by what hangs on one.
-   */
+  /** Closes all connections; calls without an answer fail. Callbacks of calls must not call it. */
   @Override
   public void close() {
     if (!closed) {
       closed = true;
       List.copyOf(connections.values()).forEach(DataConnection::close);
+      lookups.close();
       DataServer.shutDown(loops);
     }
   }

@@ -16,6 +16,7 @@ import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.util.collection.LongObjectHashMap;
 import io.netty.util.concurrent.Future;
 import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.data.DataProtos.PingProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
@@ -27,6 +28,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -47,6 +49,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private static final Duration PROBE_PATIENCE = Duration.ofSeconds(2);
   private static final int FLUSH_AFTER = 64;
 
+  private final ProcessRuntime runtime;
   private final Address server;
   private final EventLoop loop;
   private final DataClient.Options options;
@@ -60,31 +63,40 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private volatile boolean usable = true;
 
   private DataConnection(
+      ProcessRuntime runtime,
       Address server,
       EventLoop loop,
       DataClient.Options options,
       Consumer<DataConnection> whenFailed) {
+    this.runtime = runtime;
     this.server = server;
     this.loop = loop;
     this.options = options;
-    this.decoder = new FrameDecoder(options.frameBytesMax());
+    this.decoder = new FrameDecoder(runtime, options.frameBytesMax());
     this.whenFailed = whenFailed;
   }
 
   /**
    * Begins to connect, and returns at once: calls made meanwhile wait.
    *
+   * @param lookups where to look names up, which may block for long
    * @param whenFailed told when the connection has failed or was closed
    */
   static DataConnection open(
+      ProcessRuntime runtime,
       Address server,
       EventLoop loop,
       DataClient.Options options,
+      Executor lookups,
       Consumer<DataConnection> whenFailed) {
-    DataConnection connection = new DataConnection(server, loop, options, whenFailed);
-    // Looking a name up may block for long, which an event loop must not.
-    CompletableFuture.supplyAsync(() -> new InetSocketAddress(server.host(), server.port()))
-        .whenCompleteAsync(connection::connect, loop);
+    DataConnection connection = new DataConnection(runtime, server, loop, options, whenFailed);
+    try {
+      CompletableFuture.supplyAsync(
+              () -> new InetSocketAddress(server.host(), server.port()), lookups)
+          .whenCompleteAsync(connection::connect, loop);
+    } catch (RejectedExecutionException e) {
+      connection.usable = false; // The client was closed.
+    }
     return connection;
   }
 
@@ -176,7 +188,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   }
 
   private void send(Call call) {
-    call.sentNanos = System.nanoTime();
+    call.sentNanos = runtime.nanoTime();
     call.sent = channel.orElseThrow().writeAndFlush(call.frame);
   }
 
@@ -192,7 +204,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
 
   private void probe() {
     probing = true;
-    long begin = System.nanoTime();
+    long begin = runtime.nanoTime();
     RequestProto ping = RequestProto.newBuilder().setPing(PingProto.getDefaultInstance()).build();
     var unused =
         call(ping, DataPlane.EMPTY, PROBE_PATIENCE)

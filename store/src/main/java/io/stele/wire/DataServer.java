@@ -14,10 +14,13 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -34,6 +37,7 @@ public final class DataServer implements Closeable {
   private static final WriteBufferWaterMark WATER_MARK =
       new WriteBufferWaterMark(512 << 10, 2 << 20);
 
+  private final ProcessRuntime runtime;
   private final EventLoopGroup loops;
   private final Admission admission;
   private final ChannelGroup connections =
@@ -70,19 +74,26 @@ public final class DataServer implements Closeable {
    * @throws IOException where the address cannot be listened on
    */
   public static DataServer start(
-      Address address, int threads, Limits limits, RequestHandler handler) throws IOException {
+      ProcessRuntime runtime, Address address, int threads, Limits limits, RequestHandler handler)
+      throws IOException {
     EventLoopGroup loops =
         new NioEventLoopGroup(threads, new DefaultThreadFactory("data-server", true));
     try {
-      return new DataServer(address, loops, limits, handler);
+      return new DataServer(runtime, address, loops, limits, handler);
     } catch (IOException e) {
       shutDown(loops);
       throw e;
     }
   }
 
-  private DataServer(Address address, EventLoopGroup loops, Limits limits, RequestHandler handler)
+  private DataServer(
+      ProcessRuntime runtime,
+      Address address,
+      EventLoopGroup loops,
+      Limits limits,
+      RequestHandler handler)
       throws IOException {
+    this.runtime = runtime;
     this.loops = loops;
     this.admission = new Admission(limits.requestsMax(), limits.bytesMax());
     var bound =
@@ -103,8 +114,8 @@ public final class DataServer implements Closeable {
                         .pipeline()
                         .addLast(new FlushConsolidationHandler(FLUSH_AFTER, true))
                         .addLast(new HelloHandler.Server(HELLO_PATIENCE))
-                        .addLast(new FrameDecoder(limits.frameBytesMax()))
-                        .addLast(new ServerConnection(handler, admission, limits));
+                        .addLast(new FrameDecoder(runtime, limits.frameBytesMax()))
+                        .addLast(new ServerConnection(runtime, handler, admission, limits));
                   }
                 })
             .bind(new InetSocketAddress(address.host(), address.port()))
@@ -140,12 +151,12 @@ public final class DataServer implements Closeable {
    * long at most, then closes.
    */
   public void close(Duration grace) {
-    admission.close();
+    CompletableFuture<Void> idle = admission.close();
     listener.close().awaitUninterruptibly();
     try {
-      admission.awaitIdle(grace.toMillis());
+      runtime.await(idle, grace);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // No more waiting, then; closing goes on.
+      Futures.interruptAgain(); // No more waiting, then; closing goes on.
     }
     connections.close().awaitUninterruptibly();
     shutDown(loops);

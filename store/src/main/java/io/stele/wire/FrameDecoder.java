@@ -3,6 +3,7 @@ package io.stele.wire;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -19,22 +20,25 @@ import java.util.Arrays;
 final class FrameDecoder extends ChannelInboundHandlerAdapter {
   private static final int FIRST_BYTES_MAX = 1 << 20;
 
+  private final ProcessRuntime runtime;
   private final int payloadBytesMax;
   private final ByteBuffer prefix = ByteBuffer.allocate(Frame.PREFIX_BYTES);
   private byte[] payload = new byte[0];
   private int payloadBytes;
   private int received;
   private boolean damaged;
-  private long lastReceivedNanos = System.nanoTime();
+  private long lastReceivedNanos;
 
-  FrameDecoder(int payloadBytesMax) {
+  FrameDecoder(ProcessRuntime runtime, int payloadBytesMax) {
+    this.runtime = runtime;
+    this.lastReceivedNanos = runtime.nanoTime();
     this.payloadBytesMax = payloadBytesMax;
   }
 
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf in = (ByteBuf) message;
-    lastReceivedNanos = System.nanoTime();
+    lastReceivedNanos = runtime.nanoTime();
     try {
       while (in.isReadable() && !damaged) {
         if (take(in)) {
@@ -49,7 +53,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** When bytes last came, by {@link System#nanoTime()}. */
+  /** When bytes last came, by {@link ProcessRuntime#nanoTime()}. */
   long lastReceivedNanos() {
     return lastReceivedNanos;
   }

@@ -1,14 +1,12 @@
 package io.stele.wire;
 
+import io.stele.runtime.ProcessRuntime;
 import io.stele.web.StatusPage;
 import io.stele.web.StatusServer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.thirdparty.protobuf.BlockingService;
@@ -23,8 +21,9 @@ public final class NetworkTransport implements Transport {
   private static final int DATA_LOOPS = 2;
 
   private final Configuration conf;
+  private final ProcessRuntime runtime;
   private final String host;
-  private final DataClient dataClient = new DataClient(DataClient.Options.DEFAULT);
+  private final DataClient dataClient;
   private final HadoopControlPlane controlPlane;
   private final List<Listener> listeners = new ArrayList<>(); // Guarded by itself.
 
@@ -34,9 +33,11 @@ public final class NetworkTransport implements Transport {
    * @param conf Hadoop's; not changed
    * @param host the name under which others reach this machine
    */
-  public NetworkTransport(Configuration conf, String host) {
+  public NetworkTransport(Configuration conf, ProcessRuntime runtime, String host) {
     this.conf = conf;
+    this.runtime = runtime;
     this.host = host;
+    this.dataClient = new DataClient(runtime, DataClient.Options.DEFAULT);
     this.controlPlane = new HadoopControlPlane(conf);
   }
 
@@ -54,7 +55,11 @@ public final class NetworkTransport implements Transport {
   public Listener serveData(int port, RequestHandler handler) throws IOException {
     DataServer server =
         DataServer.start(
-            new Address(ANY_ADDRESS, port), DATA_LOOPS, DataServer.Limits.DEFAULT, handler);
+            runtime,
+            new Address(ANY_ADDRESS, port),
+            DATA_LOOPS,
+            DataServer.Limits.DEFAULT,
+            handler);
     return opened(
         new Listener() {
           @Override
@@ -121,55 +126,7 @@ public final class NetworkTransport implements Transport {
       listeners.clear();
     }
     open.forEach(Listener::close);
-    controlPlane.retain(Set.of());
+    controlPlane.close();
     dataClient.close();
-  }
-
-  /** Control clients, one a server, protocol and time limit. */
-  private static final class HadoopControlPlane implements ControlPlane {
-    private final Configuration conf;
-    private final Map<Key, ControlClient<?>> clients = new HashMap<>(); // Guarded by itself.
-
-    private record Key(Address server, Class<?> protocol, Duration timeout) {}
-
-    HadoopControlPlane(Configuration conf) {
-      this.conf = conf;
-    }
-
-    @Override
-    public <P, R> R call(Address server, Class<P> protocol, Duration timeout, Call<P, R> call)
-        throws IOException {
-      return client(new Key(server, protocol, timeout), protocol).call(call);
-    }
-
-    @SuppressWarnings("unchecked") // A key names the protocol of its client.
-    private <P> ControlClient<P> client(Key key, Class<P> protocol) throws IOException {
-      synchronized (clients) {
-        ControlClient<?> known = clients.get(key);
-        if (known == null) {
-          known = ControlClient.connect(conf, key.server(), protocol, key.timeout());
-          clients.put(key, known);
-        }
-        return (ControlClient<P>) known;
-      }
-    }
-
-    @Override
-    public void retain(Set<Address> servers) {
-      List<ControlClient<?>> gone = new ArrayList<>();
-      synchronized (clients) {
-        clients
-            .entrySet()
-            .removeIf(
-                entry -> {
-                  boolean unwanted = !servers.contains(entry.getKey().server());
-                  if (unwanted) {
-                    gone.add(entry.getValue());
-                  }
-                  return unwanted;
-                });
-      }
-      gone.forEach(ControlClient::close);
-    }
   }
 }

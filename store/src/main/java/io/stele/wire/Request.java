@@ -1,5 +1,7 @@
 package io.stele.wire;
 
+import io.stele.runtime.Deadline;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.data.DataProtos.RequestProto;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -9,21 +11,22 @@ public final class Request {
   private final RequestProto header;
   private final ByteBuffer body;
   private final String peer;
-  private final long deadlineNanos;
+  private final Deadline deadline;
 
   /**
    * A request received now.
    *
+   * @param runtime whose clock tells how long the caller still waits
    * @param body must not change any more
    * @param peer who sent it, for messages
    */
-  public Request(RequestProto header, ByteBuffer body, String peer) {
+  public Request(ProcessRuntime runtime, RequestProto header, ByteBuffer body, String peer) {
     this.header = header;
     this.body = body;
     this.peer = peer;
-    this.deadlineNanos =
-        System.nanoTime()
-            + Duration.ofMillis(Integer.toUnsignedLong(header.getRemainingMillis())).toNanos();
+    this.deadline =
+        Deadline.after(
+            runtime, Duration.ofMillis(Integer.toUnsignedLong(header.getRemainingMillis())));
   }
 
   /** The request's header. */
@@ -41,13 +44,13 @@ public final class Request {
     return peer;
   }
 
-  /** How long the caller still waits; negative when it no longer does. */
+  /** How long the caller still waits; zero when it no longer does. */
   public Duration remaining() {
-    return Duration.ofNanos(deadlineNanos - System.nanoTime());
+    return deadline.remaining();
   }
 
   /** Whether the caller no longer waits, so that work on the request is wasted. */
   public boolean isExpired() {
-    return deadlineNanos - System.nanoTime() <= 0;
+    return deadline.isOver();
   }
 }

@@ -6,6 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.util.concurrent.Future;
 import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
@@ -31,6 +32,7 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
   private static final ResponseProto OK =
       ResponseProto.newBuilder().setStatus(StatusProto.OK).build();
 
+  private final ProcessRuntime runtime;
   private final RequestHandler handler;
   private final Admission admission;
   private final DataServer.Limits limits;
@@ -42,7 +44,12 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
   private String peer = "";
   private Future<?> stalled;
 
-  ServerConnection(RequestHandler handler, Admission admission, DataServer.Limits limits) {
+  ServerConnection(
+      ProcessRuntime runtime,
+      RequestHandler handler,
+      Admission admission,
+      DataServer.Limits limits) {
+    this.runtime = runtime;
     this.handler = handler;
     this.admission = admission;
     this.limits = limits;
@@ -85,7 +92,7 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
         case METHOD_NOT_SET ->
             answer.fail(
                 SteleException.refused("this tablet server does not know the method asked"));
-        default -> handler.handle(new Request(header, frame.body(), peer), answer);
+        default -> handler.handle(new Request(runtime, header, frame.body(), peer), answer);
       }
     } catch (RuntimeException | Error e) {
       answer.failIfNotDone(e);

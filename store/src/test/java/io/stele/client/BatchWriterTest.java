@@ -12,6 +12,7 @@ import io.stele.model.OperationId;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableSchema;
+import io.stele.runtime.SystemRuntime;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.NotServingTabletException;
 import java.io.IOException;
@@ -33,14 +34,14 @@ class BatchWriterTest {
   private final Random random = new Random(1);
 
   private BatchWriter writer(Duration timeout, long bufferBytes) {
-    TableRef table = new TableRef(FakeTablets.TABLE, "webtable", timeout);
+    TableRef table = new TableRef(SystemRuntime.INSTANCE, FakeTablets.TABLE, "webtable", timeout);
     SchemaCheck check =
         new SchemaCheck(
             TableSchema.of("webtable", "f"),
             () -> TableSchema.of("webtable", "f"),
             Runnable::run,
             1000);
-    Batcher batcher = new Batcher(tablets, table, Operations.repeatable(FIRST), random);
+    Batcher batcher = new Batcher(tablets, table, Operations.repeatable(FIRST));
     return new BatchWriter("webtable", check, batcher, bufferBytes, Durability.HFLUSH);
   }
 

@@ -1,7 +1,6 @@
 package io.stele.client;
 
 import io.stele.format.CellBlockWriter;
-import io.stele.metadata.Deadline;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
@@ -13,6 +12,7 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.Deadline;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.NotServingTabletException;
 import io.stele.wire.OperationCodec;

@@ -8,6 +8,7 @@ import io.stele.model.Cell;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
+import io.stele.runtime.SystemRuntime;
 import io.stele.wire.data.DataProtos.ReadProto;
 import java.io.IOException;
 import java.time.Duration;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class RowsTest {
   private static final TableRef TABLE =
-      new TableRef(FakeTablets.TABLE, "webtable", Duration.ofSeconds(10));
+      new TableRef(SystemRuntime.INSTANCE, FakeTablets.TABLE, "webtable", Duration.ofSeconds(10));
 
   private final FakeTablets tablets = new FakeTablets();
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Bytes;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.OptionalInt;
@@ -33,7 +34,8 @@ class CuratorLockServiceTest extends LockServiceContract {
 
   @Override
   LockService connect() throws IOException {
-    return CuratorLockService.connect(server.getConnectString(), "test", SESSION);
+    return CuratorLockService.connect(
+        SystemRuntime.INSTANCE, server.getConnectString(), "test", SESSION);
   }
 
   // A second connection to the same session, closed: the servers end the session.
@@ -66,7 +68,9 @@ class CuratorLockServiceTest extends LockServiceContract {
   void nobodyThereIsSaidInTime() {
     int port = 1 + new Random().nextInt(1023);
     assertThatThrownBy(
-            () -> CuratorLockService.connect("localhost:" + port, "test", Duration.ofSeconds(1)))
+            () ->
+                CuratorLockService.connect(
+                    SystemRuntime.INSTANCE, "localhost:" + port, "test", Duration.ofSeconds(1)))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("stele.zookeeper.quorum");
   }
@@ -77,7 +81,8 @@ class CuratorLockServiceTest extends LockServiceContract {
     Bytes b = Bytes.of("b");
     try (AnswerLosingProxy proxy = new AnswerLosingProxy(server.getPort());
         LockService locks =
-            CuratorLockService.connect("localhost:" + proxy.port(), "test", SESSION);
+            CuratorLockService.connect(
+                SystemRuntime.INSTANCE, "localhost:" + proxy.port(), "test", SESSION);
         LockService other = connect()) {
       locks.create("warm/up", a); // The nodes above are there.
       proxy.loseNextAnswer();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Bytes;
+import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
 import java.io.IOException;
@@ -14,19 +15,15 @@ import org.junit.jupiter.api.Test;
 
 class LeaseTest {
   private final MemoryLockService locks = new MemoryLockStore().connect();
-  private long nanos = Long.MAX_VALUE - 1000; // Goes past the end, as nanoTime may.
-  private Instant wall = Instant.ofEpochSecond(1000);
-  private final Lease lease = new Lease(Duration.ofSeconds(8), () -> nanos, () -> wall);
+  // Past the end of the monotonic clock's range, as nanoTime may go.
+  private final ManualClocks clocks =
+      new ManualClocks(Long.MAX_VALUE - 1000, Instant.ofEpochSecond(1000));
+  private final Lease lease = new Lease(clocks, Duration.ofSeconds(8));
   private Lock lock;
 
   @BeforeEach
   void takeLock() throws IOException {
     lock = locks.tryLock("x", Bytes.EMPTY).orElseThrow();
-  }
-
-  private void pass(Duration time) {
-    nanos += time.toNanos();
-    wall = wall.plus(time);
   }
 
   @Test
@@ -36,9 +33,9 @@ class LeaseTest {
     lease.renew(lock);
     assertThat(lease.valid()).isTrue();
     assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(8));
-    pass(Duration.ofMillis(7999));
+    clocks.pass(Duration.ofMillis(7999));
     assertThat(lease.valid()).isTrue();
-    pass(Duration.ofMillis(1));
+    clocks.pass(Duration.ofMillis(1));
     assertThat(lease.valid()).isFalse();
     lease.renew(lock);
     assertThat(lease.valid()).isTrue();
@@ -55,26 +52,27 @@ class LeaseTest {
   @Test
   void eitherClockEndsIt() throws Exception {
     lease.renew(lock);
-    wall = wall.plusSeconds(8); // The machine was suspended: its monotonic clock stood still.
+    clocks.passWall(
+        Duration.ofSeconds(8)); // The machine was suspended: its monotonic clock stood still.
     assertThat(lease.valid()).isFalse();
     lease.renew(lock);
-    wall = wall.minusSeconds(100); // An operator set it back.
+    clocks.passWall(Duration.ofSeconds(-100)); // An operator set it back.
     assertThat(lease.valid()).isTrue();
-    nanos += Duration.ofSeconds(8).toNanos();
+    clocks.passMonotonic(Duration.ofSeconds(8));
     assertThat(lease.valid()).isFalse();
   }
 
   @Test
   void aRenewalThatFailsLeavesItWhereItStood() throws Exception {
     lease.renew(lock);
-    pass(Duration.ofSeconds(4));
+    clocks.pass(Duration.ofSeconds(4));
     locks.disconnect();
     assertThatThrownBy(() -> lease.renew(lock)).isInstanceOf(IOException.class);
     assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(4));
     locks.reconnect();
     locks.expire();
     assertThatThrownBy(() -> lease.renew(lock)).isInstanceOf(LockLostException.class);
-    pass(Duration.ofSeconds(4));
+    clocks.pass(Duration.ofSeconds(4));
     assertThat(lease.valid()).isFalse();
   }
 
@@ -87,7 +85,27 @@ class LeaseTest {
     assertThat(lease.valid()).isFalse();
   }
 
+  @Test
+  void aRenewalSentEarlierThatComesBackLaterDoesNotShortenIt() throws Exception {
+    Lock overtaken =
+        renewedBy(
+            () -> {
+              clocks.pass(Duration.ofSeconds(2));
+              lease.renew(lock);
+            });
+    lease.renew(overtaken);
+    assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(8));
+  }
+
+  private interface Renewal {
+    void run() throws IOException;
+  }
+
   private Lock slow(Duration time) {
+    return renewedBy(() -> clocks.pass(time));
+  }
+
+  private Lock renewedBy(Renewal renewal) {
     return new Lock() {
       @Override
       public String path() {
@@ -100,12 +118,12 @@ class LeaseTest {
       }
 
       @Override
-      public void renew() {
-        pass(time);
+      public void renew() throws IOException {
+        renewal.run();
       }
 
       @Override
-      public void update(Bytes data) {
+      public void update(Bytes data) throws IOException {
         renew();
       }
 

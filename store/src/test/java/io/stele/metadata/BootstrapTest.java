@@ -14,14 +14,13 @@ import io.stele.model.LocalityGroup;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
-import java.util.Random;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -32,7 +31,7 @@ class BootstrapTest {
 
   private final FileSystem fs = CrashableFileSystem.create();
   private final MemoryLockService locks = new MemoryLockStore().connect();
-  private final Schemas schemas = new Schemas(locks);
+  private final Schemas schemas = new Schemas(SystemRuntime.INSTANCE, locks);
 
   @Test
   void aClusterBeginsOnceHoweverOftenItIsBegun() throws IOException {
@@ -45,7 +44,7 @@ class BootstrapTest {
 
   @Test
   void anyStepMayBeMissing() throws IOException {
-    Layout first = Layout.openOrCreate(fs, ROOT);
+    Layout first = Layout.openOrCreate(SystemRuntime.INSTANCE, fs, ROOT);
     assertThat(begin(locks)).isEqualTo(first);
     locks.delete(LockPaths.ROOT, locks.read(LockPaths.ROOT).orElseThrow().version());
     assertThat(begin(locks)).isEqualTo(first);
@@ -119,16 +118,15 @@ class BootstrapTest {
   }
 
   private Layout begin(MemoryLockService session) throws IOException {
-    return Bootstrap.begin(fs, ROOT, session, records(session));
+    return Bootstrap.begin(SystemRuntime.INSTANCE, fs, ROOT, session, records(session));
   }
 
   private static TabletRecords records(MemoryLockService session) {
     return new TabletRecords(
-        new RootRecordRows(session, InstantSource.system()),
+        SystemRuntime.INSTANCE,
+        new RootRecordRows(SystemRuntime.INSTANCE, session),
         new MemoryRows(),
-        new MemoryRows(),
-        InstantSource.system(),
-        new Random(1));
+        new MemoryRows());
   }
 
   private static void assertRefused(

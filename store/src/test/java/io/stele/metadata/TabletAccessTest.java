@@ -19,6 +19,9 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
 import io.stele.wire.Address;
@@ -36,14 +39,12 @@ import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -59,9 +60,9 @@ class TabletAccessTest {
 
   private final MemoryLockService locks = new MemoryLockStore().connect();
   private final Plane plane = new Plane();
-  private final TabletAccess access = new TabletAccess(locks, plane, new Random(1));
+  private final TabletAccess access = new TabletAccess(SystemRuntime.INSTANCE, locks, plane);
   private final TabletRecords records =
-      new TabletRecords(locks, access, LONG, InstantSource.system(), new Random(2));
+      new TabletRecords(SystemRuntime.INSTANCE, locks, access, LONG);
 
   /** Servers that hold tablets; rows are kept by table, so that they move with the tablets. */
   private static final class Plane implements DataPlane {
@@ -240,10 +241,13 @@ class TabletAccessTest {
   void aTableWithoutTabletsIsNotFound() {
     assertThatThrownBy(
             () ->
-                TabletAccess.await(
+                await(
                     access
                         .locator()
-                        .locate(new TableId("t9"), Bytes.of("r"), Deadline.after(LONG))))
+                        .locate(
+                            new TableId("t9"),
+                            Bytes.of("r"),
+                            Deadline.after(SystemRuntime.INSTANCE, LONG))))
         .isInstanceOfSatisfying(
             SteleException.class,
             e -> assertThat(e.code()).isEqualTo(SteleException.Code.NOT_FOUND));
@@ -285,8 +289,7 @@ class TabletAccessTest {
         request ->
             request.hasCheckAndMutate() ? Optional.of(StatusProto.INTERNAL) : Optional.empty();
     TabletRecords hasty =
-        new TabletRecords(
-            locks, access, Duration.ofMillis(200), InstantSource.system(), new Random(3));
+        new TabletRecords(SystemRuntime.INSTANCE, locks, access, Duration.ofMillis(200));
     assertThatThrownBy(() -> hasty.release(user, "unloaded"))
         .isInstanceOfSatisfying(
             SteleException.class,
@@ -294,13 +297,17 @@ class TabletAccessTest {
   }
 
   private void ping(Repeat repeat, Duration timeout) throws IOException {
-    TabletAccess.await(
+    await(
         access.send(
             TABLE,
             Bytes.of("row"),
             repeat,
             location ->
                 Message.of(RequestProto.newBuilder().setPing(PingProto.getDefaultInstance())),
-            Deadline.after(timeout)));
+            Deadline.after(SystemRuntime.INSTANCE, timeout)));
+  }
+
+  private static <T> T await(CompletableFuture<T> future) throws IOException {
+    return Futures.await(SystemRuntime.INSTANCE, future, "a test");
   }
 }

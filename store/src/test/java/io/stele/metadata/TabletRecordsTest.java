@@ -9,12 +9,12 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
 import io.stele.tablet.FileRef;
 import java.io.IOException;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -28,11 +28,9 @@ class TabletRecordsTest {
 
   private final MemoryLockService locks = new MemoryLockStore().connect();
   private final MemoryRows metadata = new MemoryRows();
-  private final Random random = new Random(1);
-  private final InstantSource clock = InstantSource.fixed(Instant.ofEpochMilli(5000));
+  private final ManualClocks clocks = new ManualClocks(0, Instant.ofEpochMilli(5000));
   private final TabletRecords records =
-      new TabletRecords(
-          new RootRecordRows(locks, clock), new MemoryRows(), metadata, clock, random);
+      new TabletRecords(clocks, new RootRecordRows(clocks, locks), new MemoryRows(), metadata);
 
   @Test
   void aNewTableIsCoveredByItsTabletsOnceHoweverOftenItIsCreated() throws IOException {
@@ -267,7 +265,8 @@ class TabletRecordsTest {
   private void leaveMarked(TabletRecord parent, String at) {
     TabletRecord whole =
         TabletRecord.created(
-            TabletId.random(TABLE, random), new RowRange(parent.extent().start(), Bytes.of(at)));
+            TabletId.random(TABLE, clocks.random()),
+            new RowRange(parent.extent().start(), Bytes.of(at)));
     TabletRecord marked =
         new TabletRecord(
             whole.id(),

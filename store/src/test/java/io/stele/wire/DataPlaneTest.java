@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
+import io.stele.runtime.SystemRuntime;
 import io.stele.wire.data.DataProtos.PingProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
@@ -70,7 +72,7 @@ final class DataPlaneTest {
             (request, responder) ->
                 responder.answer(
                     ResponseProto.newBuilder().setReadPoint(7).build(), request.body()));
-    Response answer = DataPlane.await(call(client(), server, "hello".getBytes()));
+    Response answer = await(call(client(), server, "hello".getBytes()));
     assertThat(answer.status()).isEqualTo(StatusProto.OK);
     assertThat(answer.header().getReadPoint()).isEqualTo(7);
     assertThat(bytes(answer.body())).isEqualTo("hello".getBytes());
@@ -84,7 +86,7 @@ final class DataPlaneTest {
     for (int size : new int[] {0, 1, 127, 128, 65_535, 1 << 20, (1 << 20) + 1, 9_999_999}) {
       byte[] body = new byte[size];
       random.nextBytes(body);
-      assertThat(bytes(DataPlane.await(call(client, server, body)).body())).isEqualTo(body);
+      assertThat(bytes(await(call(client, server, body)).body())).isEqualTo(body);
     }
   }
 
@@ -134,16 +136,16 @@ final class DataPlaneTest {
     DataClient client = client();
     for (SteleException.Code code : SteleException.Code.values()) {
       failures.add(new SteleException(code, "what and where"));
-      Response answer = DataPlane.await(call(client, server, new byte[0]));
+      Response answer = await(call(client, server, new byte[0]));
       assertThatThrownBy(answer::check)
           .isInstanceOfSatisfying(SteleException.class, e -> assertThat(e.code()).isEqualTo(code))
           .hasMessage("what and where");
     }
     failures.add(new NotServingTabletException("t1/x moved"));
-    Response moved = DataPlane.await(call(client, server, new byte[0]));
+    Response moved = await(call(client, server, new byte[0]));
     assertThatThrownBy(moved::check).isInstanceOf(NotServingTabletException.class);
     failures.add(new IllegalStateException("a bug"));
-    Response bug = DataPlane.await(call(client, server, new byte[0]));
+    Response bug = await(call(client, server, new byte[0]));
     assertThat(bug.status()).isEqualTo(StatusProto.INTERNAL);
     assertThat(bug.header().getMessage()).contains("a bug");
   }
@@ -156,10 +158,10 @@ final class DataPlaneTest {
               throw new AssertionError("not for the handler");
             });
     DataClient client = client();
-    assertThat(DataPlane.await(client.call(at(server), PING, DataPlane.EMPTY, LONG)).status())
+    assertThat(await(client.call(at(server), PING, DataPlane.EMPTY, LONG)).status())
         .isEqualTo(StatusProto.OK);
     RequestProto unknown = RequestProto.getDefaultInstance();
-    assertThat(DataPlane.await(client.call(at(server), unknown, DataPlane.EMPTY, LONG)).status())
+    assertThat(await(client.call(at(server), unknown, DataPlane.EMPTY, LONG)).status())
         .isEqualTo(StatusProto.REFUSED);
   }
 
@@ -169,14 +171,14 @@ final class DataPlaneTest {
     DataServer server = server((request, responder) -> held.add(responder));
     DataClient client = client();
     var slow = client.call(at(server), REQUEST, DataPlane.EMPTY, Duration.ofMillis(100));
-    assertThatThrownBy(() -> DataPlane.await(slow))
+    assertThatThrownBy(() -> await(slow))
         .isInstanceOfSatisfying(CallException.class, e -> assertThat(e.mayHaveExecuted()).isTrue())
         .hasMessageContaining("100 ms");
     var next = client.call(at(server), REQUEST, DataPlane.EMPTY, LONG);
     await(() -> held.size() == 2);
     held.remove().answer(ResponseProto.newBuilder().setReadPoint(1).build());
     held.remove().answer(ResponseProto.newBuilder().setReadPoint(2).build());
-    assertThat(DataPlane.await(next).header().getReadPoint()).isEqualTo(2);
+    assertThat(await(next).header().getReadPoint()).isEqualTo(2);
     assertThat(server.connections()).isEqualTo(1);
   }
 
@@ -189,7 +191,7 @@ final class DataPlaneTest {
               seen.complete(request);
               ECHO.handle(request, responder);
             });
-    DataPlane.await(call(client(), server, new byte[0]));
+    await(call(client(), server, new byte[0]));
     assertThat(seen.join().remaining()).isBetween(Duration.ofSeconds(1), LONG);
     assertThat(seen.join().isExpired()).isFalse();
     assertThat(seen.join().peer()).contains("127.0.0.1");
@@ -208,23 +210,23 @@ final class DataPlaneTest {
     received.await();
     dying.close();
     for (var call : calls) {
-      assertThatThrownBy(() -> DataPlane.await(call))
+      assertThatThrownBy(() -> await(call))
           .isInstanceOfSatisfying(
               CallException.class, e -> assertThat(e.mayHaveExecuted()).isTrue());
     }
-    assertThatThrownBy(() -> DataPlane.await(call(client, dying, new byte[0])))
+    assertThatThrownBy(() -> await(call(client, dying, new byte[0])))
         .isInstanceOfSatisfying(CallException.class, e -> assertThat(e.mayHaveExecuted()).isFalse())
         .hasMessageContaining("cannot connect to 127.0.0.1:" + dying.port());
-    DataServer successor = DataServer.start(at(dying), 1, DataServer.Limits.DEFAULT, ECHO);
+    DataServer successor =
+        DataServer.start(SystemRuntime.INSTANCE, at(dying), 1, DataServer.Limits.DEFAULT, ECHO);
     open.add(successor);
-    DataPlane.await(call(client, successor, new byte[0])).check();
+    await(call(client, successor, new byte[0])).check();
   }
 
   @Test
   void aHostThatDoesNotExistIsACleanFailure() {
     Address nowhere = new Address("no-such-host.invalid", 1);
-    assertThatThrownBy(
-            () -> DataPlane.await(client().call(nowhere, REQUEST, DataPlane.EMPTY, LONG)))
+    assertThatThrownBy(() -> await(client().call(nowhere, REQUEST, DataPlane.EMPTY, LONG)))
         .isInstanceOfSatisfying(CallException.class, e -> assertThat(e.mayHaveExecuted()).isFalse())
         .hasMessageContaining("no-such-host.invalid");
   }
@@ -237,8 +239,8 @@ final class DataPlaneTest {
     var waiting = call(client, server, new byte[0]);
     received.await();
     client.close();
-    assertThatThrownBy(() -> DataPlane.await(waiting)).isInstanceOf(CallException.class);
-    assertThatThrownBy(() -> DataPlane.await(call(client, server, new byte[0])))
+    assertThatThrownBy(() -> await(waiting)).isInstanceOf(CallException.class);
+    assertThatThrownBy(() -> await(call(client, server, new byte[0])))
         .isInstanceOfSatisfying(
             CallException.class, e -> assertThat(e.mayHaveExecuted()).isFalse());
   }
@@ -257,7 +259,7 @@ final class DataPlaneTest {
                 == StatusProto.RETRY_LATER);
     assertThat(closed).isNotDone();
     held.join().answer(OK);
-    DataPlane.await(answer).check();
+    await(answer).check();
     closed.join();
   }
 
@@ -266,9 +268,7 @@ final class DataPlaneTest {
     DataClient client = client(new DataClient.Options(1, 1000, Duration.ofSeconds(5)));
     Address nowhere = new Address("127.0.0.1", 1);
     assertThatThrownBy(
-            () ->
-                DataPlane.await(
-                    client.call(nowhere, REQUEST, ByteBuffer.wrap(new byte[1000]), LONG)))
+            () -> await(client.call(nowhere, REQUEST, ByteBuffer.wrap(new byte[1000]), LONG)))
         .isInstanceOfSatisfying(
             SteleException.class, e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
         .hasMessageContaining("1000");
@@ -280,8 +280,7 @@ final class DataPlaneTest {
         server(
             new DataServer.Limits(1000, 10, 10_000, LONG),
             (request, responder) -> responder.answer(OK, ByteBuffer.wrap(new byte[1000])));
-    assertThat(DataPlane.await(call(client(), server, new byte[0])).status())
-        .isEqualTo(StatusProto.REFUSED);
+    assertThat(await(call(client(), server, new byte[0])).status()).isEqualTo(StatusProto.REFUSED);
   }
 
   @Test
@@ -295,10 +294,10 @@ final class DataPlaneTest {
     var first = call(client, server, new byte[0]);
     var second = call(client, server, new byte[0]);
     var third = call(client, server, new byte[0]);
-    assertThat(DataPlane.await(third).status()).isEqualTo(StatusProto.RETRY_LATER);
+    assertThat(await(third).status()).isEqualTo(StatusProto.RETRY_LATER);
     held.forEach(responder -> responder.answer(OK));
-    DataPlane.await(first).check();
-    DataPlane.await(second).check();
+    await(first).check();
+    await(second).check();
     var fourth = call(client, server, new byte[0]);
     await(() -> held.size() == 3);
     assertThat(fourth).isNotDone();
@@ -390,7 +389,7 @@ final class DataPlaneTest {
         assertThat(socket.getInputStream().readAllBytes()).as("seed %d", seed).isEmpty();
       }
     }
-    DataPlane.await(call(client(), server, new byte[0])).check();
+    await(call(client(), server, new byte[0])).check();
   }
 
   @Test
@@ -414,8 +413,7 @@ final class DataPlaneTest {
     try (ServerSocket listener = new ServerSocket(0)) {
       CompletableFuture.runAsync(() -> serveOnce(listener, 1, answer), pool(1));
       Address address = new Address("127.0.0.1", listener.getLocalPort());
-      assertThatThrownBy(
-              () -> DataPlane.await(client.call(address, REQUEST, DataPlane.EMPTY, LONG)))
+      assertThatThrownBy(() -> await(client.call(address, REQUEST, DataPlane.EMPTY, LONG)))
           .isInstanceOfSatisfying(
               CallException.class, e -> assertThat(e.mayHaveExecuted()).isTrue())
           .hasMessageContaining("checksum");
@@ -429,7 +427,7 @@ final class DataPlaneTest {
     try (ServerSocket listener = new ServerSocket(0)) {
       CompletableFuture.runAsync(() -> serveOnce(listener, 1, answer), pool(1));
       Address address = new Address("127.0.0.1", listener.getLocalPort());
-      Response response = DataPlane.await(client.call(address, REQUEST, DataPlane.EMPTY, LONG));
+      Response response = await(client.call(address, REQUEST, DataPlane.EMPTY, LONG));
       assertThat(response.status()).isEqualTo(StatusProto.INTERNAL);
     }
   }
@@ -440,8 +438,7 @@ final class DataPlaneTest {
     try (ServerSocket listener = new ServerSocket(0)) {
       CompletableFuture.runAsync(() -> serveOnce(listener, 2, new byte[0]), pool(1));
       Address address = new Address("127.0.0.1", listener.getLocalPort());
-      assertThatThrownBy(
-              () -> DataPlane.await(client.call(address, REQUEST, DataPlane.EMPTY, LONG)))
+      assertThatThrownBy(() -> await(client.call(address, REQUEST, DataPlane.EMPTY, LONG)))
           .isInstanceOfSatisfying(
               CallException.class, e -> assertThat(e.mayHaveExecuted()).isFalse())
           .hasMessageContaining("speaks version 2");
@@ -477,8 +474,8 @@ final class DataPlaneTest {
       Address address = new Address("127.0.0.1", listener.getLocalPort());
       var patient = client.call(address, REQUEST, DataPlane.EMPTY, LONG);
       var hasty = client.call(address, REQUEST, DataPlane.EMPTY, Duration.ofMillis(50));
-      assertThatThrownBy(() -> DataPlane.await(hasty)).hasMessageContaining("50 ms");
-      assertThatThrownBy(() -> DataPlane.await(patient)).hasMessageContaining("no sign of life");
+      assertThatThrownBy(() -> await(hasty)).hasMessageContaining("50 ms");
+      assertThatThrownBy(() -> await(patient)).hasMessageContaining("no sign of life");
     }
   }
 
@@ -506,8 +503,8 @@ final class DataPlaneTest {
       Address address = new Address("127.0.0.1", listener.getLocalPort());
       var patient = client.call(address, REQUEST, DataPlane.EMPTY, LONG);
       var hasty = client.call(address, REQUEST, DataPlane.EMPTY, Duration.ofMillis(1));
-      assertThatThrownBy(() -> DataPlane.await(hasty)).isInstanceOf(CallException.class);
-      assertThat(DataPlane.await(patient).header().getReadPoint()).isEqualTo(9);
+      assertThatThrownBy(() -> await(hasty)).isInstanceOf(CallException.class);
+      assertThat(await(patient).header().getReadPoint()).isEqualTo(9);
     }
   }
 
@@ -516,7 +513,8 @@ final class DataPlaneTest {
   }
 
   private DataServer server(DataServer.Limits limits, RequestHandler handler) throws IOException {
-    DataServer server = DataServer.start(new Address("127.0.0.1", 0), 1, limits, handler);
+    DataServer server =
+        DataServer.start(SystemRuntime.INSTANCE, new Address("127.0.0.1", 0), 1, limits, handler);
     open.add(server);
     return server;
   }
@@ -526,7 +524,7 @@ final class DataPlaneTest {
   }
 
   private DataClient client(DataClient.Options options) {
-    DataClient client = new DataClient(options);
+    DataClient client = new DataClient(SystemRuntime.INSTANCE, options);
     open.add(client);
     return client;
   }
@@ -595,6 +593,10 @@ final class DataPlaneTest {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static Response await(CompletableFuture<Response> answer) throws IOException {
+    return Futures.await(SystemRuntime.INSTANCE, answer, "waiting for an answer");
   }
 
   private static void await(BooleanSupplier condition) throws InterruptedException {

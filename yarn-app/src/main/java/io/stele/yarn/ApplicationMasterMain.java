@@ -1,5 +1,6 @@
 package io.stele.yarn;
 
+import io.stele.runtime.SystemRuntime;
 import io.stele.config.ClusterConfig;
 import io.stele.lock.CuratorLockService;
 import io.stele.wire.Address;
@@ -114,6 +115,7 @@ public final class ApplicationMasterMain {
         settings.limits().drainTimeout(),
         () ->
             CuratorLockService.connect(
+            SystemRuntime.INSTANCE,
                 cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout()));
   }
 
