@@ -79,7 +79,7 @@ public final class Keys {
       Key.size(
           "stele.tabletserver.memtable.bytes",
           "64m",
-          64 * KIB,
+          4 * KIB,
           4 * GIB,
           "A tablet whose memtable grows above this makes a minor compaction.");
 
@@ -111,7 +111,7 @@ public final class Keys {
       Key.size(
           "stele.tabletserver.log.segment.bytes",
           "64m",
-          64 * KIB,
+          4 * KIB,
           GIB,
           "A commit-log segment is closed at this size.");
 

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * @param families at least one, in order of name
  * @param groups the locality groups, in order of name: those given, and the default one as it is
  *     made by {@link LocalityGroup#of} where a family is in it and it was not given
- * @param splitBytes a tablet whose SSTables are larger is split; at least 64 KiB
+ * @param splitBytes a tablet whose SSTables are larger is split; at least 4 KiB
  * @param hsync whether a mutation is on disk at every replica, not only in memory, before it is
  *     acknowledged
  */
@@ -60,9 +60,9 @@ public record TableSchema(
                 + ", which the table does not have");
       }
     }
-    if (splitBytes < 64 << 10) {
+    if (splitBytes < 4 << 10) {
       throw SteleException.refused(
-          "split size of table " + name + " is at least 64 KiB, not " + splitBytes + " bytes");
+          "split size of table " + name + " is at least 4 KiB, not " + splitBytes + " bytes");
     }
   }
 

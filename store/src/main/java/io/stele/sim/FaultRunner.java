@@ -1,0 +1,125 @@
+package io.stele.sim;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiPredicate;
+
+/**
+ * Has planned faults happen in a cluster, and ends them when their time is over.
+ *
+ * <p>For the holder of the simulation's baton alone.
+ */
+final class FaultRunner {
+  private final SimulatedCluster cluster;
+  private final Simulation simulation;
+  private final List<BiPredicate<SimulatedProcess, SimulatedProcess>> cuts = new ArrayList<>();
+
+  FaultRunner(SimulatedCluster cluster) {
+    this.cluster = cluster;
+    this.simulation = cluster.simulation();
+  }
+
+  /** Has each fault of {@code plan} begin at its time, from now on. */
+  void begin(List<Fault.Planned> plan) {
+    for (Fault.Planned planned : plan) {
+      simulation.schedule(
+          simulation.outside(),
+          planned.at(),
+          "fault: " + planned.fault(),
+          () -> begin(planned.fault()));
+    }
+  }
+
+  private void begin(Fault fault) {
+    if (fault instanceof Fault.Kill kill) {
+      slot(kill.kind(), kill.slot()).process().kill();
+    } else if (fault instanceof Fault.KillAll) {
+      for (SimulatedCluster.Kind kind : SimulatedCluster.Kind.values()) {
+        cluster.slots(kind).forEach(slot -> slot.process().kill());
+      }
+    } else if (fault instanceof Fault.Pause pause) {
+      SimulatedProcess process = slot(pause.kind(), pause.slot()).process();
+      process.pause();
+      later(fault.length(), process::resume);
+    } else if (fault instanceof Fault.Cut cut) {
+      cut(cut);
+    } else if (fault instanceof Fault.BadNetwork bad) {
+      cluster.network().setWeather(bad.weather());
+      later(fault.length(), () -> cluster.network().setWeather(SimulatedNetwork.Weather.FAIR));
+    } else if (fault instanceof Fault.EndSession end) {
+      slot(end.kind(), end.slot()).session().expire();
+    } else if (fault instanceof Fault.NoEnsemble) {
+      cluster.ensemble().setDown(true);
+      later(fault.length(), () -> cluster.ensemble().setDown(false));
+    } else if (fault instanceof Fault.LostAnswers lost) {
+      cluster.ensemble().setLostAnswers(lost.probability());
+      later(fault.length(), () -> cluster.ensemble().setLostAnswers(0));
+    } else if (fault instanceof Fault.WrongClock wrong) {
+      SimulatedProcess process = slot(wrong.kind(), wrong.slot()).process();
+      process.setSkew(wrong.ahead());
+      later(fault.length(), () -> process.setSkew(Duration.ZERO));
+    } else if (fault instanceof Fault.BadFiles bad) {
+      cluster.files().setWeather(bad.weather());
+      later(fault.length(), () -> cluster.files().setWeather(SimulatedFiles.Weather.FAIR));
+    } else if (fault instanceof Fault.FullDisk) {
+      cluster.files().setFull(true);
+      later(fault.length(), () -> cluster.files().setFull(false));
+    } else {
+      throw new IllegalStateException("an unknown fault: " + fault);
+    }
+  }
+
+  private SimulatedCluster.Slot slot(SimulatedCluster.Kind kind, int number) {
+    List<SimulatedCluster.Slot> slots = cluster.slots(kind);
+    return slots.get(number % slots.size());
+  }
+
+  private void cut(Fault.Cut cut) {
+    SimulatedProcess process = slot(cut.kind(), cut.slot()).process();
+    BiPredicate<SimulatedProcess, SimulatedProcess> cuts =
+        (from, to) ->
+            switch (cut.way()) {
+              case OUT -> from == process && isFar(cut.far(), to);
+              case IN -> to == process && isFar(cut.far(), from);
+              case BOTH ->
+                  (from == process && isFar(cut.far(), to))
+                      || (to == process && isFar(cut.far(), from));
+            };
+    this.cuts.add(cuts);
+    apply();
+    later(
+        cut.length(),
+        () -> {
+          this.cuts.remove(cuts);
+          apply();
+        });
+  }
+
+  private boolean isFar(Fault.Far far, SimulatedProcess other) {
+    boolean ensemble = other == cluster.ensemble().machine();
+    boolean files = other == cluster.files().machine();
+    boolean client = other.name().startsWith("client");
+    return switch (far) {
+      case ENSEMBLE -> ensemble;
+      case FILES -> files;
+      case CLIENTS -> client;
+      case MEMBERS -> !ensemble && !files && !client;
+      case EVERYTHING -> true;
+    };
+  }
+
+  private void apply() {
+    cluster.network().cut((from, to) -> cuts.stream().anyMatch(one -> one.test(from, to)));
+  }
+
+  private void later(Duration length, Runnable end) {
+    simulation.schedule(simulation.outside(), length, "", end);
+  }
+
+  /** Ends all faults at once. */
+  void heal() {
+    cuts.clear();
+    cluster.heal();
+  }
+}

@@ -1,0 +1,112 @@
+package io.stele.sim;
+
+import io.stele.config.Keys;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * What happens in one history of a simulated cluster, as far as it is decided beforehand.
+ *
+ * @param seed of everything else
+ * @param length how long clients work and faults happen
+ * @param masters how many
+ * @param servers how many tablet servers
+ * @param clients how many clients each workload has
+ * @param workloads the workloads, by name
+ * @param settings {@code stele.*} keys and values
+ * @param faults what goes wrong, and when
+ */
+public record HistoryPlan(
+    long seed,
+    Duration length,
+    int masters,
+    int servers,
+    int clients,
+    List<String> workloads,
+    List<Setting> settings,
+    List<Fault.Planned> faults) {
+  /** A key and its value. */
+  public record Setting(String key, String value) {}
+
+  /** Client calls end by this and a second. */
+  public static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(8);
+
+  public HistoryPlan {
+    workloads = List.copyOf(workloads);
+    settings = List.copyOf(settings);
+    faults = List.copyOf(faults);
+  }
+
+  /** The plan that {@code seed} stands for. */
+  public static HistoryPlan of(long seed, Duration length, List<String> workloads) {
+    RandomGenerator random = new SplittableRandom(seed);
+    List<String> chosen = new ArrayList<>();
+    int count = 1 + random.nextInt(2);
+    for (int i = 0; i < count; i++) {
+      String one = workloads.get(random.nextInt(workloads.size()));
+      if (!chosen.contains(one)) {
+        chosen.add(one);
+      }
+    }
+    return new HistoryPlan(
+        seed,
+        length,
+        1 + random.nextInt(2),
+        2 + random.nextInt(2),
+        1 + random.nextInt(3),
+        chosen,
+        settings(random),
+        Fault.plan(random, length));
+  }
+
+  private static List<Setting> settings(RandomGenerator random) {
+    List<Setting> settings = new ArrayList<>();
+    settings.add(new Setting(Keys.ROOT_DIR.name(), "crash:///stele"));
+    settings.add(new Setting(Keys.SESSION_TIMEOUT.name(), "3s"));
+    settings.add(new Setting(Keys.LEASE.name(), "2s"));
+    settings.add(new Setting(Keys.CLIENT_TIMEOUT.name(), CLIENT_TIMEOUT.toSeconds() + "s"));
+    settings.add(new Setting(Keys.CACHE_BYTES.name(), "8m"));
+    settings.add(new Setting(Keys.CACHE_OFF_HEAP_PERCENT.name(), "0"));
+    settings.add(new Setting(Keys.TABLETSERVER_HANDLERS.name(), "4"));
+    settings.add(new Setting(Keys.MEMTABLE_BYTES.name(), (4 << random.nextInt(5)) + "k"));
+    settings.add(new Setting(Keys.LOG_SEGMENT_BYTES.name(), (4 << random.nextInt(5)) + "k"));
+    settings.add(
+        new Setting(Keys.LOG_SEGMENTS_MAX.name(), Integer.toString(2 + random.nextInt(6))));
+    settings.add(new Setting(Keys.LOG_AGE_MAX.name(), (1 + random.nextInt(10)) + "s"));
+    settings.add(new Setting(Keys.GARBAGE_INTERVAL.name(), (2 + random.nextInt(20)) + "s"));
+    settings.add(new Setting(Keys.SWEEP_INTERVAL.name(), (1 + random.nextInt(5)) + "s"));
+    settings.add(new Setting(Keys.SWEEP_GRACE.name(), random.nextInt(2000) + "ms"));
+    return settings;
+  }
+
+  /** The configuration of the cluster. */
+  Configuration configuration() {
+    Configuration conf = new Configuration(false);
+    settings.forEach(setting -> conf.set(setting.key(), setting.value()));
+    return conf;
+  }
+
+  /** The same with other faults. */
+  HistoryPlan withFaults(List<Fault.Planned> others) {
+    return new HistoryPlan(seed, length, masters, servers, clients, workloads, settings, others);
+  }
+
+  /** The same with other workloads. */
+  HistoryPlan withWorkloads(List<String> others) {
+    return new HistoryPlan(seed, length, masters, servers, clients, others, settings, faults);
+  }
+
+  /** The same with another number of clients. */
+  HistoryPlan withClients(int count) {
+    return new HistoryPlan(seed, length, masters, servers, count, workloads, settings, faults);
+  }
+
+  /** The same, ended sooner. */
+  HistoryPlan withLength(Duration shorter) {
+    return new HistoryPlan(seed, shorter, masters, servers, clients, workloads, settings, faults);
+  }
+}

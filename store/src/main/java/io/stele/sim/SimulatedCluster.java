@@ -1,0 +1,290 @@
+package io.stele.sim;
+
+import io.stele.client.Stele;
+import io.stele.config.ClusterConfig;
+import io.stele.lock.LockService;
+import io.stele.master.Master;
+import io.stele.metadata.ServerInfo;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.tabletserver.TabletServer;
+import io.stele.wire.Address;
+import io.stele.wire.MasterProtocol;
+import io.stele.wire.Transport;
+import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * A whole cluster in a {@link Simulation}: masters and tablet servers, each in a process that may
+ * die at any moment and is then started again, as an ApplicationMaster would; and the network, lock
+ * service and file system that they have in common.
+ *
+ * <p>For the holder of the simulation's baton alone.
+ */
+public final class SimulatedCluster {
+  private static final long RESTART_MAX_MILLIS = 2000;
+  private static final long REPORT_MAX_MILLIS = 500;
+  private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
+
+  /** What a slot is for. */
+  public enum Kind {
+    MASTER,
+    SERVER
+  }
+
+  /** One member of the cluster: a process, and another after each death. */
+  public static final class Slot {
+    private final Kind kind;
+    private final int number;
+    private int starts;
+    private SimulatedProcess process;
+    private LockService locks;
+    private Optional<TabletServer> server = Optional.empty();
+    private Optional<Master> master = Optional.empty();
+    private String lastAbort = "";
+
+    private Slot(Kind kind, int number) {
+      this.kind = kind;
+      this.number = number;
+    }
+
+    /** What it is for. */
+    public Kind kind() {
+      return kind;
+    }
+
+    /** The process it has now, or had last. */
+    public SimulatedProcess process() {
+      return process;
+    }
+
+    /** The session of that process. */
+    public SimulatedEnsemble.Session session() {
+      return (SimulatedEnsemble.Session) locks;
+    }
+
+    /** The tablet server in it, once it has started. */
+    public Optional<TabletServer> server() {
+      return server;
+    }
+
+    /** The master in it. */
+    public Optional<Master> master() {
+      return master;
+    }
+
+    /** Why its tablet server last ended by itself. */
+    public String lastAbort() {
+      return lastAbort;
+    }
+
+    @Override
+    public String toString() {
+      return (kind == Kind.MASTER ? "master-" : "server-") + number;
+    }
+  }
+
+  private final Simulation simulation;
+  private final Configuration conf;
+  private final SimulatedNetwork network;
+  private final SimulatedEnsemble ensemble;
+  private final SimulatedFiles files;
+  private final RandomGenerator random;
+  private final SimulatedProcess supervisor;
+  private final Transport supervisorTransport;
+  private final LockService supervisorLocks;
+  private final List<Slot> slots = new ArrayList<>();
+  private int clients;
+  private boolean reportsExits = true;
+
+  /**
+   * A cluster without members yet.
+   *
+   * @param conf of all of them
+   */
+  public SimulatedCluster(Simulation simulation, Configuration conf) {
+    this.simulation = simulation;
+    this.conf = conf;
+    this.random = simulation.split();
+    this.network = new SimulatedNetwork(simulation);
+    this.ensemble =
+        new SimulatedEnsemble(simulation, network, ClusterConfig.of(conf).sessionTimeout());
+    this.files = new SimulatedFiles(simulation, network);
+    this.supervisor = simulation.process("supervisor");
+    this.supervisorTransport = network.transport(supervisor, "supervisor");
+    this.supervisorLocks = ensemble.connect(supervisor);
+  }
+
+  /** The simulation it lives in. */
+  public Simulation simulation() {
+    return simulation;
+  }
+
+  /** The configuration of its members. */
+  public Configuration conf() {
+    return conf;
+  }
+
+  /** Its network. */
+  public SimulatedNetwork network() {
+    return network;
+  }
+
+  /** Its lock service. */
+  public SimulatedEnsemble ensemble() {
+    return ensemble;
+  }
+
+  /** Its file system. */
+  public SimulatedFiles files() {
+    return files;
+  }
+
+  /** All members of a kind. */
+  public List<Slot> slots(Kind kind) {
+    return slots.stream().filter(slot -> slot.kind == kind).toList();
+  }
+
+  /** Whether the master is told of processes that ended, or has to find out. */
+  public void setReportsExits(boolean now) {
+    reportsExits = now;
+  }
+
+  /** Adds a member, and starts it again whenever it has ended. */
+  public Slot add(Kind kind) {
+    Slot slot = new Slot(kind, slots(kind).size() + 1);
+    slots.add(slot);
+    start(slot);
+    supervisor.start("looks after " + slot, () -> lookAfter(slot));
+    return slot;
+  }
+
+  private void start(Slot slot) {
+    slot.starts++;
+    slot.process = simulation.process(slot + "." + slot.starts);
+    slot.locks = ensemble.connect(slot.process);
+    slot.server = Optional.empty();
+    slot.master = Optional.empty();
+    SimulatedProcess process = slot.process;
+    process.start("main", () -> run(slot, process));
+  }
+
+  private void run(Slot slot, SimulatedProcess process) {
+    Transport transport = network.transport(process, slot.toString());
+    try {
+      switch (slot.kind) {
+        case MASTER -> {
+          Master master =
+              Master.start(
+                  new Master.Environment(
+                      conf, process, files.mount(process), slot.locks, transport));
+          slot.master = Optional.of(master);
+          process.await(master.ended());
+        }
+        case SERVER -> {
+          TabletServer server =
+              TabletServer.start(
+                  new TabletServer.Environment(
+                      conf,
+                      process,
+                      files.mount(process),
+                      slot.locks,
+                      transport,
+                      Optional.of(process.name()),
+                      why -> abort(slot, process, why)));
+          slot.server = Optional.of(server);
+          server.await();
+        }
+      }
+    } catch (InterruptedException | ExecutionException | IOException | SteleException e) {
+      simulation.note(process, "ends: " + e);
+    }
+    process.kill();
+  }
+
+  private void abort(Slot slot, SimulatedProcess process, String why) {
+    simulation.note(process, "ends itself: " + why);
+    slot.lastAbort = why;
+    process.kill();
+  }
+
+  private void lookAfter(Slot slot) {
+    try {
+      while (true) {
+        CompletableFuture<Void> death = new CompletableFuture<>();
+        SimulatedProcess process = slot.process;
+        Optional<ServerId> id = Optional.empty();
+        process.atDeath(() -> death.complete(null));
+        supervisor.await(death);
+        if (slot.server.isPresent()) {
+          id = Optional.of(slot.server.get().id());
+        }
+        if (id.isPresent() && reportsExits && random.nextBoolean()) {
+          ServerId dead = id.get();
+          supervisor.start("reports " + dead, () -> report(dead));
+        }
+        supervisor.sleep(Duration.ofMillis(random.nextLong(RESTART_MAX_MILLIS)));
+        start(slot);
+      }
+    } catch (InterruptedException | ExecutionException e) {
+      throw new IllegalStateException("nobody interrupts the supervisor", e);
+    }
+  }
+
+  /** Tells the master that a tablet server's process has ended. */
+  private void report(ServerId dead) {
+    try {
+      supervisor.sleep(Duration.ofMillis(random.nextLong(REPORT_MAX_MILLIS)));
+      Optional<Address> master = ServerInfo.master(supervisorLocks);
+      if (master.isPresent()) {
+        supervisorTransport
+            .controlPlane()
+            .call(
+                master.get(),
+                MasterProtocol.class,
+                REPORT_TIMEOUT,
+                protocol ->
+                    protocol.serverExited(
+                        null,
+                        ServerExitedRequestProto.newBuilder()
+                            .setServerId(dead.toString())
+                            .build()));
+      }
+    } catch (InterruptedException | IOException | SteleException e) {
+      simulation.note(supervisor, "could not report " + dead + ": " + e);
+    }
+  }
+
+  /** A new process for clients. */
+  public SimulatedProcess clientProcess() {
+    return simulation.process("client-" + ++clients);
+  }
+
+  /** A connection of {@code process} to the cluster. */
+  public Stele connect(SimulatedProcess process) {
+    return Stele.over(
+        conf, process, ensemble.connect(process), network.transport(process, process.name()));
+  }
+
+  /** Ends all faults: the network, the lock service and the file system work, and all clocks. */
+  public void heal() {
+    network.cut((from, to) -> false);
+    network.setWeather(SimulatedNetwork.Weather.FAIR);
+    ensemble.setDown(false);
+    ensemble.setLostAnswers(0);
+    files.setWeather(SimulatedFiles.Weather.FAIR);
+    files.setFull(false);
+    for (Slot slot : slots) {
+      slot.process.resume();
+      slot.process.setSkew(Duration.ZERO);
+    }
+  }
+}
