@@ -1,11 +1,10 @@
 package io.stele.tabletserver;
 
-import io.stele.log.LogKind;
+import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
-import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.TabletStatistics;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
@@ -19,6 +18,7 @@ import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
 import io.stele.wire.control.ControlProtos.UnloadTabletRequestProto;
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -33,26 +33,39 @@ final class AdminService implements TabletServerService.BlockingInterface {
   private static final Logger LOG = LoggerFactory.getLogger(AdminService.class);
   private static final EmptyProto DONE = EmptyProto.getDefaultInstance();
 
-  private final ProcessRuntime runtime;
-  private final TabletServer server;
+  private final ServerContext server;
+  private final Schemas schemas;
+  private final TabletLifecycle lifecycle;
+  private final CompletableFuture<TabletServer> whole;
   // A compaction may wait for METADATA; a thread must be left for the request to load that.
   private final AtomicBoolean compacting = new AtomicBoolean();
 
-  AdminService(ProcessRuntime runtime, TabletServer server) {
-    this.runtime = runtime;
+  /**
+   * A service over the parts of a server.
+   *
+   * @param whole completes with the server itself when it has started
+   */
+  AdminService(
+      ServerContext server,
+      Schemas schemas,
+      TabletLifecycle lifecycle,
+      CompletableFuture<TabletServer> whole) {
     this.server = server;
+    this.schemas = schemas;
+    this.lifecycle = lifecycle;
+    this.whole = whole;
   }
 
   @Override
   public EmptyProto loadTablet(RpcController controller, LoadTabletRequestProto request) {
     TabletRefProto tablet = request.getTablet();
-    server.load(id(tablet), ByteStrings.bytes(tablet.getMetadataRow()), tablet.getEpoch());
+    lifecycle.load(id(tablet), ByteStrings.bytes(tablet.getMetadataRow()), tablet.getEpoch());
     return DONE;
   }
 
   @Override
   public EmptyProto unloadTablet(RpcController controller, UnloadTabletRequestProto request) {
-    server.unload(id(request.getTablet()), request.getTablet().getEpoch(), request.getDiscard());
+    lifecycle.unload(id(request.getTablet()), request.getTablet().getEpoch(), request.getDiscard());
     return DONE;
   }
 
@@ -60,7 +73,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   public EmptyProto refreshSchema(RpcController controller, DescribeTableRequestProto request)
       throws ServiceException {
     try {
-      server.refreshSchema(request.getName());
+      server.tablets().alter(schemas.require(request.getName()));
       return DONE;
     } catch (IOException e) {
       throw new ServiceException(e);
@@ -74,7 +87,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
       throw SteleException.retryLater("this server compacts other tables at the moment: try again");
     }
     try {
-      server.compact(new TableId(request.getTableId()), request.getKind());
+      lifecycle.compact(new TableId(request.getTableId()), request.getKind());
       return DONE;
     } catch (IOException e) {
       throw new ServiceException(e);
@@ -107,14 +120,17 @@ final class AdminService implements TabletServerService.BlockingInterface {
               .setSstables(statistics.files()));
     }
     long memtableBytes = 0;
-    for (LogKind kind : LogKind.values()) {
-      memtableBytes += server.budgets().get(kind).bytes();
+    for (KindResources resources : server.resources().all()) {
+      memtableBytes += resources.memtables().bytes();
+    }
+    if (!whole.isDone()) {
+      throw SteleException.retryLater("this server is starting");
     }
     return report
         .setStatus(
             ServerStatusProto.newBuilder()
                 .setServerId(server.id().toString())
-                .setControlAddress(server.controlAddress().toString())
+                .setControlAddress(whole.getNow(null).controlAddress().toString())
                 .setDataAddress(server.id().host() + ":" + server.id().port())
                 .setTablets(server.tablets().count())
                 .setMemtableBytes(memtableBytes)
@@ -124,16 +140,16 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   @Override
   public EmptyProto drain(RpcController controller, EmptyProto request) {
-    runtime.start(
-        "drain",
-        () -> {
-          try {
-            server.drain();
-          } catch (IOException | RuntimeException e) {
-            LOG.error("Could not drain; the server goes on", e);
-          }
-        });
+    whole.thenAccept(started -> server.runtime().start("drain", () -> drain(started)));
     return DONE;
+  }
+
+  private static void drain(TabletServer started) {
+    try {
+      started.drain();
+    } catch (IOException | RuntimeException e) {
+      LOG.error("Could not drain; the server goes on", e);
+    }
   }
 
   private static TabletId id(TabletRefProto tablet) {

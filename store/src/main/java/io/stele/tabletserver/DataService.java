@@ -1,7 +1,6 @@
 package io.stele.tabletserver;
 
 import io.stele.format.CellBlockWriter;
-import io.stele.log.LogKind;
 import io.stele.model.Durability;
 import io.stele.model.OperationId;
 import io.stele.model.Row;
@@ -37,11 +36,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
 
@@ -57,29 +54,26 @@ final class DataService implements RequestHandler {
   private static final int SAMPLES = 64;
 
   private final HostedTablets tablets;
-  private final Map<LogKind, MemtableBudget> budgets;
+  private final ServerResources resources;
   private final WriteDelay writeDelay;
-  private final Map<LogKind, Executor> handlers;
   private final BooleanSupplier mayAnswer;
 
   /**
    * A service over {@code tablets}.
    *
-   * @param writeDelay has writes wait while the budgets are nearly used up
-   * @param handlers threads for what may block, for each kind of tablet its own
+   * @param resources threads for what may wait, and the budgets of memtables
+   * @param writeDelay has writes wait while a budget is nearly used up
    * @param mayAnswer whether the server lives and its lease is valid; asked just before each answer
    *     leaves
    */
   DataService(
       HostedTablets tablets,
-      Map<LogKind, MemtableBudget> budgets,
+      ServerResources resources,
       WriteDelay writeDelay,
-      Map<LogKind, Executor> handlers,
       BooleanSupplier mayAnswer) {
     this.tablets = tablets;
-    this.budgets = budgets;
+    this.resources = resources;
     this.writeDelay = writeDelay;
-    this.handlers = handlers;
     this.mayAnswer = mayAnswer;
   }
 
@@ -142,17 +136,18 @@ final class DataService implements RequestHandler {
       return;
     }
     writeDelay.pass(
-        budgets.get(HostedTablet.kindOf(id)),
+        resources.of(id).memtables(),
         request.body().remaining(),
         () -> onHandler(tablet, request, responder, work),
         responder::fail);
   }
 
   private void onHandler(TabletProto tablet, Request request, Responder responder, Work work) {
-    LogKind kind = HostedTablet.kindOf(QueryCodec.decode(tablet));
     try {
-      handlers
-          .get(kind)
+      resources
+          .of(QueryCodec.decode(tablet))
+          .threads()
+          .handlers()
           .execute(
               () -> {
                 try {
@@ -289,7 +284,7 @@ final class DataService implements RequestHandler {
       HostedTablet hosted = tablets.require(tablet);
       // Not of the root tablet: METADATA's memtables become smaller only by writes to it.
       if (!hosted.id().equals(TabletId.ROOT)) {
-        budgets.get(hosted.kind()).requireRoom(hosted.kind());
+        resources.of(hosted.id()).memtables().requireRoom(hosted.kind());
       }
       return hosted
           .tablet()

@@ -82,7 +82,7 @@ final class HostedTablets {
     return serving.get(tablet.id()) == tablet;
   }
 
-  /** All of them at this moment. */
+  /** All of them at this moment, in order. */
   Collection<HostedTablet> all() {
     return List.copyOf(serving.values());
   }

@@ -1,18 +1,16 @@
 package io.stele.tabletserver;
 
 import io.stele.config.TabletServerConfig;
-import io.stele.log.CommitLog;
-import io.stele.log.LogKind;
 import io.stele.log.OldestNeeded;
-import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import io.stele.runtime.Permits;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -31,44 +29,43 @@ final class Maintenance {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
 
   private final HostedTablets tablets;
-  private final Map<LogKind, CommitLog> logs;
-  private final Map<LogKind, MemtableBudget> budgets;
-  private final Map<LogKind, Executor> minorThreads;
-  private final Map<LogKind, Executor> largerThreads;
-  private final Map<LogKind, Executor> splitThreads;
-  private final Splitter splitter;
-  private final TabletLoader loader;
+  private final ServerResources resources;
   private final ServerLife life;
+  private final TabletLifecycle lifecycle;
+  private final TabletLoader loader;
   private final TabletServerConfig config;
-  private volatile boolean draining;
 
   Maintenance(
-      HostedTablets tablets,
-      Map<LogKind, CommitLog> logs,
-      Map<LogKind, MemtableBudget> budgets,
-      Map<LogKind, Executor> minorThreads,
-      Map<LogKind, Executor> largerThreads,
-      Map<LogKind, Executor> splitThreads,
-      Splitter splitter,
+      ServerContext server,
+      TabletLifecycle lifecycle,
       TabletLoader loader,
-      ServerLife life,
       TabletServerConfig config) {
-    this.tablets = tablets;
-    this.logs = logs;
-    this.budgets = budgets;
-    this.minorThreads = minorThreads;
-    this.largerThreads = largerThreads;
-    this.splitThreads = splitThreads;
-    this.splitter = splitter;
+    this.tablets = server.tablets();
+    this.resources = server.resources();
+    this.life = server.life();
+    this.lifecycle = lifecycle;
     this.loader = loader;
-    this.life = life;
     this.config = config;
+  }
+
+  /** Makes a round every {@code pause} until the server ends; one that fails ends the server. */
+  void run(Duration pause) {
+    try {
+      while (!life.awaitEnd(pause)) {
+        round();
+      }
+    } catch (InterruptedException e) {
+      Futures.interruptAgain(); // The server stops.
+    } catch (RuntimeException | Error e) {
+      life.abort("maintenance failed: " + e);
+      throw e;
+    }
   }
 
   /** Looks at every tablet once. */
   void round() {
     Collection<HostedTablet> all = tablets.all();
-    for (LogKind kind : LogKind.values()) {
+    for (KindResources kind : resources.all()) {
       relieveMemory(kind, all);
       relieveLog(kind);
     }
@@ -82,18 +79,13 @@ final class Maintenance {
           && !hosted.tablet().isCrowded()) {
         startMinor(hosted);
       }
-      if (!draining) {
-        startLarger(hosted);
+      if (!lifecycle.isDraining()) {
+        startRewriteOrSplit(hosted);
       }
       if (loader.hasReplayToCover(hosted)) {
         coverReplay(hosted);
       }
     }
-  }
-
-  /** Begins no splits, merging or major compactions any more: the tablets are to be unloaded. */
-  void drain() {
-    draining = true;
   }
 
   /** Has what was replayed into a tablet written out, so that the logs it came from can go. */
@@ -102,24 +94,24 @@ final class Maintenance {
         hosted,
         hosted.minor(),
         1,
-        minorThreads.get(hosted.kind()),
+        threads(hosted).minor(),
         "cover the replayed records",
         () -> loader.coverReplay(hosted));
   }
 
-  private void relieveMemory(LogKind kind, Collection<HostedTablet> all) {
-    if (budgets.get(kind).isTight()) {
+  private void relieveMemory(KindResources kind, Collection<HostedTablet> all) {
+    if (kind.memtables().isTight()) {
       all.stream()
-          .filter(hosted -> hosted.kind() == kind && !hosted.isResting())
+          .filter(hosted -> hosted.kind() == kind.kind() && !hosted.isResting())
           .filter(hosted -> hosted.minor().free() > 0)
           .max(Comparator.comparingLong(hosted -> hosted.tablet().statistics().memtableBytes()))
           .ifPresent(this::startMinor);
     }
   }
 
-  private void relieveLog(LogKind kind) {
+  private void relieveLog(KindResources kind) {
     Optional<OldestNeeded> oldest =
-        logs.get(kind)
+        kind.log()
             .oldestNeeded()
             .filter(
                 one ->
@@ -128,7 +120,7 @@ final class Maintenance {
     if (oldest.isPresent()) {
       oldest.get().tablets().keySet().forEach(id -> tablets.find(id).ifPresent(this::startMinor));
       if (oldest.get().beingWritten()) {
-        logs.get(kind).roll();
+        kind.log().roll();
       }
     }
   }
@@ -138,34 +130,37 @@ final class Maintenance {
         hosted,
         hosted.minor(),
         1,
-        minorThreads.get(hosted.kind()),
+        threads(hosted).minor(),
         "make a minor compaction",
         hosted.tablet()::minorCompact);
   }
 
-  private void startLarger(HostedTablet hosted) {
+  private void startRewriteOrSplit(HostedTablet hosted) {
     Tablet tablet = hosted.tablet();
-    if (tablet.statistics().fileBytes() > tablet.schema().splitBytes()
-        && splitter.maySplit(hosted)) {
-      // Not behind compactions that are held back.
+    if (tablet.statistics().fileBytes() > tablet.schema().splitBytes() && hosted.maySplit()) {
       start(
           hosted,
-          hosted.larger(),
-          HostedTablet.LARGER_MAX,
-          splitThreads.get(hosted.kind()),
+          hosted.rewrites(),
+          HostedTablet.REWRITES_MAX,
+          threads(hosted).splits(),
           "split",
-          () -> split(hosted));
+          () -> lifecycle.split(hosted));
       return;
     }
-    Executor threads = largerThreads.get(hosted.kind());
+    Executor threads = threads(hosted).rewrites();
     if (tablet.wantsMergingCompaction()) {
       start(
-          hosted, hosted.larger(), 1, threads, "make a merging compaction", tablet::mergingCompact);
+          hosted,
+          hosted.rewrites(),
+          1,
+          threads,
+          "make a merging compaction",
+          tablet::mergingCompact);
     }
     if (tablet.wantsToCollectGarbage(config.garbageInterval())) {
       start(
           hosted,
-          hosted.larger(),
+          hosted.rewrites(),
           1,
           threads,
           "make a major compaction",
@@ -173,13 +168,8 @@ final class Maintenance {
     }
   }
 
-  private void split(HostedTablet hosted) throws IOException {
-    Optional<Bytes> row = hosted.tablet().splitRow();
-    if (row.isPresent()) {
-      splitter.split(hosted, row.get());
-    } else {
-      splitter.cannotSplit(hosted);
-    }
+  private KindResources.Threads threads(HostedTablet hosted) {
+    return resources.of(hosted.id()).threads();
   }
 
   /** Some maintenance of one tablet. */

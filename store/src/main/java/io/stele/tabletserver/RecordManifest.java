@@ -4,12 +4,10 @@ import io.stele.metadata.Redo;
 import io.stele.metadata.TabletEdit;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
-import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Manifest;
 import io.stele.tablet.ManifestEdit;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
 
@@ -69,42 +67,10 @@ final class RecordManifest implements Manifest {
   void change(Change change) throws IOException {
     changing.lock();
     try {
-      record = settle(life, "change the record of tablet " + record.id(), () -> change.of(record));
+      record =
+          life.untilKnown("change the record of tablet " + record.id(), () -> change.of(record));
     } finally {
       changing.unlock();
-    }
-  }
-
-  /** Something that reads or writes METADATA. */
-  interface Attempt<T> {
-    /** Tries it. */
-    T make() throws IOException;
-  }
-
-  /**
-   * Makes {@code attempt} until its outcome is known.
-   *
-   * @throws IOException where the server ends first
-   */
-  static <T> T settle(ServerLife life, String what, Attempt<T> attempt) throws IOException {
-    while (true) {
-      try {
-        return attempt.make();
-      } catch (SteleException e) {
-        if (e.code() != SteleException.Code.RETRY_LATER) {
-          life.abort("cannot " + what + ": " + e.getMessage());
-          throw e;
-        }
-        life.pause(what, e);
-      } catch (RuntimeException e) {
-        life.abort("cannot tell whether it could " + what + ": " + e);
-        throw e;
-      } catch (InterruptedIOException e) {
-        life.abort("cannot tell whether it could " + what + ": " + e.getMessage());
-        throw SteleException.outcomeUnknown("could not " + what, e);
-      } catch (IOException e) {
-        life.pause(what, e); // Nothing was changed.
-      }
     }
   }
 }

@@ -1,8 +1,10 @@
 package io.stele.tabletserver;
 
+import io.stele.model.SteleException;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -63,7 +65,7 @@ final class ServerLife {
    *
    * @throws IOException where the server ends meanwhile
    */
-  void pause(String what, Exception last) throws IOException {
+  private void pause(String what, Exception last) throws IOException {
     LOG.info("Could not {} yet: {}", what, last.toString());
     try {
       if (awaitEnd(PAUSE)) {
@@ -71,6 +73,41 @@ final class ServerLife {
       }
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "could not " + what);
+    }
+  }
+
+  /** Something that reads or writes METADATA. */
+  interface Attempt<T> {
+    /** Tries it. */
+    T make() throws IOException;
+  }
+
+  /**
+   * Makes {@code attempt} until its outcome is known: again while it certainly changed nothing, and
+   * where the outcome stays unknown the server ends.
+   *
+   * @param what for messages: "split tablet x"
+   * @throws IOException where the server ends first
+   */
+  <T> T untilKnown(String what, Attempt<T> attempt) throws IOException {
+    while (true) {
+      try {
+        return attempt.make();
+      } catch (SteleException e) {
+        if (e.code() != SteleException.Code.RETRY_LATER) {
+          abort("cannot " + what + ": " + e.getMessage());
+          throw e;
+        }
+        pause(what, e);
+      } catch (RuntimeException e) {
+        abort("cannot tell whether it could " + what + ": " + e);
+        throw e;
+      } catch (InterruptedIOException e) {
+        abort("cannot tell whether it could " + what + ": " + e.getMessage());
+        throw SteleException.outcomeUnknown("could not " + what, e);
+      } catch (IOException e) {
+        pause(what, e); // Nothing was changed.
+      }
     }
   }
 }

@@ -8,29 +8,30 @@ import io.stele.web.StatusPage;
 import io.stele.web.StatusPage.Section;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * What a tablet server shows of itself: its tablets, and numbers for a collector. Safe for use by
  * any number of threads.
  */
 final class ServerPage {
-  private final TabletServer server;
+  private final ServerContext server;
+  private final Supplier<CacheStatistics> cacheStatistics;
 
-  ServerPage(TabletServer server) {
+  ServerPage(ServerContext server, Supplier<CacheStatistics> cacheStatistics) {
     this.server = server;
+    this.cacheStatistics = cacheStatistics;
   }
 
   /** The page of this moment. */
   StatusPage page() {
     List<List<String>> rows = new ArrayList<>();
     Map<String, Number> metrics = new HashMap<>();
-    for (HostedTablet hosted :
-        server.tablets().all().stream().sorted(Comparator.comparing(HostedTablet::id)).toList()) {
+    for (HostedTablet hosted : server.tablets().all()) {
       TabletStatistics statistics = hosted.tablet().statistics();
       rows.add(
           List.of(
@@ -48,15 +49,12 @@ final class ServerPage {
     }
     add(metrics, "tablets", rows.size());
     List<List<String>> logs = new ArrayList<>();
-    server
-        .logs()
-        .forEach(
-            (kind, log) -> {
-              LogStatistics statistics = log.statistics();
-              addLog(metrics, kind, statistics);
-              logs.add(row(kind, statistics));
-            });
-    CacheStatistics cache = server.cacheStatistics();
+    for (KindResources resources : server.resources().all()) {
+      LogStatistics statistics = resources.log().statistics();
+      addLog(metrics, resources.kind(), statistics);
+      logs.add(row(resources.kind(), statistics));
+    }
+    CacheStatistics cache = cacheStatistics.get();
     addCache(metrics, cache);
     return new StatusPage(
         "Tablet server " + server.id(),

@@ -1,7 +1,5 @@
 package io.stele.tabletserver;
 
-import io.stele.log.CommitLog;
-import io.stele.log.LogKind;
 import io.stele.metadata.Child;
 import io.stele.metadata.SplitResult;
 import io.stele.metadata.TabletRecord;
@@ -15,9 +13,7 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import io.stele.tablet.TabletSpec;
 import java.io.IOException;
-import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,69 +21,54 @@ import org.slf4j.LoggerFactory;
  * Splits tablets: two minor compactions, the second while writes wait, then one conditional write
  * to METADATA; the children share the parent's SSTables (§5.2, §6).
  *
- * <p>Safe for use by any number of threads; who splits a tablet holds its {@link
- * HostedTablet#larger()}.
+ * <p>Safe for use by any number of threads; the caller has all of the tablet's {@link
+ * HostedTablet#rewrites()}.
  */
 final class Splitter {
   private static final Logger LOG = LoggerFactory.getLogger(Splitter.class);
 
-  private final HostedTablets tablets;
-  private final TabletRecords records;
-  private final TabletLoader loader;
-  private final Map<LogKind, CommitLog> logs;
-  private final ServerLife life;
   private final ProcessRuntime runtime;
-  private final Set<TabletId> unsplittable = ConcurrentHashMap.newKeySet();
+  private final ServerLife life;
+  private final TabletRecords records;
+  private final HostedTablets tablets;
+  private final ServerResources resources;
+  private final TabletLoader loader;
 
-  Splitter(
-      HostedTablets tablets,
-      TabletRecords records,
-      TabletLoader loader,
-      Map<LogKind, CommitLog> logs,
-      ServerLife life,
-      ProcessRuntime runtime) {
-    this.tablets = tablets;
-    this.records = records;
+  Splitter(ServerContext server, TabletLoader loader) {
+    this.runtime = server.runtime();
+    this.life = server.life();
+    this.records = server.records();
+    this.tablets = server.tablets();
+    this.resources = server.resources();
     this.loader = loader;
-    this.logs = logs;
-    this.life = life;
-    this.runtime = runtime;
   }
 
   /**
-   * Whether a split may be tried: the root tablet never, nor one that was found to be a single row.
-   */
-  boolean maySplit(HostedTablet hosted) {
-    return !hosted.id().equals(TabletId.ROOT) && !unsplittable.contains(hosted.id());
-  }
-
-  /** Remembers that no row halves the tablet: it may be one row. */
-  void cannotSplit(HostedTablet hosted) {
-    if (unsplittable.add(hosted.id())) {
-      LOG.info("Tablet {} is above its split size and has no row to be split at", hosted.id());
-    }
-  }
-
-  /**
-   * Splits {@code parent} at {@code row}, which becomes the first row of the upper half.
+   * Splits {@code parent} at the row that halves it; where there is none, remembers that.
    *
-   * @throws IOException where it could not; the tablet goes on whole
+   * @throws IOException where it could not: the tablet goes on whole, or the server has ended
    */
-  void split(HostedTablet parent, Bytes row) throws IOException {
-    if (row.length() > Limits.SPLIT_ROW_BYTES_MAX) {
-      cannotSplit(parent);
-      return;
+  void split(HostedTablet parent) throws IOException {
+    TabletRecord before = parent.record();
+    Optional<Bytes> row =
+        parent.tablet().splitRow().filter(middle -> middle.length() <= Limits.SPLIT_ROW_BYTES_MAX);
+    if (row.isPresent()) {
+      split(parent, row.get());
+    } else {
+      parent.foundIndivisible(before);
+      LOG.info("Tablet {} is above its split size and has no row to be split at", parent.id());
     }
+  }
+
+  private void split(HostedTablet parent, Bytes row) throws IOException {
     Tablet tablet = parent.tablet();
     tablet.minorCompact(); // Most of the memtable, while writes go on.
-    acquire(parent);
+    parent.awaitMinor();
     SplitResult split;
-    TabletSpec whole;
     try {
-      Futures.await(runtime, tablet.pauseWrites(), "pausing writes");
+      Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + parent.id());
       tablet.minorCompact();
-      whole = tablet.describe();
-      split = commit(parent, whole, row);
+      split = commit(parent, tablet.describe(), row);
     } catch (IOException | RuntimeException e) {
       if (!life.isOver()) { // Otherwise the split may have been made.
         tablet.resumeWrites();
@@ -101,11 +82,11 @@ final class Splitter {
       HostedTablet lower = loader.openChild(split.lower(), tablet.schema());
       HostedTablet upper = loader.openChild(split.upper(), tablet.schema());
       tablets.split(parent, lower, upper);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       life.abort("the halves of tablet " + parent.id() + " cannot be opened: " + e);
       throw e;
     }
-    logs.get(parent.kind()).forget(parent.id());
+    resources.of(parent.id()).log().forget(parent.id());
     tablet.close();
     LOG.info(
         "Split tablet {} at {} into {} and {}",
@@ -119,20 +100,12 @@ final class Splitter {
     TabletRecord record = parent.record();
     Child lower = child(whole, new RowRange(record.extent().start(), row));
     Child upper = child(whole, new RowRange(row, record.extent().end()));
-    return RecordManifest.settle(
-        life, "split tablet " + record.id(), () -> records.split(record, row, lower, upper));
+    return life.untilKnown(
+        "split tablet " + record.id(), () -> records.split(record, row, lower, upper));
   }
 
   private Child child(TabletSpec whole, RowRange rows) {
     TabletId id = TabletId.random(whole.id().table(), runtime.random());
     return new Child(id, whole.child(id, whole.epoch() + 1, rows).files());
-  }
-
-  private static void acquire(HostedTablet tablet) throws IOException {
-    try {
-      tablet.minor().acquire(1);
-    } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "splitting tablet " + tablet.id());
-    }
   }
 }

@@ -1,36 +1,27 @@
 package io.stele.tabletserver;
 
-import io.stele.config.TabletServerConfig;
-import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
-import io.stele.log.LogKind;
 import io.stele.log.LogRecord;
 import io.stele.log.RecordSource;
 import io.stele.metadata.Assignment;
-import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletEdit;
 import io.stele.metadata.TabletRecord;
-import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
-import io.stele.runtime.ProcessRuntime;
-import io.stele.sstable.BlockCache;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.Tablet;
 import io.stele.tablet.TabletEnvironment;
 import io.stele.tablet.TabletLog;
-import io.stele.tablet.TabletOptions;
 import io.stele.tablet.TabletSpec;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -46,50 +37,14 @@ import org.slf4j.LoggerFactory;
 final class TabletLoader {
   private static final Logger LOG = LoggerFactory.getLogger(TabletLoader.class);
 
-  private final ServerId server;
-  private final HostedTablets tablets;
-  private final FileSystem fs;
-  private final Layout layout;
-  private final Map<LogKind, CommitLog> logs;
-  private final BlockCache cache;
-  private final Map<LogKind, MemtableBudget> budgets;
-  private final TabletRecords records;
+  private final ServerContext server;
   private final Schemas schemas;
-  private final ProcessRuntime runtime;
-  private final CompactionPace pace;
-  private final TabletOptions options;
-  private final ServerLife life;
+  private final TabletStorage storage;
 
-  TabletLoader(
-      ServerId server,
-      HostedTablets tablets,
-      FileSystem fs,
-      Layout layout,
-      Map<LogKind, CommitLog> logs,
-      BlockCache cache,
-      Map<LogKind, MemtableBudget> budgets,
-      TabletRecords records,
-      Schemas schemas,
-      ProcessRuntime runtime,
-      CompactionPace pace,
-      TabletServerConfig config,
-      ServerLife life) {
+  TabletLoader(ServerContext server, Schemas schemas, TabletStorage storage) {
     this.server = server;
-    this.tablets = tablets;
-    this.fs = fs;
-    this.layout = layout;
-    this.logs = logs;
-    this.cache = cache;
-    this.budgets = budgets;
-    this.records = records;
     this.schemas = schemas;
-    this.runtime = runtime;
-    this.pace = pace;
-    this.options =
-        TabletOptions.DEFAULT
-            .withValueBytesMax(config.valueBytesMax())
-            .withOperationsWindow(config.operationsWindow());
-    this.life = life;
+    this.storage = storage;
   }
 
   /**
@@ -103,18 +58,18 @@ final class TabletLoader {
    */
   void load(TabletId id, Bytes row, long epoch) throws IOException {
     TabletRecord record = assigned(id, row, epoch);
-    records.removeTentatives(record);
+    server.records().removeTentatives(record);
     StoredTable table = table(id);
-    RecordManifest manifest = new RecordManifest(runtime, records, record, life);
+    RecordManifest manifest = manifest(record);
     List<LogRecord> replay = replay(record);
     HostedTablet hosted = open(spec(record, table.schema()), manifest, replay);
     try {
-      manifest.change(records::loaded);
+      manifest.change(server.records()::loaded);
     } catch (IOException | RuntimeException e) {
       hosted.tablet().close();
       throw e;
     }
-    tablets.add(hosted, table); // Nothing between the two can fail: who has it LOADED serves it.
+    serve(hosted, table);
     LOG.info(
         "Loaded tablet {}: {} records replayed from {}",
         record,
@@ -122,14 +77,24 @@ final class TabletLoader {
         record.logs());
   }
 
+  /** Nothing here waits or does I/O: a tablet whose record says LOADED must be served. */
+  private void serve(HostedTablet hosted, StoredTable table) {
+    try {
+      server.tablets().add(hosted, table);
+    } catch (RuntimeException e) {
+      server.life().abort("tablet " + hosted.id() + " is loaded and cannot be served: " + e);
+      throw e;
+    }
+  }
+
   /** Opens one half of a split, whose record is LOADED already. */
   HostedTablet openChild(TabletRecord child, TableSchema schema) throws IOException {
-    return open(spec(child, schema), new RecordManifest(runtime, records, child, life), List.of());
+    return open(spec(child, schema), manifest(child), List.of());
   }
 
   /** Whether the tablet's record names logs of earlier servers. */
   boolean hasReplayToCover(HostedTablet hosted) {
-    return hosted.record().logs().stream().anyMatch(log -> !log.equals(server));
+    return hosted.record().logs().stream().anyMatch(log -> !log.equals(server.id()));
   }
 
   /**
@@ -145,33 +110,36 @@ final class TabletLoader {
           .manifest()
           .change(
               before ->
-                  records.edit(
-                      before,
-                      new TabletEdit(
-                          "logs not needed",
-                          List.of(),
-                          List.of(),
-                          Optional.of(before.redo()),
-                          true)));
+                  server
+                      .records()
+                      .edit(
+                          before,
+                          new TabletEdit(
+                              "logs not needed",
+                              List.of(),
+                              List.of(),
+                              Optional.of(before.redo()),
+                              true)));
     }
   }
 
   private TabletRecord assigned(TabletId id, Bytes row, long epoch) throws IOException {
     TabletRecord record =
-        records
+        server
+            .records()
             .read(id.table(), row)
             .orElseThrow(
                 () -> SteleException.refused("tablet " + id + " has no record in METADATA"));
     Assignment assignment = record.assignment();
     if (!record.id().equals(id)
         || assignment.state() != Assignment.State.ASSIGNED
-        || !assignment.isTo(server)
+        || !assignment.isTo(server.id())
         || assignment.epoch() != epoch) {
       throw SteleException.refused(
           "tablet "
               + id
               + " is not to be loaded by "
-              + server
+              + server.id()
               + " under epoch "
               + epoch
               + ": "
@@ -193,13 +161,14 @@ final class TabletLoader {
   private List<LogRecord> replay(TabletRecord record) throws IOException {
     List<LogRecord> replay = new ArrayList<>();
     for (ServerId other : record.logs()) {
-      if (other.equals(server)) {
+      if (other.equals(server.id())) {
         continue; // This process has written nothing of the tablet since its redo point: it unloads
         // tablets whole, or ends.
       }
-      Path directory = layout.recovery(other);
+      FileSystem fs = storage.fs();
+      Path directory = storage.layout().recovery(other);
       // In this order: the one is renamed to the other.
-      if (!fs.exists(layout.logs(other)) && !fs.exists(directory)) {
+      if (!fs.exists(storage.layout().logs(other)) && !fs.exists(directory)) {
         throw new CorruptionException(
             directory.toString(),
             0,
@@ -219,18 +188,23 @@ final class TabletLoader {
 
   private HostedTablet open(TabletSpec spec, RecordManifest manifest, List<LogRecord> replay)
       throws IOException {
+    KindResources resources = server.resources().of(spec.id());
     TabletEnvironment environment =
         new TabletEnvironment(
-            runtime,
-            fs,
-            layout.root(),
-            cache,
-            budgets.get(HostedTablet.kindOf(spec.id())),
-            TabletLog.of(logs.get(HostedTablet.kindOf(spec.id())), spec.id()),
+            server.runtime(),
+            storage.fs(),
+            storage.layout().root(),
+            storage.cache(),
+            resources.memtables(),
+            TabletLog.of(resources.log(), spec.id()),
             manifest,
-            HostedTablet.kindOf(spec.id()) == LogKind.META ? CompactionPace.UNLIMITED : pace,
-            options);
-    return new HostedTablet(runtime, Tablet.open(spec, environment, replay), manifest);
+            spec.id().table().isSystem() ? CompactionPace.UNLIMITED : storage.pace(),
+            storage.options());
+    return new HostedTablet(server.runtime(), Tablet.open(spec, environment, replay), manifest);
+  }
+
+  private RecordManifest manifest(TabletRecord record) {
+    return new RecordManifest(server.runtime(), server.records(), record, server.life());
   }
 
   private static TabletSpec spec(TabletRecord record, TableSchema schema) {

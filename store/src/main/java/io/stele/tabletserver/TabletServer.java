@@ -5,51 +5,37 @@ import io.stele.lock.Lease;
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
-import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
-import io.stele.log.LogKind;
-import io.stele.log.LogLocation;
-import io.stele.log.LogOptions;
 import io.stele.metadata.Bootstrap;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecords;
-import io.stele.model.Bytes;
-import io.stele.model.Durability;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
-import io.stele.model.TableId;
-import io.stele.model.TabletId;
-import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
-import io.stele.runtime.WorkerPool;
-import io.stele.sstable.CacheStatistics;
 import io.stele.sstable.CaffeineBlockCache;
-import io.stele.tablet.Tablet;
+import io.stele.web.StatusPage;
 import io.stele.wire.Address;
 import io.stele.wire.DataServer;
+import io.stele.wire.Request;
+import io.stele.wire.RequestHandler;
+import io.stele.wire.Responder;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.Transport;
-import io.stele.wire.control.ControlProtos.CompactionKindProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.EnumMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,49 +43,31 @@ import org.slf4j.LoggerFactory;
  * A tablet server: takes its lock, keeps its lease, and hosts the tablets that the master assigns
  * to it (§5.2).
  *
- * <p>It needs nothing but a file system and a lock service. It serves from the moment {@link
- * #start} returns until {@link #drain}, {@link #kill} or a failure after which it may not go on:
- * that it tells {@link Environment#onAbort}, which ends the process. Safe for use by any number of
- * threads.
+ * <p>It serves from the moment {@link #start} returns until {@link #drain}, {@link #kill} or a
+ * failure after which it may not go on: that it tells {@link Environment#onAbort}, which ends the
+ * process. Here its parts are made, put together and ended; what is done with tablets is in {@link
+ * TabletLifecycle}. Safe for use by any number of threads.
  */
 public final class TabletServer {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServer.class);
   private static final Duration ROUND = Duration.ofMillis(200);
   private static final Duration METADATA_PATIENCE = Duration.ofMinutes(10);
   private static final Duration CLOSE_GRACE = Duration.ofSeconds(5);
-  private static final int DATA_LOOPS = 2;
+  private static final Duration LONG = Duration.ofDays(1);
   private static final int CONTROL_HANDLERS = 4;
-  private static final int LOADERS = 8;
-  private static final long SYSTEM_MEMTABLE_BYTES = 32L << 20;
 
-  private final TabletServerConfig config;
-  private final Environment environment;
-  private final ProcessRuntime runtime;
-  private final ServerLife life;
-  private final HostedTablets tablets = new HostedTablets();
-  private final Set<TabletId> moving = ConcurrentHashMap.newKeySet();
-  private final Map<LogKind, MemtableBudget> budgets = new EnumMap<>(LogKind.class);
-  private final List<WorkerPool> pools = new ArrayList<>();
+  private final ServerContext context;
+  private final TabletLifecycle lifecycle;
+  private final ServerPage page;
+  private final Transport.Listener dataListener;
+  private final Transport.Listener controlListener;
+  private final Transport.Listener pageListener;
+  private final Optional<String> container;
+  private final Lock lock;
+  private final LeaseKeeper leaseKeeper;
+  private final Teardown teardown;
+  private final AtomicBoolean draining = new AtomicBoolean();
   private final CompletableFuture<Void> stopped = new CompletableFuture<>();
-  private volatile boolean draining;
-
-  // Set once each by start(), before anything that reads them can be reached.
-  private ServerId id;
-  private Schemas schemas;
-  private TabletRecords records;
-  private TabletAccess access;
-  private Transport.Listener dataListener;
-  private Transport.Listener controlListener;
-  private Transport.Listener pageListener;
-  private Map<LogKind, CommitLog> logs;
-  private CaffeineBlockCache cache;
-  private Lock lock;
-  private LeaseKeeper leaseKeeper;
-  private TabletLoader loader;
-  private Maintenance maintenance;
-  private Map<LogKind, WorkerPool> loaders;
-  private WorkerPool rootLoader;
-  private Task rounds;
 
   /**
    * What a server touches outside of itself.
@@ -121,15 +89,6 @@ public final class TabletServer {
       Optional<String> container,
       Consumer<String> onAbort) {}
 
-  private TabletServer(Environment environment) {
-    this.environment = environment;
-    this.runtime = environment.runtime();
-    this.config = TabletServerConfig.of(environment.conf());
-    this.life = new ServerLife(runtime, environment.onAbort());
-    budgets.put(LogKind.USER, new MemtableBudget(config.memtableTotalBytes()));
-    budgets.put(LogKind.META, new MemtableBudget(SYSTEM_MEMTABLE_BYTES));
-  }
-
   /**
    * Starts a server: when this returns it has its lock and may be given tablets.
    *
@@ -137,351 +96,193 @@ public final class TabletServer {
    *     newer layout, NOT_FOUND where there is no root directory yet
    */
   public static TabletServer start(Environment environment) throws IOException {
-    TabletServer server = new TabletServer(environment);
+    ServerLife life = new ServerLife(environment.runtime(), environment.onAbort());
+    Teardown teardown = new Teardown();
+    CompletableFuture<TabletServer> started = new CompletableFuture<>();
     try {
-      server.start();
+      TabletServer server = new TabletServer(environment, life, teardown, started);
+      started.complete(server);
       return server;
-    } catch (IOException | RuntimeException e) {
-      server.kill();
+    } catch (IOException | RuntimeException | Error e) {
+      life.end("it could not start: " + e);
+      teardown.run();
       throw e;
     }
   }
 
-  private void start() throws IOException {
+  private TabletServer(
+      Environment environment,
+      ServerLife life,
+      Teardown teardown,
+      CompletableFuture<TabletServer> started)
+      throws IOException {
+    this.teardown = teardown;
+    this.container = environment.container();
+    TabletServerConfig config = TabletServerConfig.of(environment.conf());
+    ProcessRuntime runtime = environment.runtime();
     FileSystem fs = environment.fs();
-    Layout layout = Bootstrap.join(fs, config.cluster().root(), environment.locks());
-    schemas = new Schemas(runtime, environment.locks());
-    access = new TabletAccess(runtime, environment.locks(), environment.transport().dataPlane());
-    records = new TabletRecords(runtime, environment.locks(), access, METADATA_PATIENCE);
-    cache = new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());
-
-    Lease lease = new Lease(runtime, config.cluster().lease());
+    LockService locks = environment.locks();
     Transport transport = environment.transport();
+    Layout layout = Bootstrap.join(fs, config.cluster().root(), locks);
+
+    // The port is part of the server's name, under which all else is made.
+    AtomicReference<RequestHandler> requests = new AtomicReference<>(TabletServer::notYet);
     dataListener =
         transport.serveData(
-            config.port(),
-            new DataService(
-                tablets,
-                budgets,
-                writeDelay(),
-                each(kind -> pool("handler-" + kind, config.handlers())),
-                () -> lease.valid() && !life.isOver()));
-    id = new ServerId(transport.host(), dataListener.port(), runtime.wallClock().millis());
-
+            config.port(), (request, responder) -> requests.get().handle(request, responder));
+    teardown.add(dataListener::close);
+    ServerId id = new ServerId(transport.host(), dataListener.port(), runtime.wallClock().millis());
     // The log directory comes before the lock: after a server was fenced nothing may bring it back.
-    LogDirectory.create(fs, layout.logs(id));
-    logs = openLogs(layout);
-    loader =
-        new TabletLoader(
-            id,
-            tablets,
-            fs,
-            layout,
-            logs,
-            cache,
-            budgets,
-            records,
-            schemas,
-            runtime,
-            CompactionRate.of(runtime, config.compactionBytesPerSecond()),
-            config,
-            life);
-    Splitter splitter = new Splitter(tablets, records, loader, logs, life, runtime);
-    maintenance =
-        new Maintenance(
-            tablets,
-            logs,
-            budgets,
-            each(kind -> pool("minor-" + kind, 2)),
-            each(kind -> pool("compaction-" + kind, config.compactionThreads())),
-            each(kind -> pool("split-" + kind, 1)),
-            splitter,
-            loader,
-            life,
-            config);
-    // Loading a user tablet waits for METADATA, which may be waiting to be loaded here.
-    loaders = each(kind -> pool("loader-" + kind, LOADERS));
-    rootLoader = pool("loader-root", 1); // METADATA's tablets wait for the root tablet, likewise.
+    Path logs = layout.logs(id);
+    LogDirectory.create(fs, logs);
+    ServerResources resources = ServerResources.open(runtime, fs, logs, id, config, life);
+    teardown.add(resources::closeThreads);
+
+    TabletAccess access = new TabletAccess(runtime, locks, transport.dataPlane());
+    teardown.add(access::close);
+    TabletRecords records =
+        new TabletRecords(runtime, locks, access, METADATA_PATIENCE);
+    context = new ServerContext(runtime, id, life, records, new HostedTablets(), resources);
+    CaffeineBlockCache cache =
+        new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());
+    Schemas schemas = new Schemas(runtime, locks);
+    TabletLoader loader =
+        new TabletLoader(context, schemas, TabletStorage.of(runtime, fs, layout, cache, config));
+    lifecycle = new TabletLifecycle(context, loader, new Splitter(context, loader));
+
+    Lease lease = new Lease(runtime, config.cluster().lease());
+    requests.set(
+        new DataService(
+            context.tablets(), resources, writeDelay(runtime), () -> mayAnswer(lease, life)));
+    AdminService admin = new AdminService(context, schemas, lifecycle, started);
     controlListener =
         transport.serveControl(
             config.controlPort(),
             CONTROL_HANDLERS,
             TabletServerProtocol.class,
-            TabletServerService.newReflectiveBlockingService(new AdminService(runtime, this)));
-    pageListener = transport.servePage(0, new ServerPage(this)::page);
-    lock = takeLock();
+            TabletServerService.newReflectiveBlockingService(admin));
+    teardown.add(controlListener::close);
+    page = new ServerPage(context, cache::statistics);
+    pageListener = transport.servePage(0, page::page);
+    teardown.add(pageListener::close);
+
+    lock = takeLock(locks);
+    if (!fs.exists(logs)) {
+      throw new IOException(
+          "the master has taken server " + id + " for dead before it had its lock: start another");
+    }
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, life::abort);
-    rounds = runtime.start("maintenance", this::rounds);
+    teardown.add(leaseKeeper::close);
+    Maintenance maintenance = new Maintenance(context, lifecycle, loader, config);
+    Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
+    teardown.add(rounds::interrupt);
     LOG.info("Tablet server {} serves, control plane on port {}", id, controlListener.port());
   }
 
-  private Map<LogKind, CommitLog> openLogs(Layout layout) throws IOException {
-    Map<LogKind, CommitLog> open = new EnumMap<>(LogKind.class);
-    LogOptions options = LogOptions.DEFAULT.withSegmentBytes(config.logSegmentBytes());
-    for (LogKind kind : LogKind.values()) {
-      open.put(
-          kind,
-          CommitLog.open(
-              runtime,
-              new LogLocation(environment.fs(), layout.logs(id), id, kind),
-              kind == LogKind.META ? options.withDurability(Durability.HSYNC) : options,
-              failure -> life.abort("its " + kind + " log has failed: " + failure)));
-    }
-    return open;
+  private static void notYet(Request request, Responder responder) {
+    responder.fail(SteleException.retryLater("this server is starting"));
   }
 
-  private Lock takeLock() throws IOException {
-    return environment
-        .locks()
-        .tryLock(LockPaths.server(id), info(false).encode())
-        .orElseThrow(() -> new IOException("somebody holds the lock of server " + id));
+  private static boolean mayAnswer(Lease lease, ServerLife life) {
+    return lease.valid() && !life.isOver();
+  }
+
+  /** At most a quarter of what the data plane takes on waits for memory. */
+  private static WriteDelay writeDelay(ProcessRuntime runtime) {
+    return new WriteDelay(
+        runtime,
+        DataServer.Limits.DEFAULT.requestsMax() / 4,
+        DataServer.Limits.DEFAULT.bytesMax() / 4);
+  }
+
+  private Lock takeLock(LockService locks) throws IOException {
+    return locks
+        .tryLock(LockPaths.server(id()), info(false).encode())
+        .orElseThrow(() -> new IOException("somebody holds the lock of server " + id()));
   }
 
   private ServerInfo info(boolean drains) {
     return new ServerInfo(
         controlAddress(),
-        new Address(id.host(), dataListener.port()),
-        Optional.of(new Address(id.host(), pageListener.port())),
-        environment.container(),
+        new Address(id().host(), dataListener.port()),
+        Optional.of(new Address(id().host(), pageListener.port())),
+        container,
         drains);
-  }
-
-  private void rounds() {
-    try {
-      while (!life.awaitEnd(ROUND)) {
-        maintenance.round();
-      }
-    } catch (InterruptedException e) {
-      return; // The server stops.
-    } catch (RuntimeException | Error e) {
-      life.abort("maintenance failed: " + e);
-      throw e;
-    }
   }
 
   /** Its name: a restarted server has another. */
   public ServerId id() {
-    return id;
+    return context.id();
   }
 
   /** Whether it has ended or is ending. */
   public boolean isOver() {
-    return life.isOver();
+    return context.life().isOver();
   }
 
-  /** Waits until the server was drained, aborted or killed. */
+  /** Waits until the server was drained or killed. */
   public void await() throws InterruptedException {
-    while (!runtime.await(stopped, Duration.ofDays(1))) {
+    while (!context.runtime().await(stopped, LONG)) {
       continue;
     }
   }
 
-  HostedTablets tablets() {
-    return tablets;
-  }
-
-  Map<LogKind, MemtableBudget> budgets() {
-    return budgets;
-  }
-
-  CacheStatistics cacheStatistics() {
-    return cache.statistics();
-  }
-
-  Map<LogKind, CommitLog> logs() {
-    return logs;
-  }
-
   Address controlAddress() {
-    return new Address(id.host(), controlListener.port());
+    return new Address(id().host(), controlListener.port());
+  }
+
+  HostedTablets tablets() {
+    return context.tablets();
+  }
+
+  StatusPage page() {
+    return page.page();
   }
 
   /**
-   * Loads a tablet in the background; its record tells when it is served. Asked again meanwhile, it
-   * does nothing.
-   */
-  void load(TabletId tablet, Bytes row, long epoch) {
-    inBackground(
-        tablet,
-        "load",
-        () -> {
-          // While draining only what METADATA needs: a user tablet waits for the end of this server
-          // and goes elsewhere.
-          boolean wanted = !draining || tablet.table().isSystem();
-          if (wanted && tablets.find(tablet).isEmpty()) {
-            loader.load(tablet, row, epoch);
-          }
-        });
-  }
-
-  /**
-   * Unloads a tablet in the background; its record tells when it is free. Asked again meanwhile, it
-   * does nothing.
-   */
-  void unload(TabletId tablet, long epoch, boolean discard) {
-    inBackground(
-        tablet,
-        "unload",
-        () -> {
-          Optional<HostedTablet> hosted = tablets.find(tablet);
-          if (hosted.isPresent() && hosted.get().record().assignment().epoch() == epoch) {
-            unload(hosted.get(), discard);
-          }
-        });
-  }
-
-  private interface Work {
-    void run() throws IOException, InterruptedException;
-  }
-
-  private void inBackground(TabletId tablet, String what, Work work) {
-    if (!moving.add(tablet)) {
-      return;
-    }
-    WorkerPool threads =
-        tablet.equals(TabletId.ROOT) ? rootLoader : loaders.get(HostedTablet.kindOf(tablet));
-    threads.execute(
-        () -> {
-          try {
-            work.run();
-          } catch (InterruptedException e) {
-            Futures.interruptAgain(); // The server stops.
-          } catch (IOException | RuntimeException e) {
-            // The master sees that the record did not change, and asks again.
-            LOG.warn("Could not {} tablet {}", what, tablet, e);
-          } catch (Error e) {
-            // Its record may say that it is loaded here.
-            life.abort("could not " + what + " tablet " + tablet + ": " + e);
-            throw e;
-          } finally {
-            moving.remove(tablet);
-          }
-        });
-  }
-
-  /**
-   * Minor compaction, stop, second minor compaction, release (§6, "Speeding up tablet recovery").
-   */
-  private void unload(HostedTablet hosted, boolean discard)
-      throws IOException, InterruptedException {
-    Tablet tablet = hosted.tablet();
-    hosted.larger().acquire(HostedTablet.LARGER_MAX);
-    try {
-      if (!tablets.has(hosted)) {
-        return; // It was split while this waited.
-      }
-      if (!discard) {
-        tablet.minorCompact();
-      }
-      hosted.minor().acquire(1);
-      try {
-        pauseAndCompact(tablet, discard);
-        if (!discard) {
-          // Before the tablet is free: it may come back here at once and need the log again.
-          logs.get(hosted.kind()).forget(hosted.id());
-        }
-        tablets.remove(hosted);
-        hosted
-            .manifest()
-            .change(before -> records.release(before, discard ? "discarded" : "unloaded"));
-      } finally {
-        hosted.minor().release(1);
-      }
-    } finally {
-      hosted.larger().release(HostedTablet.LARGER_MAX);
-    }
-    if (discard) {
-      logs.get(hosted.kind()).forget(hosted.id());
-    }
-    tablet.close();
-    LOG.info("Unloaded tablet {}", hosted.id());
-  }
-
-  private void pauseAndCompact(Tablet tablet, boolean discard) throws IOException {
-    boolean done = false;
-    try {
-      Futures.await(runtime, tablet.pauseWrites(), "pausing writes");
-      if (!discard) {
-        tablet.minorCompact();
-      }
-      done = true;
-    } finally {
-      if (!done) {
-        tablet.resumeWrites(); // It stays, and is served as before.
-      }
-    }
-  }
-
-  /** Puts the table's current schema in force for its tablets here. */
-  void refreshSchema(String name) throws IOException {
-    tablets.alter(schemas.require(name));
-  }
-
-  /** Compacts the tablets of a table here, one after the other. */
-  void compact(TableId table, CompactionKindProto kind) throws IOException {
-    for (HostedTablet hosted : of(table)) {
-      try {
-        hosted.larger().acquire(1);
-      } catch (InterruptedException e) {
-        throw Futures.interrupted(e, "compacting tablet " + hosted.id());
-      }
-      try {
-        if (!tablets.has(hosted)) {
-          continue; // It was split while this waited, which compacts its memtable too.
-        }
-        hosted.tablet().minorCompact();
-        switch (kind) {
-          case MINOR -> {}
-          case MERGING -> hosted.tablet().mergingCompact();
-          case MAJOR -> hosted.tablet().majorCompact();
-        }
-      } finally {
-        hosted.larger().release(1);
-      }
-    }
-  }
-
-  private List<HostedTablet> of(TableId table) {
-    return tablets.all().stream().filter(hosted -> hosted.id().table().equals(table)).toList();
-  }
-
-  /**
-   * Unloads every tablet and ends the server. User tablets first: their records must be written
-   * while METADATA is still served.
+   * Unloads every tablet and ends the server.
+   *
+   * @throws SteleException RETRY_LATER where it is being drained already
+   * @throws IOException where it could not: the server goes on, and may be given tablets again
    */
   public void drain() throws IOException {
-    LOG.info("Draining {} tablets", tablets.count());
-    draining = true;
+    if (!draining.compareAndSet(false, true)) {
+      throw SteleException.retryLater("server " + id() + " is being drained already");
+    }
+    LOG.info("Draining {} tablets", context.tablets().count());
+    boolean empty = false;
     try {
+      lifecycle.drain(true);
       lock.update(info(true).encode());
-    } catch (IOException | RuntimeException e) {
-      draining = false; // The master goes on giving it tablets.
-      throw e;
+      lifecycle.unloadAll();
+      empty = true;
+    } finally {
+      if (!empty) {
+        lifecycle.drain(false);
+        draining.set(false);
+        sayThatItStays();
+      }
     }
-    maintenance.drain();
+    context.life().end("drained");
     try {
-      unloadAll(hosted -> hosted.kind() == LogKind.USER);
-      unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT));
-      unloadAll(hosted -> true);
-    } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "draining");
+      leaseKeeper.close();
+      dataListener.close(CLOSE_GRACE);
+      context.resources().closeLogs();
+      lock.release();
+    } finally {
+      stop();
     }
-    life.end("drained");
-    leaseKeeper.close();
-    dataListener.close(CLOSE_GRACE);
-    logs.values().forEach(CommitLog::close);
-    lock.release();
-    stopThreads();
   }
 
-  private void unloadAll(Predicate<HostedTablet> which) throws IOException, InterruptedException {
-    // Again until there is none left: a split may put two in the place of one.
-    for (List<HostedTablet> some = tablets.all().stream().filter(which).toList();
-        !some.isEmpty();
-        some = tablets.all().stream().filter(which).toList()) {
-      for (HostedTablet hosted : some) {
-        unload(hosted, false);
-      }
+  private void sayThatItStays() {
+    if (isOver()) {
+      return;
+    }
+    try {
+      lock.update(info(false).encode());
+      LOG.warn("Server {} could not be drained and goes on", id());
+    } catch (IOException | RuntimeException e) {
+      LOG.error("Server {} goes on, but its lock's data says that it is being drained", id(), e);
     }
   }
 
@@ -489,52 +290,12 @@ public final class TabletServer {
    * Ends the server at once, as if its process had died: nothing is written, answered or released.
    */
   public void kill() {
-    life.end("killed");
-    if (leaseKeeper != null) {
-      leaseKeeper.close();
-    }
-    if (dataListener != null) {
-      dataListener.close();
-    }
-    stopThreads();
+    context.life().end("killed");
+    stop();
   }
 
-  private void stopThreads() {
-    if (rounds != null) {
-      rounds.interrupt();
-    }
-    pools.forEach(WorkerPool::close);
-    if (controlListener != null) {
-      controlListener.close();
-    }
-    if (pageListener != null) {
-      pageListener.close();
-    }
-    if (access != null) {
-      access.close();
-    }
+  private void stop() {
+    teardown.run();
     stopped.complete(null);
-  }
-
-  private <T> Map<LogKind, T> each(Function<LogKind, T> make) {
-    Map<LogKind, T> map = new EnumMap<>(LogKind.class);
-    for (LogKind kind : LogKind.values()) {
-      map.put(kind, make.apply(kind));
-    }
-    return map;
-  }
-
-  /** At most a quarter of what the data plane takes on waits for memory. */
-  private WriteDelay writeDelay() {
-    return new WriteDelay(
-        runtime,
-        DataServer.Limits.DEFAULT.requestsMax() / 4,
-        DataServer.Limits.DEFAULT.bytesMax() / 4);
-  }
-
-  private WorkerPool pool(String name, int threadsMax) {
-    WorkerPool pool = runtime.pool(name, threadsMax);
-    pools.add(pool);
-    return pool;
   }
 }

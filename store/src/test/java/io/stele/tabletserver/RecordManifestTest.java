@@ -76,8 +76,7 @@ class RecordManifestTest {
   void aChangeThatWasInterruptedHasAnUnknownOutcomeAndEndsTheServer() {
     assertThatThrownBy(
             () ->
-                RecordManifest.settle(
-                    life,
+                life.untilKnown(
                     "write",
                     () -> {
                       throw new InterruptedIOException("interrupted while waiting");

@@ -35,7 +35,7 @@ class ServerPageTest {
       for (int i = 0; i < 5; i++) {
         assertThat(table.readRow("row")).isPresent();
       }
-      StatusPage page = new ServerPage(server).page();
+      StatusPage page = server.page();
       Map<String, Number> metrics = page.metrics();
       assertThat(metrics.get(CACHE + "bytes_max").longValue()).isEqualTo(16 << 20);
       assertThat(metrics.get(CACHE + "heap_bytes").longValue()).isPositive();

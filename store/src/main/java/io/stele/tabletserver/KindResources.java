@@ -1,0 +1,55 @@
+package io.stele.tabletserver;
+
+import io.stele.config.TabletServerConfig;
+import io.stele.log.CommitLog;
+import io.stele.log.LogKind;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
+
+/**
+ * What a server has for one kind of tablet: a commit log, memory for memtables, and threads.
+ *
+ * @param kind the kind
+ * @param log where their operations are made durable
+ * @param memtables what their memtables may take together
+ * @param threads for all that may wait
+ */
+record KindResources(LogKind kind, CommitLog log, MemtableBudget memtables, Threads threads) {
+  /**
+   * Threads for the work on one kind of tablet.
+   *
+   * @param handlers for requests that may wait for files
+   * @param loaders load and unload
+   * @param minor make minor compactions
+   * @param rewrites make merging and major compactions
+   * @param splits split
+   */
+  record Threads(
+      WorkerPool handlers,
+      WorkerPool loaders,
+      WorkerPool minor,
+      WorkerPool rewrites,
+      WorkerPool splits) {
+    private static final int LOADERS = 8;
+    private static final int MINOR = 2;
+    private static final int SPLITS = 1; // Not behind compactions that are held back.
+
+    static Threads of(ProcessRuntime runtime, LogKind kind, TabletServerConfig config) {
+      return new Threads(
+          runtime.pool("handler-" + kind, config.handlers()),
+          runtime.pool("loader-" + kind, LOADERS),
+          runtime.pool("minor-" + kind, MINOR),
+          runtime.pool("compaction-" + kind, config.compactionThreads()),
+          runtime.pool("split-" + kind, SPLITS));
+    }
+
+    /** Ends them all. */
+    void close() {
+      handlers.close();
+      loaders.close();
+      minor.close();
+      rewrites.close();
+      splits.close();
+    }
+  }
+}

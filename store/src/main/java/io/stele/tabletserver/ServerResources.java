@@ -1,0 +1,114 @@
+package io.stele.tabletserver;
+
+import io.stele.config.TabletServerConfig;
+import io.stele.log.CommitLog;
+import io.stele.log.LogKind;
+import io.stele.log.LogLocation;
+import io.stele.log.LogOptions;
+import io.stele.model.Durability;
+import io.stele.model.ServerId;
+import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
+import java.io.IOException;
+import java.util.List;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * What a server has for its tablets: for each kind its own, as a server full of user data must
+ * still be able to write METADATA, or its own minor compactions could never finish. Immutable.
+ */
+final class ServerResources {
+  private static final long SYSTEM_MEMTABLE_BYTES = 32L << 20;
+
+  private final KindResources user;
+  private final KindResources system;
+  // METADATA's tablets wait for the root tablet, which may be waiting to be loaded here.
+  private final WorkerPool rootLoader;
+
+  ServerResources(KindResources user, KindResources system, WorkerPool rootLoader) {
+    this.user = user;
+    this.system = system;
+    this.rootLoader = rootLoader;
+  }
+
+  /**
+   * Opens the logs, and makes the rest.
+   *
+   * @param directory for the logs; made by the caller
+   * @param life ends when a log has failed for good
+   */
+  static ServerResources open(
+      ProcessRuntime runtime,
+      FileSystem fs,
+      Path directory,
+      ServerId id,
+      TabletServerConfig config,
+      ServerLife life)
+      throws IOException {
+    LogOptions options = LogOptions.DEFAULT.withSegmentBytes(config.logSegmentBytes());
+    CommitLog userLog =
+        CommitLog.open(
+            runtime,
+            new LogLocation(fs, directory, id, LogKind.USER),
+            options,
+            failure -> failed(life, "user", failure));
+    CommitLog systemLog =
+        CommitLog.open(
+            runtime,
+            new LogLocation(fs, directory, id, LogKind.META),
+            options.withDurability(Durability.HSYNC),
+            failure -> failed(life, "system", failure));
+    return new ServerResources(
+        new KindResources(
+            LogKind.USER,
+            userLog,
+            new MemtableBudget(config.memtableTotalBytes()),
+            KindResources.Threads.of(runtime, LogKind.USER, config)),
+        new KindResources(
+            LogKind.META,
+            systemLog,
+            new MemtableBudget(SYSTEM_MEMTABLE_BYTES),
+            KindResources.Threads.of(runtime, LogKind.META, config)),
+        runtime.pool("loader-root", 1));
+  }
+
+  private static void failed(ServerLife life, String which, IOException failure) {
+    life.abort("the log of its " + which + " tablets has failed: " + failure);
+  }
+
+  /** Those of {@code tablet}'s kind. */
+  KindResources of(TabletId tablet) {
+    return of(HostedTablet.kindOf(tablet));
+  }
+
+  /** Those of {@code kind}. */
+  KindResources of(LogKind kind) {
+    return switch (kind) {
+      case USER -> user;
+      case META -> system;
+    };
+  }
+
+  /** Those of each kind. */
+  List<KindResources> all() {
+    return List.of(user, system);
+  }
+
+  /** The threads that load and unload {@code tablet}. */
+  WorkerPool loaders(TabletId tablet) {
+    return tablet.equals(TabletId.ROOT) ? rootLoader : of(tablet).threads().loaders();
+  }
+
+  /** Writes what waits in the logs, and ends them. */
+  void closeLogs() {
+    all().forEach(kind -> kind.log().close());
+  }
+
+  /** Ends the threads. */
+  void closeThreads() {
+    all().forEach(kind -> kind.threads().close());
+    rootLoader.close();
+  }
+}

@@ -1,0 +1,241 @@
+package io.stele.tabletserver;
+
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.tablet.Tablet;
+import io.stele.wire.control.ControlProtos.CompactionKindProto;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How tablets come to this server, change and go: loading, unloading, splits, and the compactions
+ * that people ask for.
+ *
+ * <p>While the server lives, a tablet whose record says that it is LOADED here is served, or is on
+ * its way out: what fails in between ends the server. Safe for use by any number of threads.
+ */
+final class TabletLifecycle {
+  private static final Logger LOG = LoggerFactory.getLogger(TabletLifecycle.class);
+
+  private final ProcessRuntime runtime;
+  private final ServerLife life;
+  private final TabletRecords records;
+  private final HostedTablets tablets;
+  private final ServerResources resources;
+  private final TabletLoader loader;
+  private final Splitter splitter;
+  private final Set<TabletId> moving = ConcurrentHashMap.newKeySet();
+  private volatile boolean draining;
+
+  TabletLifecycle(ServerContext server, TabletLoader loader, Splitter splitter) {
+    this.runtime = server.runtime();
+    this.life = server.life();
+    this.records = server.records();
+    this.tablets = server.tablets();
+    this.resources = server.resources();
+    this.loader = loader;
+    this.splitter = splitter;
+  }
+
+  /**
+   * Loads a tablet in the background; its record tells when it is served. Asked again meanwhile, it
+   * does nothing.
+   *
+   * @param row the key of its row in METADATA; empty for the root tablet
+   * @param epoch of its assignment
+   */
+  void load(TabletId tablet, Bytes row, long epoch) {
+    inBackground(
+        tablet,
+        "load",
+        () -> {
+          // While draining only what METADATA needs: a user tablet waits for the end of this server
+          // and goes elsewhere.
+          boolean wanted = !draining || tablet.table().isSystem();
+          if (wanted && tablets.find(tablet).isEmpty()) {
+            loader.load(tablet, row, epoch);
+          }
+        });
+  }
+
+  /**
+   * Unloads a tablet in the background; its record tells when it is free. Asked again meanwhile, it
+   * does nothing.
+   *
+   * @param discard whether what is only in its memtable may be lost: its table is dropped
+   */
+  void unload(TabletId tablet, long epoch, boolean discard) {
+    inBackground(
+        tablet,
+        "unload",
+        () -> {
+          Optional<HostedTablet> hosted = tablets.find(tablet);
+          if (hosted.isPresent() && hosted.get().record().assignment().epoch() == epoch) {
+            unload(hosted.get(), discard);
+          }
+        });
+  }
+
+  private interface Work {
+    void run() throws IOException;
+  }
+
+  private void inBackground(TabletId tablet, String what, Work work) {
+    if (!moving.add(tablet)) {
+      return;
+    }
+    try {
+      resources.loaders(tablet).execute(() -> run(tablet, what, work));
+    } catch (RejectedExecutionException e) {
+      moving.remove(tablet);
+      throw new SteleException(SteleException.Code.RETRY_LATER, "this server is stopping", e);
+    }
+  }
+
+  private void run(TabletId tablet, String what, Work work) {
+    try {
+      work.run();
+    } catch (IOException | RuntimeException e) {
+      // The master sees that the record did not change, and asks again.
+      LOG.warn("Could not {} tablet {}", what, tablet, e);
+    } catch (Error e) {
+      // Its record may say that it is loaded here.
+      life.abort("could not " + what + " tablet " + tablet + ": " + e);
+      throw e;
+    } finally {
+      moving.remove(tablet);
+    }
+  }
+
+  /**
+   * Minor compaction, stop, second minor compaction, release (§6, "Speeding up tablet recovery").
+   *
+   * @throws IOException where it could not: the tablet stays, or the server has ended
+   */
+  void unload(HostedTablet hosted, boolean discard) throws IOException {
+    Tablet tablet = hosted.tablet();
+    hosted.awaitRewrites();
+    try {
+      if (!tablets.has(hosted)) {
+        return; // It was split while this waited.
+      }
+      if (!discard) {
+        tablet.minorCompact();
+      }
+      hosted.awaitMinor();
+      try {
+        stop(hosted, discard);
+        hosted
+            .manifest()
+            .change(before -> records.release(before, discard ? "discarded" : "unloaded"));
+      } finally {
+        hosted.minor().release(1);
+      }
+    } finally {
+      hosted.rewrites().release(HostedTablet.REWRITES_MAX);
+    }
+    if (discard) {
+      resources.of(hosted.id()).log().forget(hosted.id());
+    }
+    tablet.close();
+    LOG.info("Unloaded tablet {}", hosted.id());
+  }
+
+  /** Has the tablet served no more; where that fails it is served as before. */
+  private void stop(HostedTablet hosted, boolean discard) throws IOException {
+    Tablet tablet = hosted.tablet();
+    boolean stopped = false;
+    try {
+      Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + hosted.id());
+      if (!discard) {
+        tablet.minorCompact();
+        // Before the tablet is free: it may come back here at once and need the log again.
+        resources.of(hosted.id()).log().forget(hosted.id());
+      }
+      tablets.remove(hosted);
+      stopped = true;
+    } finally {
+      if (!stopped) {
+        tablet.resumeWrites();
+      }
+    }
+  }
+
+  /**
+   * Splits a tablet, if some row halves it. The caller has all its {@link HostedTablet#rewrites()}.
+   *
+   * @throws IOException where it could not: the tablet goes on whole, or the server has ended
+   */
+  void split(HostedTablet hosted) throws IOException {
+    splitter.split(hosted);
+  }
+
+  /** Compacts the tablets of a table here, one after the other. */
+  void compact(TableId table, CompactionKindProto kind) throws IOException {
+    for (HostedTablet hosted : tablets.all()) {
+      if (hosted.id().table().equals(table)) {
+        compact(hosted, kind);
+      }
+    }
+  }
+
+  private void compact(HostedTablet hosted, CompactionKindProto kind) throws IOException {
+    hosted.awaitRewrite();
+    try {
+      if (!tablets.has(hosted)) {
+        return; // It was split while this waited, which compacts its memtable too.
+      }
+      hosted.tablet().minorCompact();
+      switch (kind) {
+        case MINOR -> {}
+        case MERGING -> hosted.tablet().mergingCompact();
+        case MAJOR -> hosted.tablet().majorCompact();
+      }
+    } finally {
+      hosted.rewrites().release(1);
+    }
+  }
+
+  /** Whether the server gives its tablets away: no new work should be begun with them. */
+  boolean isDraining() {
+    return draining;
+  }
+
+  /** Says whether the server gives its tablets away from now on. */
+  void drain(boolean now) {
+    draining = now;
+  }
+
+  /**
+   * Unloads every tablet. User tablets first: their records must be written while METADATA is still
+   * served.
+   */
+  void unloadAll() throws IOException {
+    unloadAll(hosted -> !hosted.id().table().isSystem());
+    unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT));
+    unloadAll(hosted -> true);
+  }
+
+  private void unloadAll(Predicate<HostedTablet> which) throws IOException {
+    // Again until there is none left: a split may put two in the place of one.
+    for (List<HostedTablet> some = tablets.all().stream().filter(which).toList();
+        !some.isEmpty();
+        some = tablets.all().stream().filter(which).toList()) {
+      for (HostedTablet hosted : some) {
+        unload(hosted, false);
+      }
+    }
+  }
+}

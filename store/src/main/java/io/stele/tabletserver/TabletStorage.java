@@ -1,0 +1,38 @@
+package io.stele.tabletserver;
+
+import io.stele.config.TabletServerConfig;
+import io.stele.metadata.Layout;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.sstable.BlockCache;
+import io.stele.tablet.CompactionPace;
+import io.stele.tablet.TabletOptions;
+import org.apache.hadoop.fs.FileSystem;
+
+/**
+ * Where and how a server's tablets have their files.
+ *
+ * @param fs the file system
+ * @param layout where what is on it
+ * @param cache for blocks of SSTables
+ * @param pace of the merging and major compactions of users' tablets
+ * @param options of tablets
+ */
+record TabletStorage(
+    FileSystem fs, Layout layout, BlockCache cache, CompactionPace pace, TabletOptions options) {
+  /** As an operator has configured it. */
+  static TabletStorage of(
+      ProcessRuntime runtime,
+      FileSystem fs,
+      Layout layout,
+      BlockCache cache,
+      TabletServerConfig config) {
+    return new TabletStorage(
+        fs,
+        layout,
+        cache,
+        CompactionRate.of(runtime, config.compactionBytesPerSecond()),
+        TabletOptions.DEFAULT
+            .withValueBytesMax(config.valueBytesMax())
+            .withOperationsWindow(config.operationsWindow()));
+  }
+}

@@ -1,0 +1,41 @@
+package io.stele.tabletserver;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a start has begun and must be ended, the last first: when the start fails, and when the
+ * server ends. Each step is taken once. Safe for use by any number of threads.
+ */
+final class Teardown {
+  private static final Logger LOG = LoggerFactory.getLogger(Teardown.class);
+
+  private final Deque<Runnable> steps = new ArrayDeque<>(); // Guarded by itself.
+
+  /** Has {@code step} taken by {@link #run}. */
+  void add(Runnable step) {
+    synchronized (steps) {
+      steps.push(step);
+    }
+  }
+
+  /** Takes all steps; one that fails does not keep the others from being taken. */
+  void run() {
+    for (Optional<Runnable> step = next(); step.isPresent(); step = next()) {
+      try {
+        step.get().run();
+      } catch (RuntimeException e) {
+        LOG.warn("Something of a server that ends could not be ended", e);
+      }
+    }
+  }
+
+  private Optional<Runnable> next() {
+    synchronized (steps) {
+      return Optional.ofNullable(steps.poll());
+    }
+  }
+}
