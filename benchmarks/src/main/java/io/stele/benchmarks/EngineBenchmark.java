@@ -6,7 +6,7 @@ import io.stele.format.ColumnKey;
 import io.stele.format.Compression;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
-import io.stele.log.LogKind;
+import io.stele.model.TabletKind;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogStatistics;
@@ -86,7 +86,7 @@ public final class EngineBenchmark {
     fillWords();
     Path logs = new Path(root, "logs/" + SERVER);
     LogDirectory.create(fs, logs);
-    this.log = CommitLog.open(SystemRuntime.INSTANCE, new LogLocation(fs, logs, SERVER, LogKind.USER), LogOptions.DEFAULT, failure -> {});
+    this.log = CommitLog.open(SystemRuntime.INSTANCE, new LogLocation(fs, logs, SERVER, TabletKind.USER), LogOptions.DEFAULT, failure -> {});
     TableSchema schema =
         TableSchema.of(
             "t",

@@ -306,7 +306,7 @@ class SteleOnYarnIT {
 
     assertThat(run("file", "verify", "/stele/logs").exit()).isZero();
     java.nio.file.Path damaged = java.nio.file.Path.of("target", "damaged.log").toAbsolutePath();
-    Path log = FileSystem.get(conf).globStatus(new Path("/stele/logs/*/meta-1.log"))[0].getPath();
+    Path log = FileSystem.get(conf).globStatus(new Path("/stele/logs/*/system-1.log"))[0].getPath();
     byte[] bytes;
     try (FSDataInputStream in = FileSystem.get(conf).open(log)) {
       bytes = in.readAllBytes();

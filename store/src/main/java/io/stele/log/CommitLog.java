@@ -86,7 +86,7 @@ public final class CommitLog implements AutoCloseable {
         pipeline.seats().stream().map(seat -> new SegmentThread(site, seat)).toList();
     writers.get(0).createFirst();
     pipeline.start(
-        "commit-log-" + location.kind().prefix(),
+        "commit-log-" + location.kind().toString(),
         writers.stream().<Runnable>map(writer -> writer::run).toList());
   }
 

@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.model.CorruptionException;
+import io.stele.model.TabletKind;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -20,7 +21,7 @@ import org.apache.hadoop.fs.Path;
 
 /** The directory with the log segments of one tablet-server process. */
 public final class LogDirectory {
-  private static final Pattern SEGMENT_NAME = Pattern.compile("(user|meta)-([0-9]{1,18})\\.log");
+  private static final Pattern SEGMENT_NAME = Pattern.compile("(user|system)-([0-9]{1,18})\\.log");
 
   private LogDirectory() {}
 
@@ -55,7 +56,7 @@ public final class LogDirectory {
     for (FileStatus file : files) {
       Matcher name = SEGMENT_NAME.matcher(file.getPath().getName());
       if (file.isFile() && name.matches()) {
-        LogKind kind = name.group(1).equals(LogKind.META.prefix()) ? LogKind.META : LogKind.USER;
+        TabletKind kind = TabletKind.named(name.group(1));
         segments.add(
             new Segment(kind, Long.parseLong(name.group(2)), file.getPath(), file.getLen()));
       }
@@ -65,8 +66,8 @@ public final class LogDirectory {
   }
 
   /** Where segment {@code number} of {@code kind} is in {@code directory}. */
-  static Path segment(Path directory, LogKind kind, long number) {
-    return new Path(directory, kind.prefix() + "-" + number + ".log");
+  static Path segment(Path directory, TabletKind kind, long number) {
+    return new Path(directory, kind + "-" + number + ".log");
   }
 
   /**
@@ -77,7 +78,8 @@ public final class LogDirectory {
    * <p>Besides damage within a segment it finds segments missing between others, and segments that
    * end before what had been acknowledged of them; both are told as {@link CorruptionException}.
    */
-  public static RecordSource read(FileSystem fs, Path directory, LogKind kind) throws IOException {
+  public static RecordSource read(FileSystem fs, Path directory, TabletKind kind)
+      throws IOException {
     Queue<Segment> segments = new ArrayDeque<>();
     for (Segment segment : segments(fs, directory)) {
       if (segment.kind() == kind) {

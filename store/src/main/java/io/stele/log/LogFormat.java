@@ -9,6 +9,7 @@ import io.stele.model.OperationId;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -126,13 +127,13 @@ final class LogFormat {
     }
     in.skip(2 * Integer.BYTES);
     int kind = in.readByte();
-    if (kind >= LogKind.values().length) {
+    if (kind >= TabletKind.values().length) {
       throw in.malformed("there is no kind of log " + kind);
     }
     String server = in.readPrefixed().toUtf8();
     long number = in.readVarlong();
     try {
-      return new SegmentHeader(LogKind.values()[kind], ServerId.parse(server), number);
+      return new SegmentHeader(TabletKind.values()[kind], ServerId.parse(server), number);
     } catch (IllegalArgumentException e) {
       throw in.malformed(e.getMessage());
     }

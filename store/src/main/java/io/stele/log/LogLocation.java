@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.model.ServerId;
+import io.stele.model.TabletKind;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -12,7 +13,7 @@ import org.apache.hadoop.fs.Path;
  * @param server the process
  * @param kind of the tablets whose records it takes
  */
-public record LogLocation(FileSystem fs, Path directory, ServerId server, LogKind kind) {
+public record LogLocation(FileSystem fs, Path directory, ServerId server, TabletKind kind) {
   /** The file of segment {@code number}. */
   Path segment(long number) {
     return LogDirectory.segment(directory, kind, number);

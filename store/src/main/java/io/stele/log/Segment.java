@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.model.TabletKind;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -10,4 +11,4 @@ import org.apache.hadoop.fs.Path;
  * @param path where it is
  * @param lengthBytes its length when it was listed; of a file still open a lower bound
  */
-public record Segment(LogKind kind, long number, Path path, long lengthBytes) {}
+public record Segment(TabletKind kind, long number, Path path, long lengthBytes) {}

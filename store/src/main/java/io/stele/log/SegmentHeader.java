@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.model.ServerId;
+import io.stele.model.TabletKind;
 
 /**
  * What a segment says of itself from the moment it is created, before anybody knows what will stand
@@ -10,4 +11,4 @@ import io.stele.model.ServerId;
  * @param server the process that wrote it
  * @param number its place among the segments of its kind, from 1 on
  */
-record SegmentHeader(LogKind kind, ServerId server, long number) {}
+record SegmentHeader(TabletKind kind, ServerId server, long number) {}

@@ -1,8 +1,8 @@
 package io.stele.tabletserver;
 
-import io.stele.log.LogKind;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.runtime.Futures;
 import io.stele.runtime.Permits;
 import io.stele.runtime.ProcessRuntime;
@@ -58,13 +58,8 @@ final class HostedTablet {
     return manifest.record();
   }
 
-  LogKind kind() {
-    return kindOf(id());
-  }
-
-  /** Which of a server's logs, budgets and threads a tablet belongs to. */
-  static LogKind kindOf(TabletId tablet) {
-    return tablet.table().isSystem() ? LogKind.META : LogKind.USER;
+  TabletKind kind() {
+    return TabletKind.of(id());
   }
 
   /** Has maintenance wait a while: some of it just failed. */

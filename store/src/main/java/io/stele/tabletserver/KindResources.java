@@ -2,7 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.config.TabletServerConfig;
 import io.stele.log.CommitLog;
-import io.stele.log.LogKind;
+import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 
@@ -14,7 +14,7 @@ import io.stele.runtime.WorkerPool;
  * @param memtables what their memtables may take together
  * @param threads for all that may wait
  */
-record KindResources(LogKind kind, CommitLog log, MemtableBudget memtables, Threads threads) {
+record KindResources(TabletKind kind, CommitLog log, MemtableBudget memtables, Threads threads) {
   /**
    * Threads for the work on one kind of tablet.
    *
@@ -34,7 +34,7 @@ record KindResources(LogKind kind, CommitLog log, MemtableBudget memtables, Thre
     private static final int MINOR = 2;
     private static final int SPLITS = 1; // Not behind compactions that are held back.
 
-    static Threads of(ProcessRuntime runtime, LogKind kind, TabletServerConfig config) {
+    static Threads of(ProcessRuntime runtime, TabletKind kind, TabletServerConfig config) {
       return new Threads(
           runtime.pool("handler-" + kind, config.handlers()),
           runtime.pool("loader-" + kind, LOADERS),

@@ -1,8 +1,8 @@
 package io.stele.tabletserver;
 
-import io.stele.log.LogKind;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.SteleException;
+import io.stele.model.TabletKind;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -64,7 +64,7 @@ final class MemtableBudget implements MemoryAccount {
    *
    * @throws SteleException RETRY_LATER
    */
-  void requireRoom(LogKind kind) {
+  void requireRoom(TabletKind kind) {
     long now = bytes();
     if (now > bytesMax) {
       throw SteleException.retryLater(

@@ -1,7 +1,7 @@
 package io.stele.tabletserver;
 
-import io.stele.log.LogKind;
 import io.stele.log.LogStatistics;
+import io.stele.model.TabletKind;
 import io.stele.sstable.CacheStatistics;
 import io.stele.tablet.TabletStatistics;
 import io.stele.web.StatusPage;
@@ -139,8 +139,8 @@ final class ServerPage {
     add(metrics, "cache_damaged_blocks", cache.damagedBlocks());
   }
 
-  private static void addLog(Map<String, Number> metrics, LogKind kind, LogStatistics log) {
-    String prefix = "log_" + kind.name().toLowerCase(Locale.ROOT);
+  private static void addLog(Map<String, Number> metrics, TabletKind kind, LogStatistics log) {
+    String prefix = "log_" + kind;
     add(metrics, prefix + "_records", log.records());
     add(metrics, prefix + "_flushes", log.flushes());
     add(metrics, prefix + "_bytes", log.bytes());
@@ -150,9 +150,9 @@ final class ServerPage {
     add(metrics, prefix + "_flush_99th_micros", micros(log.flush99th()));
   }
 
-  private static List<String> row(LogKind kind, LogStatistics log) {
+  private static List<String> row(TabletKind kind, LogStatistics log) {
     return List.of(
-        kind.name().toLowerCase(Locale.ROOT),
+        kind.toString(),
         Long.toString(log.records()),
         Long.toString(log.bytes()),
         Long.toString(log.flushes()),

@@ -2,12 +2,12 @@ package io.stele.tabletserver;
 
 import io.stele.config.TabletServerConfig;
 import io.stele.log.CommitLog;
-import io.stele.log.LogKind;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.model.Durability;
 import io.stele.model.ServerId;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
@@ -51,26 +51,26 @@ final class ServerResources {
     CommitLog userLog =
         CommitLog.open(
             runtime,
-            new LogLocation(fs, directory, id, LogKind.USER),
+            new LogLocation(fs, directory, id, TabletKind.USER),
             options,
             failure -> failed(life, "user", failure));
     CommitLog systemLog =
         CommitLog.open(
             runtime,
-            new LogLocation(fs, directory, id, LogKind.META),
+            new LogLocation(fs, directory, id, TabletKind.SYSTEM),
             options.withDurability(Durability.HSYNC),
             failure -> failed(life, "system", failure));
     return new ServerResources(
         new KindResources(
-            LogKind.USER,
+            TabletKind.USER,
             userLog,
             new MemtableBudget(config.memtableTotalBytes()),
-            KindResources.Threads.of(runtime, LogKind.USER, config)),
+            KindResources.Threads.of(runtime, TabletKind.USER, config)),
         new KindResources(
-            LogKind.META,
+            TabletKind.SYSTEM,
             systemLog,
             new MemtableBudget(SYSTEM_MEMTABLE_BYTES),
-            KindResources.Threads.of(runtime, LogKind.META, config)),
+            KindResources.Threads.of(runtime, TabletKind.SYSTEM, config)),
         runtime.pool("loader-root", 1));
   }
 
@@ -80,14 +80,14 @@ final class ServerResources {
 
   /** Those of {@code tablet}'s kind. */
   KindResources of(TabletId tablet) {
-    return of(HostedTablet.kindOf(tablet));
+    return of(TabletKind.of(tablet));
   }
 
   /** Those of {@code kind}. */
-  KindResources of(LogKind kind) {
+  KindResources of(TabletKind kind) {
     return switch (kind) {
       case USER -> user;
-      case META -> system;
+      case SYSTEM -> system;
     };
   }
 

@@ -14,6 +14,7 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.Tablet;
 import io.stele.tablet.TabletEnvironment;
@@ -175,7 +176,7 @@ final class TabletLoader {
             "it is gone although the record of tablet " + record.id() + " still names it");
       }
       try (RecordSource log =
-          LogDirectory.read(fs, directory, HostedTablet.kindOf(record.id())).only(record.id())) {
+          LogDirectory.read(fs, directory, TabletKind.of(record.id())).only(record.id())) {
         for (Optional<LogRecord> next = log.next(); next.isPresent(); next = log.next()) {
           if (next.get().sequence() > record.redo().sequence()) {
             replay.add(next.get());

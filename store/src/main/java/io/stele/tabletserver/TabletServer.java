@@ -140,8 +140,7 @@ public final class TabletServer {
 
     TabletAccess access = new TabletAccess(runtime, locks, transport.dataPlane());
     teardown.add(access::close);
-    TabletRecords records =
-        new TabletRecords(runtime, locks, access, METADATA_PATIENCE);
+    TabletRecords records = new TabletRecords(runtime, locks, access, METADATA_PATIENCE);
     context = new ServerContext(runtime, id, life, records, new HostedTablets(), resources);
     CaffeineBlockCache cache =
         new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.model.CorruptionException;
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
+import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sim.FaultInjector;
@@ -45,7 +46,7 @@ class CommitLogTest {
   }
 
   /** A log whose standby is there, so that the next flush is one of the test's. */
-  private CommitLog open(LogKind kind, LogOptions options) throws IOException {
+  private CommitLog open(TabletKind kind, LogOptions options) throws IOException {
     return CommitLog.open(
         SystemRuntime.INSTANCE,
         new LogLocation(fs, DIRECTORY, SERVER, kind),
@@ -54,7 +55,7 @@ class CommitLogTest {
   }
 
   private CommitLog open(LogOptions options) throws Exception {
-    CommitLog log = open(LogKind.USER, options);
+    CommitLog log = open(TabletKind.USER, options);
     log.awaitStandby();
     return log;
   }
@@ -68,7 +69,7 @@ class CommitLogTest {
   }
 
   private RecordSource read() throws IOException {
-    return LogDirectory.read(fs, DIRECTORY, LogKind.USER);
+    return LogDirectory.read(fs, DIRECTORY, TabletKind.USER);
   }
 
   @Test
@@ -86,13 +87,13 @@ class CommitLogTest {
   @Test
   void recordsOfTwoKindsAndOtherTabletsAreKeptApart() throws Exception {
     try (CommitLog user = open(OPTIONS);
-        CommitLog meta = open(LogKind.META, OPTIONS)) {
+        CommitLog meta = open(TabletKind.SYSTEM, OPTIONS)) {
       user.append(record(tablet(1), 1, 10)).get();
       meta.append(record(tablet(9), 1, 10)).get();
       user.append(record(tablet(2), 1, 10)).get();
     }
     assertThat(all(read().only(tablet(2)))).containsExactly(record(tablet(2), 1, 10));
-    assertThat(all(LogDirectory.read(fs, DIRECTORY, LogKind.META)))
+    assertThat(all(LogDirectory.read(fs, DIRECTORY, TabletKind.SYSTEM)))
         .containsExactly(record(tablet(9), 1, 10));
   }
 
@@ -208,7 +209,7 @@ class CommitLogTest {
     assertOutcome(log.append(record(TABLET, 2, 10)), SteleException.Code.OUTCOME_UNKNOWN);
     assertThat(failure.get()).isNotNull();
     assertThat(fs.exists(DIRECTORY)).isFalse();
-    assertThat(all(LogDirectory.read(fs, recovery, LogKind.USER)))
+    assertThat(all(LogDirectory.read(fs, recovery, TabletKind.USER)))
         .containsExactly(record(TABLET, 1, 10));
   }
 
@@ -288,7 +289,7 @@ class CommitLogTest {
     log.append(record(TABLET, 2, 10)).get();
     fs.disk().powerLoss(new java.util.Random(7));
     CrashableFileSystem after = fs.disk().mount();
-    assertThat(all(LogDirectory.read(after, DIRECTORY, LogKind.USER)))
+    assertThat(all(LogDirectory.read(after, DIRECTORY, TabletKind.USER)))
         .first()
         .isEqualTo(record(TABLET, 1, 10));
     log.close();
@@ -298,7 +299,7 @@ class CommitLogTest {
   void oneRecordThatAsksForItSyncsTheFlushItSharesWithOthers() throws Exception {
     CountDownLatch flushing = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
-    Path file = LogDirectory.segment(DIRECTORY, LogKind.USER, 1);
+    Path file = LogDirectory.segment(DIRECTORY, TabletKind.USER, 1);
     try (CommitLog log = open(OPTIONS)) {
       fs.disk()
           .inject(
@@ -361,7 +362,7 @@ class CommitLogTest {
     List<Long> numbers =
         LogDirectory.segments(fs, DIRECTORY).stream().map(Segment::number).toList();
     assertThat(numbers).hasSizeGreaterThanOrEqualTo(5);
-    Path second = LogDirectory.segment(DIRECTORY, LogKind.USER, numbers.get(1));
+    Path second = LogDirectory.segment(DIRECTORY, TabletKind.USER, numbers.get(1));
     fs.disk().truncate(second, (int) fs.getFileStatus(second).getLen() - 1);
     assertThatThrownBy(() -> all(read()))
         .isInstanceOf(CorruptionException.class)
@@ -372,7 +373,7 @@ class CommitLogTest {
         .isInstanceOf(CorruptionException.class)
         .hasMessageContaining(second.getName())
         .hasMessageContaining("missing");
-    fs.delete(LogDirectory.segment(DIRECTORY, LogKind.USER, numbers.get(0)), false);
+    fs.delete(LogDirectory.segment(DIRECTORY, TabletKind.USER, numbers.get(0)), false);
     assertThat(all(read())).extracting(LogRecord::sequence).containsExactly(3L, 4L, 5L);
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.Seeds;
 import io.stele.model.Durability;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.CrashableFileSystem;
@@ -55,7 +56,7 @@ class LogModelTest {
     CommitLog log =
         CommitLog.open(
             clock,
-            new LogLocation(fs, LOGS, LogRecords.SERVER, LogKind.USER),
+            new LogLocation(fs, LOGS, LogRecords.SERVER, TabletKind.USER),
             LogOptions.DEFAULT
                 .withSegmentBytes(1000 + random.nextInt(100_000))
                 .withDurability(losePower ? Durability.HSYNC : Durability.HFLUSH)
@@ -106,7 +107,7 @@ class LogModelTest {
     CrashableFileSystem after = disk.mount();
     Path fenced = new LogFence(SystemRuntime.INSTANCE, after).fence(LOGS, RECOVERY).orElseThrow();
     List<LogRecord> read =
-        LogRecords.all(LogDirectory.read(after, fenced, LogKind.USER).distinct());
+        LogRecords.all(LogDirectory.read(after, fenced, TabletKind.USER).distinct());
 
     int acknowledged = acknowledged(outcomes);
     int needed = firstNeeded(appended, released);

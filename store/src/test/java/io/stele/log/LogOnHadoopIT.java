@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
+import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import io.stele.runtime.Task;
 import java.io.File;
@@ -70,7 +71,7 @@ class LogOnHadoopIT {
     LogDirectory.create(fs, directory);
     return CommitLog.open(
         SystemRuntime.INSTANCE,
-        new LogLocation(fs, directory, SERVER, LogKind.USER),
+        new LogLocation(fs, directory, SERVER, TabletKind.USER),
         OPTIONS,
         failure::complete);
   }
@@ -91,7 +92,7 @@ class LogOnHadoopIT {
           .contains(recovery);
       Path segment = new Path(recovery, "user-1.log");
       assertThat(((DistributedFileSystem) master).isFileClosed(segment)).isTrue();
-      List<LogRecord> read = all(LogDirectory.read(master, recovery, LogKind.USER));
+      List<LogRecord> read = all(LogDirectory.read(master, recovery, TabletKind.USER));
       assertThat(read).isEqualTo(acknowledged);
 
       assertThatThrownBy(() -> log.append(record(TABLET, 21, 1000)).get(120, TimeUnit.SECONDS))
@@ -101,7 +102,7 @@ class LogOnHadoopIT {
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
       assertThat(failure).isDone();
       assertThat(master.exists(logs)).isFalse();
-      assertThat(all(LogDirectory.read(master, recovery, LogKind.USER))).isEqualTo(read);
+      assertThat(all(LogDirectory.read(master, recovery, TabletKind.USER))).isEqualTo(read);
       log.close();
     }
   }
@@ -128,7 +129,7 @@ class LogOnHadoopIT {
         Thread.onSpinWait();
       }
       new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery);
-      List<LogRecord> read = all(LogDirectory.read(master, recovery, LogKind.USER).distinct());
+      List<LogRecord> read = all(LogDirectory.read(master, recovery, TabletKind.USER).distinct());
       writer.join();
       log.close();
       long acknowledged = outcomes.stream().filter(o -> !o.isCompletedExceptionally()).count();
@@ -156,7 +157,7 @@ class LogOnHadoopIT {
         cluster.waitActive();
       }
       log.close();
-      assertThat(all(LogDirectory.read(fs, logs, LogKind.USER).distinct()))
+      assertThat(all(LogDirectory.read(fs, logs, TabletKind.USER).distinct()))
           .hasSize(50)
           .last()
           .isEqualTo(record(TABLET, 50, 1000));
@@ -210,7 +211,7 @@ class LogOnHadoopIT {
       log.awaitStandby(); // The slow one was ended, and another made.
       log.append(record(TABLET, 21, 1000), Durability.HSYNC).get();
       log.close();
-      assertThat(all(LogDirectory.read(fs, logs, LogKind.USER).distinct()))
+      assertThat(all(LogDirectory.read(fs, logs, TabletKind.USER).distinct()))
           .hasSize(21)
           .last()
           .isEqualTo(record(TABLET, 21, 1000));
@@ -235,7 +236,7 @@ class LogOnHadoopIT {
         DataNodeFaultInjector.set(slow);
         log.append(record(TABLET, 2, 1000)).get(); // Through the second, while the first is slow.
         new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery);
-        List<LogRecord> read = all(LogDirectory.read(master, recovery, LogKind.USER).distinct());
+        List<LogRecord> read = all(LogDirectory.read(master, recovery, TabletKind.USER).distinct());
         assertThat(read).containsExactly(record(TABLET, 1, 1000), record(TABLET, 2, 1000));
         assertThatThrownBy(() -> log.append(record(TABLET, 3, 1000)).get(120, TimeUnit.SECONDS))
             .cause()
@@ -248,7 +249,7 @@ class LogOnHadoopIT {
         assertThat(failure.get()).isNotNull();
         slow.goOn.countDown();
         log.close();
-        assertThat(all(LogDirectory.read(master, recovery, LogKind.USER).distinct()))
+        assertThat(all(LogDirectory.read(master, recovery, TabletKind.USER).distinct()))
             .isEqualTo(read);
       } finally {
         slow.goOn.countDown();
@@ -264,13 +265,13 @@ class LogOnHadoopIT {
     CommitLog log = open(local, logs);
     log.append(record(TABLET, 1, 1000)).get();
     // Visible to other processes before the file is closed, through either face.
-    assertThat(all(LogDirectory.read(local, logs, LogKind.USER))).hasSize(1);
-    assertThat(all(LogDirectory.read(local.getRawFileSystem(), logs, LogKind.USER))).hasSize(1);
+    assertThat(all(LogDirectory.read(local, logs, TabletKind.USER))).hasSize(1);
+    assertThat(all(LogDirectory.read(local.getRawFileSystem(), logs, TabletKind.USER))).hasSize(1);
     log.append(record(TABLET, 2, 1000), Durability.HSYNC).get();
     Path recovery = new Path(directory.toURI().toString(), "recovery/" + SERVER);
     assertThat(new LogFence(SystemRuntime.INSTANCE, local).fence(logs, recovery))
         .contains(recovery);
-    assertThat(all(LogDirectory.read(local, recovery, LogKind.USER))).hasSize(2);
+    assertThat(all(LogDirectory.read(local, recovery, TabletKind.USER))).hasSize(2);
     // No leases here: an open stream goes on, but no new segment can be begun.
     log.roll();
     assertThatThrownBy(() -> appendUntilFailure(log)).isInstanceOf(Exception.class);

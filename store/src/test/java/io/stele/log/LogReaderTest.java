@@ -13,6 +13,7 @@ import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.Durability;
 import io.stele.model.OperationId;
+import io.stele.model.TabletKind;
 import io.stele.sim.CrashableFileSystem;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -33,9 +34,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(120)
 class LogReaderTest {
-  private static final SegmentHeader HEADER = new SegmentHeader(LogKind.META, SERVER, 3);
+  private static final SegmentHeader HEADER = new SegmentHeader(TabletKind.SYSTEM, SERVER, 3);
   private static final SegmentLink LINK = new SegmentLink(2, 4711);
-  private static final Path FILE = new Path("crash:/meta-3.log");
+  private static final Path FILE = new Path("crash:/system-3.log");
   private static final List<LogRecord> RECORDS =
       List.of(
           record(tablet(1), 1, 10),
@@ -201,7 +202,7 @@ class LogReaderTest {
         .isInstanceOf(DamagedException.class)
         .hasMessageContaining("offset " + segment.length);
 
-    SegmentHeader other = new SegmentHeader(LogKind.META, SERVER, 4);
+    SegmentHeader other = new SegmentHeader(TabletKind.SYSTEM, SERVER, 4);
     byte[] stale = segment.clone();
     byte[] header = LogFormat.encodeHeader(other);
     System.arraycopy(header, 0, stale, 0, header.length);

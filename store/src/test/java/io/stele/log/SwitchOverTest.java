@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.log.SlowDisk.Hang;
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
+import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import io.stele.runtime.Task;
 import io.stele.sim.CrashableFileSystem;
@@ -69,7 +70,7 @@ class SwitchOverTest {
   }
 
   private LogLocation location() {
-    return new LogLocation(fs, DIRECTORY, SERVER, LogKind.USER);
+    return new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER);
   }
 
   private static void spin() {
@@ -103,7 +104,7 @@ class SwitchOverTest {
 
   private List<Long> sequences(int segment) throws IOException {
     List<Long> sequences = new ArrayList<>();
-    Path file = LogDirectory.segment(DIRECTORY, LogKind.USER, segment);
+    Path file = LogDirectory.segment(DIRECTORY, TabletKind.USER, segment);
     try (LogReader reader = LogReader.open(fs, file)) {
       for (var next = reader.next(); next.isPresent(); next = reader.next()) {
         sequences.add(next.get().sequence());
@@ -113,7 +114,7 @@ class SwitchOverTest {
   }
 
   private static List<Long> distinct(CrashableFileSystem fs, Path directory) throws IOException {
-    return all(LogDirectory.read(fs, directory, LogKind.USER).distinct()).stream()
+    return all(LogDirectory.read(fs, directory, TabletKind.USER).distinct()).stream()
         .map(LogRecord::sequence)
         .toList();
   }
@@ -277,7 +278,8 @@ class SwitchOverTest {
     closing.await();
     append(2);
     assertThat(sequences(2)).containsExactly(2L);
-    assertThat(fs.disk().unsyncedBytes(LogDirectory.segment(DIRECTORY, LogKind.USER, 1))).isZero();
+    assertThat(fs.disk().unsyncedBytes(LogDirectory.segment(DIRECTORY, TabletKind.USER, 1)))
+        .isZero();
     assertThat(log.statistics().switchOvers()).isZero();
   }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogFence;
-import io.stele.log.LogKind;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
@@ -14,6 +13,7 @@ import io.stele.memtable.MemoryAccount;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
@@ -94,7 +94,7 @@ final class TabletHost {
       log =
           CommitLog.open(
               SystemRuntime.INSTANCE,
-              new LogLocation(fs, directory, id, LogKind.USER),
+              new LogLocation(fs, directory, id, TabletKind.USER),
               logOptions,
               failure -> {});
     }
@@ -171,7 +171,7 @@ final class TabletHost {
         };
     new LogFence(sleepless, fs).fence(new Path(ROOT, "logs/" + server), directory);
     List<LogRecord> records = new ArrayList<>();
-    try (RecordSource source = LogDirectory.read(fs, directory, LogKind.USER).only(tablet)) {
+    try (RecordSource source = LogDirectory.read(fs, directory, TabletKind.USER).only(tablet)) {
       for (Optional<LogRecord> next = source.next(); next.isPresent(); next = source.next()) {
         records.add(next.get());
       }

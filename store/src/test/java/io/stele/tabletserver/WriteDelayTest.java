@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.stele.log.LogKind;
 import io.stele.model.SteleException;
+import io.stele.model.TabletKind;
 import io.stele.runtime.ManualRuntime;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ class WriteDelayTest {
         budget,
         bytes,
         () -> {
-          budget.requireRoom(LogKind.USER);
+          budget.requireRoom(TabletKind.USER);
           done.add(name);
         },
         refused::add);
@@ -116,9 +116,9 @@ class WriteDelayTest {
     assertThat(budget.isTight()).isTrue();
     assertThat(budget.delay()).isZero();
     budget.take(399);
-    assertThatCode(() -> budget.requireRoom(LogKind.USER)).doesNotThrowAnyException();
+    assertThatCode(() -> budget.requireRoom(TabletKind.USER)).doesNotThrowAnyException();
     budget.take(1);
-    assertThatThrownBy(() -> budget.requireRoom(LogKind.USER))
+    assertThatThrownBy(() -> budget.requireRoom(TabletKind.USER))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("1001 bytes, of 1000 allowed");
     assertThat(budget.delay()).isEqualTo(MemtableBudget.DELAY_MAX);
