@@ -20,6 +20,9 @@ public record Call(
     Moment end,
     long longestWaitNanos,
     CallOutcome outcome) {
+  /** How many characters of an action or outcome are shown. */
+  private static final int TEXT_MAX = 200;
+
   /** Whether this had returned when {@code other} began. */
   public boolean isBefore(Call other) {
     return end.order() < other.start.order();
@@ -45,11 +48,20 @@ public record Call(
     StringBuilder text = new StringBuilder();
     text.append('#').append(number);
     text.append(client == History.READ_BACK ? " reading back " : " client " + client + " ");
-    text.append(action).append(" [").append(start.order()).append('@').append(start.nanos());
+    text.append(shortened(action))
+        .append(" [")
+        .append(start.order())
+        .append('@')
+        .append(start.nanos());
     text.append(", ");
     if (hasEnded()) {
       text.append(end.order()).append('@').append(end.nanos());
     }
-    return text.append(") -> ").append(outcome).toString();
+    return text.append(") -> ").append(shortened(outcome)).toString();
+  }
+
+  private static String shortened(Object part) {
+    String text = part.toString();
+    return text.length() <= TEXT_MAX ? text : text.substring(0, TEXT_MAX) + "...";
   }
 }

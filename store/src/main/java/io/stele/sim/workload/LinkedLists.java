@@ -1,0 +1,200 @@
+package io.stele.sim.workload;
+
+import io.stele.client.BatchWriter;
+import io.stele.client.Stele;
+import io.stele.model.Bytes;
+import io.stele.model.Column;
+import io.stele.model.Mutation;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.sim.check.Action;
+import io.stele.sim.check.Call;
+import io.stele.sim.check.CallChecker;
+import io.stele.sim.check.CallOutcome;
+import io.stele.sim.check.LinkedListChecker;
+import io.stele.sim.check.Result;
+import io.stele.sim.check.RowChecker;
+import io.stele.sim.check.Violation;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.random.RandomGenerator;
+
+/**
+ * Lists that clients append to, some nodes at a time through a batch writer or one by one: every
+ * acknowledged node stays, and refers to one that is there. The nodes of a list are spread over the
+ * table.
+ */
+public final class LinkedLists implements Workload {
+  private static final Column PREVIOUS = Column.of("f", "previous");
+  private static final int LISTS = 4;
+
+  /** So small that the writer has to wait for room now and then. */
+  private static final long BUFFER_BYTES = 400;
+
+  private final int nodesMax;
+  private final Pace pace;
+
+  /**
+   * The workload.
+   *
+   * @param nodesMax how many nodes each client appends at most
+   */
+  public LinkedLists(int nodesMax, Pace pace) {
+    this.nodesMax = nodesMax;
+    this.pace = pace;
+  }
+
+  @Override
+  public String name() {
+    return "lists";
+  }
+
+  @Override
+  public void setUp(Stele client) throws IOException {
+    RecordedTable.create(
+        client,
+        TableSchema.of(name(), PREVIOUS.family()),
+        List.of(Bytes.of("4"), Bytes.of("8"), Bytes.of("c")));
+  }
+
+  @Override
+  public void run(WorkloadContext context, int client) throws InterruptedException {
+    Optional<RecordedTable> opened = RecordedTable.open(context, client, name());
+    if (opened.isPresent()) {
+      new Appender(context, client, opened.get()).run();
+    }
+  }
+
+  /** One client at work. Not thread-safe. */
+  private final class Appender {
+    private final WorkloadContext context;
+    private final int client;
+    private final RecordedTable table;
+    private final BatchWriter writer;
+
+    /** The last acknowledged node of each list; empty where there is none. */
+    private final Bytes[] last = new Bytes[LISTS];
+
+    private int nodes;
+
+    private record Added(int list, Bytes key, int call, Optional<CompletableFuture<Void>> done) {}
+
+    Appender(WorkloadContext context, int client, RecordedTable table) {
+      this.context = context;
+      this.client = client;
+      this.table = table;
+      this.writer = table.table().batchWriter(BatchWriter.Options.ofBufferBytes(BUFFER_BYTES));
+      Arrays.fill(last, Bytes.EMPTY);
+    }
+
+    void run() throws InterruptedException {
+      RandomGenerator random = context.random();
+      while (!context.isOver()) {
+        int choice = random.nextInt(4);
+        int list = random.nextInt(LISTS);
+        if (choice == 0 || nodes >= nodesMax) {
+          if (!last[list].isEmpty()) {
+            table.read(last[list]);
+          }
+        } else if (choice == 1) {
+          Bytes key = newKey();
+          CallOutcome outcome =
+              table.mutate(new Action.Write(key, last[list]), node(key, last[list]));
+          if (outcome instanceof CallOutcome.Answered) {
+            last[list] = key;
+          }
+        } else {
+          appendToAll();
+        }
+        pace.pause(context);
+      }
+    }
+
+    /** Appends a node to each list, together. */
+    private void appendToAll() throws InterruptedException {
+      long begun = context.nanoTime();
+      List<Added> added = new ArrayList<>();
+      for (int list = 0; list < LISTS; list++) {
+        added.add(add(list));
+      }
+      long flushing = context.nanoTime();
+      long longest = flushing - begun;
+      Optional<IOException> failed = Optional.empty();
+      try {
+        writer.flush();
+      } catch (SteleException e) {
+        // Each future tells of its own mutation.
+      } catch (IOException e) {
+        failed = Optional.of(e);
+      }
+      longest = Math.max(longest, context.nanoTime() - flushing);
+      for (Added node : added) {
+        if (node.done().isPresent()) {
+          CallOutcome outcome = outcome(node.done().get());
+          context.history().end(node.call(), outcome, context.nanoTime(), longest);
+          if (outcome instanceof CallOutcome.Answered) {
+            last[node.list()] = node.key();
+          }
+        }
+      }
+      if (failed.isPresent()) {
+        RecordedTable.passOnInterrupt(failed.get());
+      }
+    }
+
+    private Added add(int list) throws InterruptedException {
+      Bytes key = newKey();
+      Action action = new Action.Write(key, last[list]);
+      int call = context.history().begin(client, action, context.nanoTime());
+      try {
+        CompletableFuture<Void> done = writer.add(node(key, last[list]));
+        return new Added(list, key, call, Optional.of(done));
+      } catch (SteleException e) {
+        context.history().end(call, RecordedTable.outcome(e), context.nanoTime());
+      } catch (IOException e) {
+        context.history().end(call, RecordedTable.outcome(e), context.nanoTime());
+        RecordedTable.passOnInterrupt(e);
+      }
+      return new Added(list, key, call, Optional.empty());
+    }
+
+    private Bytes newKey() {
+      String spread = HexFormat.of().toHexDigits(context.random().nextLong());
+      return Bytes.of(spread + "-" + client + "-" + nodes++);
+    }
+  }
+
+  private static CallOutcome outcome(CompletableFuture<Void> done) {
+    return done.handle(
+            (nothing, failure) ->
+                failure == null
+                    ? new CallOutcome.Answered(new Result.Done())
+                    : RecordedTable.outcome(failure))
+        .getNow(new CallOutcome.Unknown("it has not ended though the writer was flushed"));
+  }
+
+  private static Mutation node(Bytes key, Bytes previous) {
+    return Mutation.of(key).put(PREVIOUS.family(), PREVIOUS.qualifier(), previous);
+  }
+
+  @Override
+  public void readBack(WorkloadContext context) throws InterruptedException {
+    RecordedTable.readBack(
+        context, name(), List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+  }
+
+  @Override
+  public List<Violation> check(List<Call> calls) {
+    List<Violation> violations = new ArrayList<>(LinkedListChecker.check(calls));
+    violations.addAll(RowChecker.check(calls, Set.of(PREVIOUS)));
+    violations.addAll(CallChecker.checkReadBack(calls));
+    return violations;
+  }
+}

@@ -1,0 +1,263 @@
+package io.stele.sim.workload;
+
+import io.stele.client.Outcome;
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.model.Bytes;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.sim.check.Action;
+import io.stele.sim.check.CallOutcome;
+import io.stele.sim.check.History;
+import io.stele.sim.check.Result;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A table whose calls are recorded, for one client of a workload. What Stele may fail with becomes
+ * an outcome; anything else is thrown, and its call stays without an end. Not thread-safe.
+ */
+final class RecordedTable {
+  private static final Duration READ_BACK_PAUSE = Duration.ofSeconds(1);
+  private static final int READ_BACK_TRIES = 60;
+  private static final int SCAN_TRIES = 3;
+
+  private final WorkloadContext context;
+  private final int client;
+  private final Table table;
+
+  /** A call of the client library. */
+  @FunctionalInterface
+  interface Attempt {
+    Result run() throws IOException;
+  }
+
+  private RecordedTable(WorkloadContext context, int client, Table table) {
+    this.context = context;
+    this.client = client;
+    this.table = table;
+  }
+
+  /** Creates the table of a workload, unless there is one of its name. */
+  static void create(Stele stele, TableSchema schema, List<Bytes> splitRows) throws IOException {
+    boolean isThere =
+        stele.admin().listTables().stream().anyMatch(there -> there.name().equals(schema.name()));
+    if (!isThere) {
+      stele.admin().createTable(schema, splitRows);
+    }
+  }
+
+  /** Opens the table, trying until the run is over; empty if it is. */
+  static Optional<RecordedTable> open(WorkloadContext context, int client, String name)
+      throws InterruptedException {
+    while (!context.isOver()) {
+      Optional<RecordedTable> opened = tryToOpen(context, History.READ_BACK, name);
+      if (opened.isPresent()) {
+        return opened;
+      }
+      context.pause(READ_BACK_PAUSE);
+    }
+    return Optional.empty();
+  }
+
+  /** A call that reads back what there is. */
+  @FunctionalInterface
+  interface ReadBack {
+    CallOutcome read(RecordedTable table) throws InterruptedException;
+  }
+
+  /** Makes each call until it is answered, or has failed too often. */
+  static void readBack(WorkloadContext context, String name, List<ReadBack> calls)
+      throws InterruptedException {
+    Optional<RecordedTable> opened = Optional.empty();
+    for (int i = 0; i < READ_BACK_TRIES && opened.isEmpty(); i++) {
+      opened = tryToOpen(context, History.READ_BACK, name);
+      if (opened.isEmpty()) {
+        context.pause(READ_BACK_PAUSE);
+      }
+    }
+    if (opened.isPresent()) {
+      for (ReadBack call : calls) {
+        for (int i = 0; i < READ_BACK_TRIES && !isWhole(call.read(opened.get())); i++) {
+          context.pause(READ_BACK_PAUSE);
+        }
+      }
+    }
+  }
+
+  private static boolean isWhole(CallOutcome outcome) {
+    return outcome instanceof CallOutcome.Answered answer
+        && !(answer.result() instanceof Result.Rows rows && rows.cutShort().isPresent());
+  }
+
+  private static Optional<RecordedTable> tryToOpen(WorkloadContext context, int client, String name)
+      throws InterruptedException {
+    Table[] opened = new Table[1];
+    record(
+        context,
+        client,
+        new Action.Other("open table " + name),
+        () -> {
+          opened[0] = context.client().table(name);
+          return new Result.Done();
+        });
+    return Optional.ofNullable(opened[0]).map(table -> new RecordedTable(context, client, table));
+  }
+
+  private static CallOutcome record(
+      WorkloadContext context, int client, Action action, Attempt attempt)
+      throws InterruptedException {
+    int number = context.history().begin(client, action, context.nanoTime());
+    CallOutcome outcome;
+    Optional<IOException> failed = Optional.empty();
+    try {
+      outcome = new CallOutcome.Answered(attempt.run());
+    } catch (SteleException e) {
+      outcome = outcome(e);
+    } catch (IOException e) {
+      outcome = unknown(e);
+      failed = Optional.of(e);
+    }
+    context.history().end(number, outcome, context.nanoTime());
+    if (failed.isPresent()) {
+      passOnInterrupt(failed.get());
+    }
+    return outcome;
+  }
+
+  /** What a failure says of the outcome. */
+  static CallOutcome outcome(Throwable failure) {
+    return failure instanceof SteleException e && e.code() != SteleException.Code.OUTCOME_UNKNOWN
+        ? new CallOutcome.Rejected(e.code(), String.valueOf(e.getMessage()))
+        : unknown(failure);
+  }
+
+  private static CallOutcome unknown(Throwable failure) {
+    return new CallOutcome.Unknown(String.valueOf(failure.getMessage()));
+  }
+
+  /** Ends the client where the thread was interrupted: its calls would all fail. */
+  static void passOnInterrupt(IOException failure) throws InterruptedException {
+    if (failure instanceof InterruptedIOException && !(failure instanceof SocketTimeoutException)) {
+      throw new InterruptedException(failure.getMessage());
+    }
+  }
+
+  /** The table itself. */
+  Table table() {
+    return table;
+  }
+
+  /** Makes a call and records it as {@code action}. */
+  CallOutcome call(Action action, Attempt attempt) throws InterruptedException {
+    return record(context, client, action, attempt);
+  }
+
+  /** Makes a mutation, recorded as {@code action}. */
+  CallOutcome mutate(Action action, Mutation mutation) throws InterruptedException {
+    return call(
+        action,
+        () -> {
+          table.mutate(mutation);
+          return new Result.Done();
+        });
+  }
+
+  /** Makes mutations in one call, each recorded as the action of the same place. */
+  void mutateAll(List<Action> actions, List<Mutation> mutations) throws InterruptedException {
+    History history = context.history();
+    long begun = context.nanoTime();
+    int[] calls =
+        actions.stream().mapToInt(action -> history.begin(client, action, begun)).toArray();
+    List<CallOutcome> outcomes;
+    Optional<IOException> failed = Optional.empty();
+    try {
+      outcomes = table.mutateAll(mutations).stream().map(RecordedTable::outcome).toList();
+    } catch (SteleException e) {
+      outcomes = Collections.nCopies(calls.length, outcome(e));
+    } catch (IOException e) {
+      outcomes = Collections.nCopies(calls.length, unknown(e));
+      failed = Optional.of(e);
+    }
+    long ended = context.nanoTime();
+    for (int i = 0; i < calls.length; i++) {
+      history.end(calls[i], outcomes.get(i), ended);
+    }
+    if (failed.isPresent()) {
+      passOnInterrupt(failed.get());
+    }
+  }
+
+  private static CallOutcome outcome(Outcome outcome) {
+    return outcome
+        .failure()
+        .map(RecordedTable::outcome)
+        .orElseGet(() -> new CallOutcome.Answered(new Result.Done()));
+  }
+
+  /** Reads a row. */
+  CallOutcome read(Bytes row) throws InterruptedException {
+    return call(
+        new Action.Read(row),
+        () -> Result.Rows.all(table.readRow(row, RowQuery.ALL).stream().toList()));
+  }
+
+  /** Reads a row: empty where it is not there, or the read failed. */
+  Optional<Row> readRow(Bytes row) throws InterruptedException {
+    return read(row) instanceof CallOutcome.Answered answer
+            && answer.result() instanceof Result.Rows rows
+        ? rows.rows().stream().findFirst()
+        : Optional.empty();
+  }
+
+  /** Scans, going on a few times where it fails for want of a server. */
+  CallOutcome scan(RowRange range, long limit) throws InterruptedException {
+    int number = context.history().begin(client, new Action.Scan(range, limit), context.nanoTime());
+    List<Row> read = new ArrayList<>();
+    CallOutcome outcome = null;
+    Optional<IOException> failed = Optional.empty();
+    int tries = 0;
+    long longest = 0;
+    long before = context.nanoTime();
+    try (Rows rows = table.readRows(RowQuery.ALL.range(range).limit(limit))) {
+      while (outcome == null) {
+        try {
+          Optional<Row> row = rows.read();
+          row.ifPresent(read::add);
+          if (row.isEmpty()) {
+            outcome = new CallOutcome.Answered(Result.Rows.all(read));
+          }
+        } catch (SteleException e) {
+          tries++;
+          if (e.code() != SteleException.Code.RETRY_LATER || tries == SCAN_TRIES) {
+            outcome = new CallOutcome.Answered(new Result.Rows(read, Optional.of(e.code())));
+          }
+        }
+        long now = context.nanoTime();
+        longest = Math.max(longest, now - before);
+        before = now;
+      }
+    } catch (SteleException e) {
+      outcome = outcome(e);
+    } catch (IOException e) {
+      outcome = unknown(e);
+      failed = Optional.of(e);
+    }
+    context.history().end(number, outcome, before, Math.max(longest, context.nanoTime() - before));
+    if (failed.isPresent()) {
+      passOnInterrupt(failed.get());
+    }
+    return outcome;
+  }
+}

@@ -1,0 +1,121 @@
+package io.stele.sim.workload;
+
+import io.stele.client.Stele;
+import io.stele.model.Bytes;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Column;
+import io.stele.model.Filter;
+import io.stele.model.Mutation;
+import io.stele.model.TableSchema;
+import io.stele.sim.check.Action;
+import io.stele.sim.check.Call;
+import io.stele.sim.check.CallChecker;
+import io.stele.sim.check.RegisterChecker;
+import io.stele.sim.check.Result;
+import io.stele.sim.check.Violation;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/**
+ * A few rows that all clients read, write, delete and compare and set: each row is linearizable. No
+ * value is written twice.
+ */
+public final class Registers implements Workload {
+  private static final Column VALUE = Column.of("f", "value");
+
+  private final int rows;
+  private final Pace pace;
+
+  /** With so many rows. */
+  public Registers(int rows, Pace pace) {
+    this.rows = rows;
+    this.pace = pace;
+  }
+
+  @Override
+  public String name() {
+    return "registers";
+  }
+
+  @Override
+  public void setUp(Stele client) throws IOException {
+    RecordedTable.create(client, TableSchema.of(name(), VALUE.family()), List.of(row(rows / 2)));
+  }
+
+  @Override
+  public void run(WorkloadContext context, int client) throws InterruptedException {
+    Optional<RecordedTable> opened = RecordedTable.open(context, client, name());
+    RandomGenerator random = context.random();
+    Map<Bytes, Bytes> lastSeen = new HashMap<>();
+    for (int i = 0; opened.isPresent() && !context.isOver(); i++) {
+      RecordedTable table = opened.get();
+      Bytes row = row(random.nextInt(rows));
+      Bytes value = Bytes.of(client + "-" + i);
+      int choice = random.nextInt(100);
+      if (choice < 40) {
+        lastSeen.remove(row);
+        table
+            .readRow(row)
+            .flatMap(found -> found.cell(VALUE.family(), VALUE.qualifier()))
+            .ifPresent(cell -> lastSeen.put(row, cell.value()));
+      } else if (choice < 70) {
+        table.mutate(new Action.Write(row, value), put(row, value));
+        lastSeen.put(row, value);
+      } else if (choice < 75) {
+        table.mutate(new Action.Delete(row), Mutation.of(row).deleteRow());
+        lastSeen.remove(row);
+      } else {
+        compareAndSet(table, row, Optional.ofNullable(lastSeen.get(row)), value);
+        lastSeen.put(row, value);
+      }
+      pace.pause(context);
+    }
+  }
+
+  private static void compareAndSet(
+      RecordedTable table, Bytes row, Optional<Bytes> expected, Bytes value)
+      throws InterruptedException {
+    Mutation put = put(row, value);
+    CheckAndMutate operation =
+        expected
+            .map(old -> CheckAndMutate.ifAny(Filter.newestIs(VALUE, old), put))
+            .orElseGet(() -> CheckAndMutate.ifNone(new Filter.ColumnIs(VALUE), put));
+    table.call(
+        new Action.CompareAndSet(row, expected, value),
+        () -> {
+          boolean held = table.table().checkAndMutate(operation);
+          return new Result.Matched(held == expected.isPresent());
+        });
+  }
+
+  private static Mutation put(Bytes row, Bytes value) {
+    return Mutation.of(row).put(VALUE.family(), VALUE.qualifier(), value);
+  }
+
+  @Override
+  public void readBack(WorkloadContext context) throws InterruptedException {
+    List<RecordedTable.ReadBack> reads = new ArrayList<>();
+    for (int i = 0; i < rows; i++) {
+      Bytes row = row(i);
+      reads.add(table -> table.read(row));
+    }
+    RecordedTable.readBack(context, name(), reads);
+  }
+
+  @Override
+  public List<Violation> check(List<Call> calls) {
+    List<Violation> violations =
+        new ArrayList<>(RegisterChecker.check(calls, RegisterChecker.STEPS_MAX));
+    violations.addAll(CallChecker.checkReadBack(calls));
+    return violations;
+  }
+
+  private static Bytes row(int number) {
+    return Bytes.of("register" + (char) ('a' + number));
+  }
+}

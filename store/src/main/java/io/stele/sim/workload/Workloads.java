@@ -1,0 +1,25 @@
+package io.stele.sim.workload;
+
+import java.util.List;
+
+/** The workloads there are, in sizes that suit half a minute and some eight clients. */
+public final class Workloads {
+  private static final int REGISTERS = 4;
+  private static final int COUNTERS = 3;
+  private static final int ATOMIC_ROWS = 6;
+  private static final int NODES_MAX = 200;
+  private static final int ROWS_MAX = 50;
+  private static final int VALUE_BYTES = 500;
+
+  private Workloads() {}
+
+  /** All of them, each working at {@code pace}. */
+  public static List<Workload> all(Pace pace) {
+    return List.of(
+        new Counters(COUNTERS, pace),
+        new Registers(REGISTERS, pace),
+        new LinkedLists(NODES_MAX, pace),
+        new AtomicRows(ATOMIC_ROWS, pace),
+        new CompleteScans(ROWS_MAX, VALUE_BYTES, pace));
+  }
+}
