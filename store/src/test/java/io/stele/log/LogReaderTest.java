@@ -279,7 +279,7 @@ class LogReaderTest {
         .extracting(CorruptionException::offset)
         .containsExactly((long) ends.get(1), (long) ends.get(3));
     assertThat(lines)
-        .anyMatch(line -> line.contains("segment 3 (META) of " + SERVER))
+        .anyMatch(line -> line.contains("segment 3 (system) of " + SERVER))
         .anyMatch(line -> line.contains("after segment 2 acknowledged up to 4711"))
         .anyMatch(line -> line.contains("sequence 300") && line.contains("cells 1"))
         .anyMatch(line -> line.startsWith("damaged: "));
