@@ -1,6 +1,7 @@
 package io.stele.client;
 
 import io.stele.config.Keys;
+import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableCodec;
@@ -159,7 +160,7 @@ public final class Admin {
 
   /** The schemas of all tables, by name. */
   public List<TableSchema> listTables() throws IOException {
-    return connection.schemas().all().stream()
+    return connection.schemas().list().tables().stream()
         .filter(table -> table.state() == StoredTable.State.READY)
         .map(StoredTable::schema)
         .sorted(Comparator.comparing(TableSchema::name))
@@ -208,7 +209,7 @@ public final class Admin {
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     while (true) {
       Exception failure;
-      Optional<Address> master = ServerInfo.master(connection.locks());
+      Optional<Address> master = MasterInfo.address(connection.locks());
       if (master.isEmpty()) {
         failure = SteleException.retryLater("no master is active");
       } else {

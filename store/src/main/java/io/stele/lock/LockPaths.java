@@ -6,11 +6,8 @@ import io.stele.model.TableId;
 
 /** The nodes of the lock service that Stele uses, relative to {@code /stele/<cluster>}. */
 public final class LockPaths {
-  /** The master's lock: whoever holds it is the master. */
+  /** The master's lock: whoever holds it is the master; its data say where it serves. */
   public static final String MASTER = "master";
-
-  /** The active master's address. */
-  public static final String MASTER_ADDRESS = "master-address";
 
   /** Above the locks of the tablet servers. */
   public static final String SERVERS = "servers";

@@ -16,13 +16,13 @@ import java.util.TreeSet;
  * What to do next, as a pure function of a snapshot: no I/O, no clock, the same answer to the same
  * snapshot. Its cost grows with tablets times the logarithm of servers.
  *
- * <p>The root tablet comes first; METADATA's tablets when it is served; all others when all of
- * those are. Tablets nobody has go to the servers that have the fewest, the largest first, so that
- * number and size even out; what is served stays where it is. Servers that drain get none, unless
- * only such are left, and then only METADATA's.
+ * <p>The root tablet comes first; METADATA's tablets when it is served; each other tablet when the
+ * METADATA tablet with its record is. Tablets nobody has go to the servers that have the fewest,
+ * the largest first, so that number and size even out; what is served stays where it is. Servers
+ * that drain get none, unless only such are left, and then only METADATA's.
  */
 final class AssignmentPlanner {
-  /** How far the cluster is up. */
+  /** What a tablet holds; the earlier ones are loaded first. */
   private enum Level {
     ROOT,
     METADATA,
@@ -69,10 +69,10 @@ final class AssignmentPlanner {
     for (ClusterSnapshot.Server server : snapshot.servers()) {
       (server.draining() ? leaving : lightest).add(loads.get(server.id()));
     }
-    Level reached = reached();
+    ServedMetadata metadata = servedMetadata();
     List<ClusterSnapshot.Tablet> free = new ArrayList<>();
     for (ClusterSnapshot.Tablet tablet : snapshot.tablets()) {
-      if (Level.of(tablet.id()).compareTo(reached) > 0) {
+      if (!metadata.hasRecord(tablet.id(), tablet.row())) {
         continue; // Its record cannot be written yet.
       }
       Optional<ServerId> server = tablet.assignment().server();
@@ -98,25 +98,21 @@ final class AssignmentPlanner {
                     (id, load) -> new Load(load.tablets() + 1, load.bytes() + tablet.bytes(), id)));
   }
 
-  /** The highest level whose tablets may be loaded: everything below it is served. */
-  private Level reached() {
+  private ServedMetadata servedMetadata() {
     boolean rootServed = false;
-    boolean metadataSeen = false;
-    boolean metadataServed = true;
+    List<ServedMetadata.Part> parts = new ArrayList<>();
     for (ClusterSnapshot.Tablet tablet : snapshot.tablets()) {
       switch (Level.of(tablet.id())) {
         case ROOT -> rootServed = isServed(tablet);
         case METADATA -> {
-          metadataSeen = true;
-          metadataServed &= isServed(tablet);
+          if (isServed(tablet)) {
+            parts.add(new ServedMetadata.Part(tablet.id(), tablet.extent()));
+          }
         }
         case TABLES -> {}
       }
     }
-    if (!rootServed) {
-      return Level.ROOT;
-    }
-    return metadataSeen && metadataServed ? Level.TABLES : Level.METADATA;
+    return new ServedMetadata(rootServed, parts);
   }
 
   private boolean isServed(ClusterSnapshot.Tablet tablet) {

@@ -1,6 +1,8 @@
 package io.stele.master;
 
 import io.stele.metadata.Assignment;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
@@ -12,7 +14,7 @@ import java.util.Set;
  *
  * @param servers those that hold their locks
  * @param fenced servers of which it is certain that they can write nothing any more
- * @param tablets those whose records could be read
+ * @param tablets as their records were read last
  * @param dropping tables whose tablets are to go
  */
 record ClusterSnapshot(
@@ -34,7 +36,9 @@ record ClusterSnapshot(
   /**
    * A tablet.
    *
+   * @param row the key of its row in METADATA
+   * @param extent its rows
    * @param bytes of its SSTables
    */
-  record Tablet(TabletId id, Assignment assignment, long bytes) {}
+  record Tablet(TabletId id, Bytes row, RowRange extent, Assignment assignment, long bytes) {}
 }

@@ -3,16 +3,19 @@ package io.stele.master;
 import io.stele.config.ClusterConfig;
 import io.stele.lock.Election;
 import io.stele.lock.Lock;
+import io.stele.lock.LockLostException;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
-import io.stele.lock.VersionedData;
-import io.stele.model.Bytes;
+import io.stele.metadata.MasterInfo;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.Transport;
 import java.io.Closeable;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.HexFormat;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
@@ -29,9 +32,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class Master implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(Master.class);
+  private static final Duration PUBLISH_AGAIN = Duration.ofSeconds(1);
 
   private final Environment environment;
   private final ClusterConfig cluster;
+  private final String process; // Tells the lock's holders apart.
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
   // Guarded by this.
@@ -58,6 +63,10 @@ public final class Master implements Closeable {
   private Master(Environment environment) {
     this.environment = environment;
     this.cluster = ClusterConfig.of(environment.conf());
+    this.process =
+        environment.transport().host()
+            + "_"
+            + HexFormat.of().toHexDigits(environment.runtime().random().nextLong());
   }
 
   /** Stands for election. */
@@ -68,17 +77,16 @@ public final class Master implements Closeable {
   }
 
   private void stand() {
-    String name = environment.transport().host() + " " + ProcessHandle.current().pid();
     Election standing =
         Election.stand(
             environment.locks(),
             LockPaths.MASTER,
-            Bytes.of(name),
+            new MasterInfo(process, Optional.empty()).encode(),
             new Election.Candidate() {
               @Override
               public void elected(Lock lock) {
                 // The lock service waits for the thread it calls this on.
-                environment.runtime().start("master-start", () -> begin());
+                environment.runtime().start("master-start", () -> begin(lock));
               }
 
               @Override
@@ -95,7 +103,7 @@ public final class Master implements Closeable {
     standing.close(); // It was elected and has failed already.
   }
 
-  private void begin() {
+  private void begin(Lock lock) {
     try {
       LOG.info("Elected: this is the master of cluster {} now", cluster.name());
       ActiveMaster begun = ActiveMaster.begin(environment, cluster, this::end);
@@ -110,31 +118,28 @@ public final class Master implements Closeable {
         return;
       }
       Address address = address().orElseThrow();
-      publish(address);
+      publish(lock, new MasterInfo(process, Optional.of(address)));
       LOG.info("The master serves at {}", address);
     } catch (IOException | RuntimeException | Error e) {
       end(e);
     }
   }
 
-  private void publish(Address address) throws IOException {
-    LockService locks = environment.locks();
-    Bytes data = Bytes.of(address.toString());
+  /** Writes the address into the lock's own node, so that it is this master's or nobody's. */
+  private void publish(Lock lock, MasterInfo serving) throws IOException {
     while (true) {
-      Optional<VersionedData> old = locks.read(LockPaths.MASTER_ADDRESS);
-      if (old.isPresent()) {
-        if (locks.write(LockPaths.MASTER_ADDRESS, data, old.get().version()).isPresent()) {
-          return;
-        }
-        continue; // An earlier master wrote its own just now; that one is over.
+      try {
+        lock.update(serving.encode());
+        return;
+      } catch (LockLostException e) {
+        throw e;
+      } catch (IOException e) {
+        LOG.warn("Cannot publish the master's address yet: {}", e.toString());
       }
       try {
-        locks.create(LockPaths.MASTER_ADDRESS, data);
-        return;
-      } catch (SteleException e) {
-        if (locks.read(LockPaths.MASTER_ADDRESS).isEmpty()) {
-          throw e;
-        }
+        environment.runtime().sleep(PUBLISH_AGAIN);
+      } catch (InterruptedException e) {
+        throw Futures.interrupted(e, "publishing the master's address");
       }
     }
   }

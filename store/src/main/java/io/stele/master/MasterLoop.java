@@ -7,6 +7,7 @@ import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -15,6 +16,7 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -52,9 +54,11 @@ final class MasterLoop implements Runnable {
   private volatile View view = new View(Map.of(), Map.of());
 
   private boolean bootstrapped;
-  private boolean tablesRead;
+  private boolean fullDue;
   private boolean resumeDue;
-  private Map<Bytes, TabletRecord> tableRecords = new TreeMap<>();
+  private List<TabletRecord> metadataRecords = List.of();
+  private final Map<Bytes, TabletRecord> tableRecords = new TreeMap<>();
+  private final Set<TabletId> readInFull = new HashSet<>(); // Tablets of METADATA.
   private long nextFullReadNanos;
   private final Map<TabletId, Sent> sent = new TreeMap<>();
 
@@ -70,8 +74,7 @@ final class MasterLoop implements Runnable {
   record View(Map<ServerId, ServerInfo> live, Map<TabletId, TabletRecord> tablets) {
     /** Whether a live server serves the tablet. */
     boolean isServed(TabletRecord record) {
-      return record.assignment().state() == Assignment.State.LOADED
-          && record.assignment().server().filter(live::containsKey).isPresent();
+      return MasterLoop.isServed(record, live);
     }
   }
 
@@ -118,7 +121,6 @@ final class MasterLoop implements Runnable {
         }
         LOG.warn("The master could not do all it had to; it goes on: {}", e.toString());
         LOG.debug("Why", e);
-        wake.lookAtAll();
         pause = FAILED;
       }
       try {
@@ -134,69 +136,109 @@ final class MasterLoop implements Runnable {
    *
    * @return whether something is under way that will change soon
    */
-  private boolean step() throws IOException {
-    boolean full = wake.takeAll() || runtime.nanoTime() - nextFullReadNanos >= 0;
+  boolean step() throws IOException {
+    boolean full = wake.takeAll() | fullDue || runtime.nanoTime() - nextFullReadNanos >= 0;
+    fullDue = true; // Unless this step comes to its end.
     servers.refresh(full);
     Map<ServerId, ServerInfo> live = servers.live();
-    Set<TableId> dropping = tables.dropping();
     requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
 
-    Map<TabletId, TabletRecord> known = new TreeMap<>();
     TabletRecord root =
         records.readRoot().orElseThrow(() -> new IOException("the root tablet has no record"));
-    known.put(root.id(), root);
-    if (served(root, live)) {
+    boolean rootServed = isServed(root, live);
+    if (rootServed) {
       if (!bootstrapped) {
         Bootstrap.finish(records);
         bootstrapped = true;
       }
-      List<TabletRecord> metadata = records.readAll(TableId.METADATA);
-      metadata.forEach(record -> known.put(record.id(), record));
-      if (metadata.stream().allMatch(record -> served(record, live))) {
-        readTables(full || !tablesRead, live, dropping);
-      } else {
-        tablesRead &= !full;
-      }
-    } else {
-      tablesRead &= !full;
+      metadataRecords = records.readUndamaged(TableId.METADATA);
     }
+    ServedMetadata metadata = servedMetadata(rootServed, live);
+    resumeDue |= full;
+    if (resumeDue) {
+      resumeDue = !tables.resume();
+    }
+    Set<TableId> dropping = tables.dropping();
+    boolean complete = readTables(full, metadata, live, dropping);
+
+    Map<TabletId, TabletRecord> known = new TreeMap<>();
+    known.put(root.id(), root);
+    metadataRecords.forEach(record -> known.put(record.id(), record));
     tableRecords.values().forEach(record -> known.put(record.id(), record));
     known.values().forEach(record -> record.assignment().server().ifPresent(servers::named));
     sent.keySet().retainAll(known.keySet());
     view = new View(live, known);
 
     List<Action> actions = AssignmentPlanner.plan(snapshot(live, known, dropping));
-    for (Action action : actions) {
-      act(action, known.get(action.tablet()), live);
-    }
-    boolean cleaned = tables.clean();
-    return !actions.isEmpty() || cleaned || servers.isFencing();
+    complete &= act(actions, metadata);
+    boolean moved = tables.goOn(metadata::hasRecords);
+    fullDue = !complete;
+    return !complete || !actions.isEmpty() || moved || servers.isFencing();
   }
 
-  private static boolean served(TabletRecord record, Map<ServerId, ServerInfo> live) {
+  private static boolean isServed(TabletRecord record, Map<ServerId, ServerInfo> live) {
     return record.assignment().state() == Assignment.State.LOADED
         && record.assignment().server().filter(live::containsKey).isPresent();
   }
 
-  private void readTables(boolean full, Map<ServerId, ServerInfo> live, Set<TableId> dropping)
-      throws IOException {
-    resumeDue |= full;
-    if (resumeDue) {
-      resumeDue = !tables.resume();
+  private ServedMetadata servedMetadata(boolean rootServed, Map<ServerId, ServerInfo> live) {
+    return new ServedMetadata(
+        rootServed,
+        metadataRecords.stream()
+            .filter(record -> isServed(record, live))
+            .map(record -> new ServedMetadata.Part(record.id(), record.extent()))
+            .toList());
+  }
+
+  /**
+   * Reads the records of the tables, as far as METADATA is served: all that were not read since the
+   * last full look, of the others only those on their way.
+   *
+   * @return whether everything that was tried could be read
+   */
+  private boolean readTables(
+      boolean full,
+      ServedMetadata metadata,
+      Map<ServerId, ServerInfo> live,
+      Set<TableId> dropping) {
+    long start = runtime.nanoTime();
+    if (full) {
+      readInFull.clear();
+    }
+    boolean complete = true;
+    for (List<ServedMetadata.Part> run : metadata.runs()) {
+      try {
+        if (run.stream().allMatch(part -> readInFull.contains(part.id()))) {
+          readAgain(ServedMetadata.rows(run), live, dropping);
+        } else {
+          readAll(ServedMetadata.rows(run));
+          run.forEach(part -> readInFull.add(part.id()));
+        }
+      } catch (IOException | SteleException e) {
+        LOG.warn(
+            "METADATA's rows {} cannot be read now: {}", ServedMetadata.rows(run), e.toString());
+        complete = false;
+      }
     }
     if (full) {
-      long start = runtime.nanoTime();
-      Map<Bytes, TabletRecord> all = new TreeMap<>();
-      records.readAllTables().forEach(record -> all.put(record.row(), record));
-      tableRecords = all;
-      tablesRead = true;
       long took = runtime.nanoTime() - start;
       nextFullReadNanos =
           start + Math.max(FULL_READ_EVERY.toNanos(), Math.multiplyExact(took, FULL_READ_SHARE));
-      return;
     }
+    return complete;
+  }
+
+  private void readAll(RowRange rows) throws IOException {
+    List<TabletRecord> now = records.readUndamaged(rows);
+    tableRecords.keySet().removeIf(rows::contains);
+    now.forEach(record -> tableRecords.put(record.row(), record));
+  }
+
+  private void readAgain(RowRange rows, Map<ServerId, ServerInfo> live, Set<TableId> dropping)
+      throws IOException {
     for (TabletRecord record : new ArrayList<>(tableRecords.values())) {
-      if (!served(record, live) || dropping.contains(record.id().table())) {
+      if (rows.contains(record.row())
+          && (!isServed(record, live) || dropping.contains(record.id().table()))) {
         Optional<TabletRecord> now = records.read(record.id().table(), record.row());
         if (now.isPresent()) {
           tableRecords.put(record.row(), now.get());
@@ -219,52 +261,75 @@ final class MasterLoop implements Runnable {
             .map(
                 record ->
                     new ClusterSnapshot.Tablet(
-                        record.id(), record.assignment(), record.fileBytes()))
+                        record.id(),
+                        record.row(),
+                        record.extent(),
+                        record.assignment(),
+                        record.fileBytes()))
             .toList(),
         dropping);
   }
 
-  private void act(Action action, TabletRecord record, Map<ServerId, ServerInfo> live)
-      throws IOException {
-    try {
-      ServerId server = action.server();
-      switch (action.kind()) {
-        case ASSIGN -> {
-          TabletRecord assigned = records.assign(record, server);
-          LOG.info("{} is to be loaded by {}", record.id(), server);
-          remember(assigned);
-          load(assigned, server, live);
-        }
-        case LOAD -> {
-          Sent last = sent.get(record.id());
-          if (last == null
-              || last.epoch() != record.assignment().epoch()
-              || runtime.nanoTime() - last.nanos() > LOAD_AGAIN.toNanos()) {
-            load(record, server, live);
-          }
-        }
-        case RELEASE -> {
-          remember(records.release(record, "released from " + server));
-          LOG.info("{} is taken from {}, which is fenced", record.id(), server);
-          wake.look();
-        }
-        case DISCARD -> requests.discard(server, live.get(server), record);
+  /**
+   * Carries the actions out. Where a record cannot be written now, the others that are in the same
+   * tablet of METADATA are left to the next step.
+   *
+   * @return whether nothing was left
+   */
+  private boolean act(List<Action> actions, ServedMetadata metadata) throws IOException {
+    boolean complete = true;
+    Set<Optional<TabletId>> away = new HashSet<>();
+    for (Action action : actions) {
+      TabletRecord record = view.tablets().get(action.tablet());
+      Optional<TabletId> home =
+          record.id().table().isSystem() ? Optional.empty() : metadata.home(record.row());
+      if (away.contains(home)) {
+        continue;
       }
-    } catch (RecordChangedException e) {
-      LOG.debug("{} was changed meanwhile", record, e);
-      wake.lookAtAll(); // Somebody was faster; the next look shows how it is.
-    } catch (SteleException e) {
-      if (e.code() == SteleException.Code.RETRY_LATER) {
-        throw e; // METADATA is away: what else there is to do would only wait for it too.
+      try {
+        act(action, record);
+      } catch (RecordChangedException e) {
+        LOG.debug("{} was changed meanwhile", record, e);
+        complete = false; // Somebody was faster; the next look shows how it is.
+      } catch (IOException | SteleException e) {
+        LOG.warn("{} could not be carried out; other tablets go on: {}", action, e.toString());
+        complete = false;
+        if (!(e instanceof SteleException known)
+            || known.code() == SteleException.Code.RETRY_LATER) {
+          away.add(home); // What else there is to do in it would only wait, too.
+        }
       }
-      LOG.warn("{} could not be carried out; other tablets go on: {}", action, e.toString());
-      wake.lookAtAll();
+    }
+    return complete;
+  }
+
+  private void act(Action action, TabletRecord record) throws IOException {
+    if (action instanceof Action.Assign assign) {
+      TabletRecord assigned = records.assign(record, assign.server());
+      LOG.info("{} is to be loaded by {}", record.id(), assign.server());
+      remember(assigned);
+      load(assigned, assign.server());
+    } else if (action instanceof Action.Load load) {
+      Sent last = sent.get(record.id());
+      if (last == null
+          || last.epoch() != record.assignment().epoch()
+          || runtime.nanoTime() - last.nanos() > LOAD_AGAIN.toNanos()) {
+        load(record, load.server());
+      }
+    } else if (action instanceof Action.Release release) {
+      remember(records.release(record, "released from " + release.server()));
+      LOG.info("{} is taken from {}, which is fenced", record.id(), release.server());
+      wake.look();
+    } else if (action instanceof Action.Discard discard) {
+      requests.discard(discard.server(), view.live().get(discard.server()), record);
+    } else {
+      throw new IllegalStateException("the master does not know how to " + action);
     }
   }
 
-  private void load(TabletRecord record, ServerId server, Map<ServerId, ServerInfo> live) {
+  private void load(TabletRecord record, ServerId server) {
     sent.put(record.id(), new Sent(record.assignment().epoch(), runtime.nanoTime()));
-    requests.load(server, live.get(server), record);
+    requests.load(server, view.live().get(server), record);
   }
 
   private void remember(TabletRecord record) {

@@ -184,7 +184,7 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           ListTablesResponseProto.Builder all = ListTablesResponseProto.newBuilder();
-          tables.schemas().all().stream()
+          tables.schemas().list().tables().stream()
               .filter(table -> table.state() == StoredTable.State.READY)
               .sorted((a, b) -> a.schema().name().compareTo(b.schema().name()))
               .forEach(table -> all.addTables(message(table)));
@@ -206,7 +206,7 @@ final class MasterRequests implements MasterProtocol {
               ClusterStatusResponseProto.newBuilder()
                   .setTables(
                       (int)
-                          tables.schemas().all().stream()
+                          tables.schemas().list().tables().stream()
                               .filter(table -> table.state() == StoredTable.State.READY)
                               .count())
                   .setTablets(view.tablets().size())

@@ -188,35 +188,42 @@ final class ServerWatch implements AutoCloseable {
   }
 
   private void step(Fencing begun) {
+    boolean done = false;
     try {
-      switch (stage(begun)) {
-        case LEASE -> {
-          if (hasLock(begun.server)) {
-            LOG.info("Tablet server {} has its lock: it was just starting", begun.server);
-            synchronized (this) {
-              spare(begun.server);
-            }
-            wake.look();
-          } else if (doom(begun)) {
-            takeLog(begun);
-          }
-        }
-        case LOG -> takeLog(begun);
-        case LOCK -> takeLock(begun);
-        case LATE_LEASE -> end(begun);
-      }
-    } catch (IOException | RuntimeException | Error e) {
-      boolean ends;
-      synchronized (this) {
-        ends = closed;
-      }
-      if (ends) {
+      takeStep(begun);
+      done = true;
+    } catch (IOException | RuntimeException e) {
+      if (isClosed()) {
         LOG.debug("This master ends; the next one fences {}", begun.server, e);
-        return;
+      } else {
+        LOG.warn("Cannot fence tablet server {} yet", begun.server, e);
       }
-      LOG.warn("Cannot fence tablet server {} yet", begun.server, e);
-      goOn(begun, stage(begun), RETRY);
+    } finally {
+      if (!done) {
+        goOn(begun, stage(begun), RETRY);
+      }
     }
+  }
+
+  private void takeStep(Fencing begun) throws IOException {
+    switch (stage(begun)) {
+      case LEASE -> {
+        if (hasLock(begun.server)) {
+          LOG.info("Tablet server {} has its lock: it was just starting", begun.server);
+          spare(begun.server);
+          wake.look();
+        } else if (doom(begun)) {
+          takeLog(begun);
+        }
+      }
+      case LOG -> takeLog(begun);
+      case LOCK -> takeLock(begun);
+      case LATE_LEASE -> end(begun);
+    }
+  }
+
+  private synchronized boolean isClosed() {
+    return closed;
   }
 
   private synchronized Stage stage(Fencing begun) {

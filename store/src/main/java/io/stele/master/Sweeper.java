@@ -7,6 +7,7 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.runtime.ProcessRuntime;
@@ -83,8 +84,9 @@ final class Sweeper {
   private int sweepAll() throws IOException {
     List<Path> fencedLogs = list(layout.recovery()).stream().map(FileStatus::getPath).toList();
     List<TableId> tables = new ArrayList<>(List.of(TableId.ROOT, TableId.METADATA));
-    boolean settled = true;
-    for (StoredTable table : schemas.all()) {
+    Schemas.Listing listing = schemas.list();
+    boolean settled = listing.damaged().isEmpty();
+    for (StoredTable table : listing.tables()) {
       if (table.state() == StoredTable.State.READY) {
         tables.add(table.id());
       } else {
@@ -95,7 +97,14 @@ final class Sweeper {
     Set<ServerId> named = new HashSet<>();
     for (TableId table : tables) {
       List<FileStatus> files = files(table);
-      List<TabletRecord> mark = records.readAll(table);
+      List<TabletRecord> mark;
+      try {
+        mark = records.readAll(table);
+      } catch (CorruptionException e) {
+        LOG.error("Table {} is not swept, nor are logs", table, e);
+        settled = false;
+        continue;
+      }
       if (!TabletRecords.tile(mark)) {
         LOG.info("Table {} was split while it was swept: next time, then", table);
         settled = false;

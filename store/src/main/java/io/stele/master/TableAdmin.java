@@ -21,13 +21,14 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Predicate;
 import org.apache.hadoop.fs.FileSystem;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Tables coming and going, each in steps that can be repeated (see {@link Schemas}): a step that
- * failed, or a master that ended between two, is made up for by {@link #resume} and {@link #clean}.
+ * failed, or a master that ended between two, is made up for by {@link #resume} and {@link #goOn}.
  *
  * <p>One change is made at a time. Requests wait for their turn; the master's loop ({@link
  * #resume}, {@link #clean}) never does, but tries again at its next step. Safe for use by any
@@ -41,6 +42,7 @@ final class TableAdmin {
   private final FileSystem fs;
   private final Layout layout;
   private final Lock changing;
+  private final Map<TableId, StoredTable> creating = new TreeMap<>(); // Guarded by changing.
   private final Map<TableId, StoredTable> dropping = new TreeMap<>(); // Guarded by this.
 
   TableAdmin(
@@ -135,7 +137,8 @@ final class TableAdmin {
   }
 
   /**
-   * Goes on with what was begun earlier, by this master or another.
+   * Looks which tables were begun or dropped earlier, by this master or another, and are not done;
+   * {@link #goOn} sees to them.
    *
    * @return false where a change is under way: try again
    */
@@ -144,16 +147,10 @@ final class TableAdmin {
       return false;
     }
     try {
-      for (StoredTable table : schemas.all()) {
+      for (StoredTable table : schemas.list().tables()) {
         switch (table.state()) {
           case READY -> {}
-          case CREATING -> {
-            try {
-              finish(table);
-            } catch (SteleException e) {
-              LOG.warn("Table {} cannot be created yet: {}", table.schema().name(), e.getMessage());
-            }
-          }
+          case CREATING -> creating.put(table.id(), table);
           case DROPPING -> goesOnDropping(table);
         }
       }
@@ -176,28 +173,58 @@ final class TableAdmin {
   }
 
   /**
-   * Removes the records of tablets of dropped tables that nobody has any more, and what else there
-   * is of a table once none is left. Does nothing while a change is under way.
+   * Finishes tables that were begun, and removes what is left of dropped ones: the records of
+   * tablets that nobody has any more, and the rest once none is left. Does nothing while a change
+   * is under way.
    *
-   * @return whether something was removed
+   * @param reachable whether a table's records can be read and written; others wait
+   * @return whether something was done
    */
-  boolean clean() throws IOException {
-    List<StoredTable> going;
-    synchronized (this) {
-      going = List.copyOf(dropping.values());
-    }
-    if (going.isEmpty() || !changing.tryLock()) {
+  boolean goOn(Predicate<TableId> reachable) {
+    if (!changing.tryLock()) {
       return false;
     }
     try {
-      boolean removed = false;
-      for (StoredTable table : going) {
-        removed |= clean(table);
+      boolean done = false;
+      for (StoredTable table : List.copyOf(creating.values())) {
+        done |= reachable.test(table.id()) && tried(table, this::finishLater);
       }
-      return removed;
+      List<StoredTable> going;
+      synchronized (this) {
+        going = List.copyOf(dropping.values());
+      }
+      for (StoredTable table : going) {
+        done |= reachable.test(table.id()) && tried(table, this::clean);
+      }
+      return done;
     } finally {
       changing.unlock();
     }
+  }
+
+  /** One step of one table. */
+  @FunctionalInterface
+  private interface Step {
+    boolean take(StoredTable table) throws IOException;
+  }
+
+  private static boolean tried(StoredTable table, Step step) {
+    try {
+      return step.take(table);
+    } catch (IOException | SteleException e) {
+      LOG.warn(
+          "Table {} ({}) stays {} for now", table.schema().name(), table.id(), table.state(), e);
+      return false;
+    }
+  }
+
+  private boolean finishLater(StoredTable begun) throws IOException {
+    creating.remove(begun.id()); // Whatever comes of it, the next look finds it if it is not done.
+    Optional<StoredTable> table = schemas.table(begun.id());
+    if (table.isPresent() && table.get().state() == StoredTable.State.CREATING) {
+      finish(table.get());
+    }
+    return true;
   }
 
   private boolean clean(StoredTable table) throws IOException {

@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -122,20 +123,31 @@ final class TabletServers implements AutoCloseable {
       }
       queue.callers++;
     }
-    callers.execute(() -> callAll(server));
+    goOn(server);
   }
 
-  private void callAll(Address server) {
-    for (Request next = next(server); next != null; next = next(server)) {
-      try {
-        call(server, next.call());
-      } catch (IOException | RuntimeException | Error e) {
-        LOG.info("Asked to {}: {}", next.what(), e.toString());
-      } finally {
-        synchronized (this) {
-          underWay.remove(next.tablet());
-        }
+  private void callNext(Address server) {
+    Request next = next(server);
+    if (next == null) {
+      return;
+    }
+    try {
+      call(server, next.call());
+    } catch (IOException | RuntimeException e) {
+      LOG.info("Asked to {}: {}", next.what(), e.toString());
+    } finally {
+      synchronized (this) {
+        underWay.remove(next.tablet());
       }
+      goOn(server); // At the end of the queue, so that all servers have their turn.
+    }
+  }
+
+  private void goOn(Address server) {
+    try {
+      callers.execute(() -> callNext(server));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("The master ends", e);
     }
   }
 

@@ -5,6 +5,7 @@ import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
+import io.stele.model.CorruptionException;
 import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
 import io.stele.model.SteleException;
@@ -20,6 +21,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The names and schemas of tables, in the lock service.
@@ -38,6 +41,7 @@ public final class Schemas {
   /** The schema of METADATA. */
   public static final TableSchema METADATA_SCHEMA = system("stele.metadata", 64L << 20);
 
+  private static final Logger LOG = LoggerFactory.getLogger(Schemas.class);
   private static final String TABLE_IDS = "table-ids";
   private static final int METADATA_BLOCK_BYTES = 8 << 10;
   private static final int EVENTS_KEPT = 50;
@@ -106,13 +110,32 @@ public final class Schemas {
                     "there is no table " + Bytes.of(name) + "; `stele table list` shows them all"));
   }
 
-  /** All tables in the lock service, in whatever state. */
-  public List<StoredTable> all() throws IOException {
-    List<StoredTable> tables = new ArrayList<>();
-    for (String id : locks.children(LockPaths.TABLES)) {
-      table(new TableId(id)).ifPresent(tables::add);
+  /**
+   * What the lock service holds of tables.
+   *
+   * @param tables in whatever state
+   * @param damaged the names of nodes that cannot be read as tables
+   */
+  public record Listing(List<StoredTable> tables, List<String> damaged) {
+    public Listing {
+      tables = List.copyOf(tables);
+      damaged = List.copyOf(damaged);
     }
-    return tables;
+  }
+
+  /** All tables in the lock service; a damaged one is logged and does not hide the others. */
+  public Listing list() throws IOException {
+    List<StoredTable> tables = new ArrayList<>();
+    List<String> damaged = new ArrayList<>();
+    for (String id : locks.children(LockPaths.TABLES)) {
+      try {
+        table(new TableId(id)).ifPresent(tables::add);
+      } catch (IllegalArgumentException | CorruptionException e) {
+        LOG.error("{}/{} in the lock service is no table", LockPaths.TABLES, id, e);
+        damaged.add(id);
+      }
+    }
+    return new Listing(tables, damaged);
   }
 
   /**

@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a tablet server's lock says of it.
@@ -28,6 +30,7 @@ public record ServerInfo(
     Optional<Address> web,
     Optional<String> container,
     boolean draining) {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerInfo.class);
 
   /** A server that takes tablets. */
   public ServerInfo(
@@ -67,21 +70,23 @@ public record ServerInfo(
                 value.getDraining()));
   }
 
-  /** The servers that hold their locks, and what they say of themselves. */
+  /**
+   * The servers that hold their locks, and what they say of themselves. A node that cannot be read
+   * as one is left out and logged.
+   */
   public static Map<ServerId, ServerInfo> all(LockService locks) throws IOException {
     Map<ServerId, ServerInfo> all = new TreeMap<>();
     for (String name : locks.children(LockPaths.SERVERS)) {
-      ServerId server = ServerId.parse(name);
-      Optional<VersionedData> data = locks.read(LockPaths.server(server));
-      if (data.isPresent()) { // Otherwise it went meanwhile.
-        all.put(server, decode(data.get().data(), server));
+      try {
+        ServerId server = ServerId.parse(name);
+        Optional<VersionedData> data = locks.read(LockPaths.server(server));
+        if (data.isPresent()) { // Otherwise it went meanwhile.
+          all.put(server, decode(data.get().data(), server));
+        }
+      } catch (IllegalArgumentException | CorruptionException e) {
+        LOG.error("{}/{} in the lock service is no tablet server", LockPaths.SERVERS, name, e);
       }
     }
     return all;
-  }
-
-  /** Where the active master's control plane listens; empty where there was never one. */
-  public static Optional<Address> master(LockService locks) throws IOException {
-    return locks.read(LockPaths.MASTER_ADDRESS).map(data -> Address.parse(data.data().toUtf8()));
   }
 }

@@ -3,6 +3,7 @@ package io.stele.metadata;
 import io.stele.lock.LockService;
 import io.stele.metadata.TabletRecord.Tentative;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
 import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
@@ -26,6 +27,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads and changes tablet records, wherever they lie: the root tablet's in the lock service,
@@ -43,6 +46,7 @@ import java.util.TreeSet;
  * <p>Safe for use by any number of threads. All calls block.
  */
 public final class TabletRecords {
+  private static final Logger LOG = LoggerFactory.getLogger(TabletRecords.class);
   private static final int PAGE_ROWS = 256;
   private static final int NEIGHBOURS = 16;
 
@@ -110,9 +114,18 @@ public final class TabletRecords {
     return counting(table, rows.start(), rows.end(), Integer.MAX_VALUE);
   }
 
-  /** The records of all tablets of all tables but the root tablet's and METADATA's. */
-  public List<TabletRecord> readAllTables() throws IOException {
-    return counting(new TableId("t"), Bytes.EMPTY, Bytes.EMPTY, Integer.MAX_VALUE);
+  /** Like {@link #readAll}, but without records that are damaged, which are logged. */
+  public List<TabletRecord> readUndamaged(TableId table) throws IOException {
+    RowRange rows = MetadataKeys.table(table);
+    return counting(rowsOf(table), rows, Integer.MAX_VALUE, TabletRecords::decodeUndamaged);
+  }
+
+  /**
+   * The records in {@code rows} of METADATA that count, of whatever tables, without those that are
+   * damaged, which are logged.
+   */
+  public List<TabletRecord> readUndamaged(RowRange rows) throws IOException {
+    return counting(ofTables, rows, Integer.MAX_VALUE, TabletRecords::decodeUndamaged);
   }
 
   /**
@@ -453,21 +466,44 @@ public final class TabletRecords {
     return table.equals(TableId.METADATA) ? ofMetadata : ofTables;
   }
 
-  /**
-   * At least the first {@code enough} records that count in [{@code from}, {@code end}); all where
-   * there are not so many.
-   */
   private List<TabletRecord> counting(TableId table, Bytes from, Bytes end, int enough)
       throws IOException {
-    RecordRows rows = rowsOf(table);
+    return counting(rowsOf(table), new RowRange(from, end), enough, TabletRecords::decode);
+  }
+
+  /** Makes a record of a row. */
+  @FunctionalInterface
+  private interface Decoder {
+    Optional<TabletRecord> decode(Row row) throws CorruptionException;
+  }
+
+  private static Optional<TabletRecord> decode(Row row) throws CorruptionException {
+    return RecordCodec.decode(row, "tablet records");
+  }
+
+  private static Optional<TabletRecord> decodeUndamaged(Row row) {
+    try {
+      return decode(row);
+    } catch (CorruptionException e) {
+      LOG.error("A tablet is left alone, as its record is damaged", e);
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * At least the first {@code enough} records that count in {@code range}; all where there are not
+   * so many.
+   */
+  private static List<TabletRecord> counting(
+      RecordRows rows, RowRange range, int enough, Decoder decoder) throws IOException {
     List<TabletRecord> counting = new ArrayList<>();
     List<TabletRecord> open = new ArrayList<>();
     int limit = enough == Integer.MAX_VALUE ? PAGE_ROWS : NEIGHBOURS;
-    Bytes next = from;
+    Bytes next = range.start();
     while (counting.size() < enough) {
-      List<Row> page = rows.scan(new RowRange(next, end), limit);
+      List<Row> page = rows.scan(new RowRange(next, range.end()), limit);
       for (Row row : page) {
-        RecordCodec.decode(row, table.value() + " records").ifPresent(open::add);
+        decoder.decode(row).ifPresent(open::add);
         if (!open.isEmpty() && open.get(open.size() - 1).tentative().isEmpty()) {
           counting.addAll(Tilings.counting(open));
           open.clear();
@@ -484,7 +520,7 @@ public final class TabletRecords {
   private List<TabletRecord> page(TableId table, RowRange range, int limit) throws IOException {
     List<TabletRecord> records = new ArrayList<>();
     for (Row row : rowsOf(table).scan(range, limit)) {
-      RecordCodec.decode(row, table.value() + " records").ifPresent(records::add);
+      decode(row).ifPresent(records::add);
     }
     return records;
   }

@@ -4,7 +4,7 @@ import io.stele.client.Stele;
 import io.stele.config.ClusterConfig;
 import io.stele.lock.LockService;
 import io.stele.master.Master;
-import io.stele.metadata.ServerInfo;
+import io.stele.metadata.MasterInfo;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.tabletserver.TabletServer;
@@ -243,7 +243,7 @@ public final class SimulatedCluster {
   private void report(ServerId dead) {
     try {
       supervisor.sleep(Duration.ofMillis(random.nextLong(REPORT_MAX_MILLIS)));
-      Optional<Address> master = ServerInfo.master(supervisorLocks);
+      Optional<Address> master = MasterInfo.address(supervisorLocks);
       if (master.isPresent()) {
         supervisorTransport
             .controlPlane()

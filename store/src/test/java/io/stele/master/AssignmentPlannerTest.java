@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Assignment.State;
+import io.stele.metadata.MetadataKeys;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
@@ -36,6 +39,36 @@ class AssignmentPlannerTest {
         .containsExactly(new Action.Assign(USER, A));
     assertThat(plan(servers(A), loaded(TabletId.ROOT, A), loaded(META, A), loaded(USER, A)))
         .isEmpty();
+  }
+
+  @Test
+  void aTabletWaitsForTheTabletOfMetadataWithItsRecordAndForNoOther() {
+    TableId other = new TableId("t2");
+    TabletId unserved = new TabletId(TableId.METADATA, "00000000000000ab");
+    Bytes middle = MetadataKeys.row(other, Bytes.EMPTY);
+    ClusterSnapshot.Tablet lower =
+        new ClusterSnapshot.Tablet(
+            META,
+            MetadataKeys.row(TableId.METADATA, middle),
+            new RowRange(Bytes.EMPTY, middle),
+            Assignment.NEVER.assignedTo(A).loaded(),
+            0);
+    ClusterSnapshot.Tablet upper =
+        new ClusterSnapshot.Tablet(
+            unserved,
+            MetadataKeys.row(TableId.METADATA, Bytes.EMPTY),
+            new RowRange(middle, Bytes.EMPTY),
+            Assignment.NEVER.assignedTo(DEAD).loaded(),
+            0);
+    assertThat(
+            plan(
+                servers(A),
+                loaded(TabletId.ROOT, A),
+                lower,
+                upper,
+                none(USER),
+                none(new TabletId(other, "00000000000000cc"))))
+        .containsExactly(new Action.Assign(USER, A));
   }
 
   @Test
@@ -125,7 +158,7 @@ class AssignmentPlannerTest {
       ServerId on = new ServerId("s" + i % servers, 1, 1);
       put(
           state,
-          new ClusterSnapshot.Tablet(
+          tablet(
               user(i), new Assignment(State.LOADED, Optional.of(on), 1), random.nextInt(1 << 30)));
     }
     int rounds = 0;
@@ -148,7 +181,7 @@ class AssignmentPlannerTest {
         } else {
           after = before.released();
         }
-        put(state, new ClusterSnapshot.Tablet(tablet.id(), after, tablet.bytes()));
+        put(state, tablet(tablet.id(), after, tablet.bytes()));
       }
     }
     Map<ServerId, Integer> counts = new HashMap<>();
@@ -179,15 +212,20 @@ class AssignmentPlannerTest {
     state.put(tablet.id(), tablet);
   }
 
+  private static ClusterSnapshot.Tablet tablet(TabletId id, Assignment assignment, long bytes) {
+    return new ClusterSnapshot.Tablet(
+        id, MetadataKeys.row(id.table(), Bytes.EMPTY), RowRange.ALL, assignment, bytes);
+  }
+
   private static ClusterSnapshot.Tablet none(TabletId tablet) {
-    return new ClusterSnapshot.Tablet(tablet, Assignment.NEVER, 0);
+    return tablet(tablet, Assignment.NEVER, 0);
   }
 
   private static ClusterSnapshot.Tablet assigned(TabletId tablet, ServerId server) {
-    return new ClusterSnapshot.Tablet(tablet, Assignment.NEVER.assignedTo(server), 0);
+    return tablet(tablet, Assignment.NEVER.assignedTo(server), 0);
   }
 
   private static ClusterSnapshot.Tablet loaded(TabletId tablet, ServerId server) {
-    return new ClusterSnapshot.Tablet(tablet, Assignment.NEVER.assignedTo(server).loaded(), 0);
+    return tablet(tablet, Assignment.NEVER.assignedTo(server).loaded(), 0);
   }
 }

@@ -2,6 +2,7 @@ package io.stele.yarn;
 
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
+import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -96,7 +97,7 @@ final class SteleServers implements Servers {
 
   private void tellMaster(ServerId server) throws IOException {
     Address master =
-        ServerInfo.master(locks())
+        MasterInfo.address(locks())
             .orElseThrow(() -> new IOException("there was never a master of this cluster"));
     try (ControlClient<MasterProtocol> client =
         ControlClient.connect(conf, master, MasterProtocol.class, MASTER_TIMEOUT)) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
+import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
@@ -82,8 +83,11 @@ final class SteleServersTest {
   @Test
   void tellsTheMasterOfTheEndOfAServerWhoseLockIsStillThere() throws IOException {
     register("container_1");
-    locks.create(
-        LockPaths.MASTER_ADDRESS, Bytes.of(new Address("localhost", master.port()).toString()));
+    Address address = new Address("localhost", master.port());
+    assertThat(
+            locks.tryLock(
+                LockPaths.MASTER, new MasterInfo("master", Optional.of(address)).encode()))
+        .isPresent();
     servers.exited("container_1");
     assertThat(calls).containsExactly("serverExited " + SERVER);
   }
