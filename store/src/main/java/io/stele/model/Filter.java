@@ -62,7 +62,11 @@ public sealed interface Filter {
     }
   }
 
-  /** A sample of the rows: each is let through with this probability, the same rows each time. */
+  /**
+   * A sample of the rows: each is let through with this probability, the same rows each time. A row
+   * passes where its hash is below {@code probability}: FNV-1a of the key in 64 bits, mixed by the
+   * finisher of MurmurHash3, its upper 53 bits as a fraction of 1.
+   */
   record RowSample(double probability) implements Filter {
     public RowSample {
       if (!(probability >= 0 && probability <= 1)) {

@@ -59,20 +59,28 @@ final class PlainModel {
   void apply(Mutation mutation) {
     Bytes row = mutation.row();
     for (Edit edit : mutation.edits()) {
-      if (edit instanceof Edit.Put put) {
-        versions(row, new Column(put.family(), put.qualifier()))
-            .put(put.timestampMicros(), new Version(put.value(), false));
-      } else if (edit instanceof Edit.DeleteCell delete) {
-        versions(row, new Column(delete.family(), delete.qualifier()))
-            .remove(delete.timestampMicros());
-      } else if (edit instanceof Edit.DeleteColumn delete) {
-        versions(row, new Column(delete.family(), delete.qualifier()))
-            .keySet()
-            .removeIf(delete.range()::contains);
-      } else if (edit instanceof Edit.DeleteFamily delete) {
-        columns(row).keySet().removeIf(column -> column.family().equals(delete.family()));
-      } else {
-        rows.remove(row);
+      switch (edit.kind()) {
+        case PUT -> {
+          Edit.Put put = (Edit.Put) edit;
+          versions(row, new Column(put.family(), put.qualifier()))
+              .put(put.timestampMicros(), new Version(put.value(), false));
+        }
+        case DELETE_CELL -> {
+          Edit.DeleteCell delete = (Edit.DeleteCell) edit;
+          versions(row, new Column(delete.family(), delete.qualifier()))
+              .remove(delete.timestampMicros());
+        }
+        case DELETE_COLUMN -> {
+          Edit.DeleteColumn delete = (Edit.DeleteColumn) edit;
+          versions(row, new Column(delete.family(), delete.qualifier()))
+              .keySet()
+              .removeIf(delete.range()::contains);
+        }
+        case DELETE_FAMILY -> {
+          String family = ((Edit.DeleteFamily) edit).family();
+          columns(row).keySet().removeIf(column -> column.family().equals(family));
+        }
+        case DELETE_ROW -> rows.remove(row);
       }
     }
     columns(row).forEach(this::collect);
@@ -120,27 +128,30 @@ final class PlainModel {
   }
 
   private static boolean isGarbage(GcPolicy policy, Version version, long ageMicros) {
-    if (policy instanceof GcPolicy.MaxVersions) {
-      return version.pushedOut;
-    } else if (policy instanceof GcPolicy.MaxAge age) {
-      return ageMicros > age.age().toNanos() / 1000;
-    } else if (policy instanceof GcPolicy.Union union) {
-      return union.policies().stream().anyMatch(one -> isGarbage(one, version, ageMicros));
-    } else if (policy instanceof GcPolicy.Intersection both) {
-      return both.policies().stream().allMatch(one -> isGarbage(one, version, ageMicros));
-    }
-    return false;
+    return switch (policy.kind()) {
+      case KEEP_ALL -> false;
+      case MAX_VERSIONS -> version.pushedOut;
+      case MAX_AGE -> ageMicros > ((GcPolicy.MaxAge) policy).age().toNanos() / 1000;
+      case UNION ->
+          ((GcPolicy.Union) policy)
+              .policies().stream().anyMatch(one -> isGarbage(one, version, ageMicros));
+      case INTERSECTION ->
+          ((GcPolicy.Intersection) policy)
+              .policies().stream().allMatch(one -> isGarbage(one, version, ageMicros));
+    };
   }
 
   private static int count(GcPolicy policy) {
-    if (policy instanceof GcPolicy.MaxVersions versions) {
-      return versions.count();
-    } else if (policy instanceof GcPolicy.Union union) {
-      return union.policies().stream().mapToInt(PlainModel::count).max().orElse(0);
-    } else if (policy instanceof GcPolicy.Intersection both) {
-      return both.policies().stream().mapToInt(PlainModel::count).max().orElse(0);
-    }
-    return 0;
+    return switch (policy.kind()) {
+      case KEEP_ALL, MAX_AGE -> 0;
+      case MAX_VERSIONS -> ((GcPolicy.MaxVersions) policy).count();
+      case UNION -> count(((GcPolicy.Union) policy).policies());
+      case INTERSECTION -> count(((GcPolicy.Intersection) policy).policies());
+    };
+  }
+
+  private static int count(List<GcPolicy> policies) {
+    return policies.stream().mapToInt(PlainModel::count).max().orElse(0);
   }
 
   private TreeMap<Column, TreeMap<Long, Version>> columns(Bytes row) {

@@ -27,19 +27,21 @@ final class PlainOperations {
    * it.
    */
   static Optional<Evaluated> evaluate(PlainModel queued, RowOperation operation, long nowMicros) {
-    if (operation instanceof CheckAndMutate check) {
-      List<Cell> cells = queued.row(check.row(), nowMicros);
-      boolean holds =
-          !cells.isEmpty() && !RowFilter.of(check.predicate()).apply(check.row(), cells).isEmpty();
-      return Optional.of(
-          new Evaluated(
-              resolve(holds ? check.ifTrue() : check.ifFalse(), nowMicros),
-              holds ? OperationResult.APPLIED : OperationResult.NOT_MATCHED));
-    } else if (operation instanceof ReadModifyWrite change) {
-      return evaluate(queued, change, nowMicros);
-    }
-    return Optional.of(
-        new Evaluated(resolve((Mutation) operation, nowMicros), OperationResult.APPLIED));
+    return switch (operation.kind()) {
+      case MUTATION ->
+          Optional.of(
+              new Evaluated(resolve((Mutation) operation, nowMicros), OperationResult.APPLIED));
+      case CHECK_AND_MUTATE -> {
+        CheckAndMutate check = (CheckAndMutate) operation;
+        List<Cell> cells = queued.row(check.row(), nowMicros);
+        boolean holds = !PlainFilters.apply(check.predicate(), check.row(), cells).isEmpty();
+        yield Optional.of(
+            new Evaluated(
+                resolve(holds ? check.ifTrue() : check.ifFalse(), nowMicros),
+                holds ? OperationResult.APPLIED : OperationResult.NOT_MATCHED));
+      }
+      case READ_MODIFY_WRITE -> evaluate(queued, (ReadModifyWrite) operation, nowMicros);
+    };
   }
 
   private static Optional<Evaluated> evaluate(
@@ -69,7 +71,7 @@ final class PlainOperations {
     }
     Mutation.Builder mutation = Mutation.builder(change.row());
     List<Cell> cells = new ArrayList<>(written.values());
-    cells.sort(RowFilter.ORDER);
+    cells.sort(PlainFilters.ORDER);
     cells.forEach(
         cell ->
             mutation.add(

@@ -3,6 +3,7 @@ package io.stele.tablet;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Column;
+import io.stele.model.Filter;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
@@ -26,7 +27,7 @@ final class PlainQueries {
       if (asked && extent.contains(row.getKey()) && rows.size() < query.rowLimit()) {
         List<Cell> cells = select(query, row.getValue());
         if (query.filter().isPresent() && !cells.isEmpty()) {
-          cells = RowFilter.of(query.filter().get()).apply(row.getKey(), cells);
+          cells = PlainFilters.apply(query.filter().get(), row.getKey(), cells);
         }
         if (!cells.isEmpty()) {
           rows.add(new Row(row.getKey(), cells));
@@ -34,6 +35,15 @@ final class PlainQueries {
       }
     }
     return rows;
+  }
+
+  /** What a filter leaves of rows that were read without it, at most {@code rowLimit} of them. */
+  static List<Row> filtered(List<Row> rows, Filter filter, long rowLimit) {
+    return rows.stream()
+        .map(row -> new Row(row.key(), PlainFilters.apply(filter, row.key(), row.cells())))
+        .filter(row -> !row.cells().isEmpty())
+        .limit(rowLimit)
+        .toList();
   }
 
   private static List<Cell> select(RowQuery query, List<Cell> cells) {

@@ -20,8 +20,10 @@ import io.stele.model.TableSchema;
 import io.stele.model.TimeRange;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
@@ -30,7 +32,21 @@ import java.util.random.RandomGenerator;
 final class RandomData {
   private static final List<String> FAMILIES = List.of("a", "b", "bb");
   private static final List<Bytes> QUALIFIERS =
-      List.of(Bytes.EMPTY, Bytes.of("q"), Bytes.of(new byte[] {'q', 0}), Bytes.of("r"));
+      List.of(
+          Bytes.EMPTY,
+          Bytes.of("q"),
+          Bytes.of(new byte[] {'q', 0}),
+          Bytes.of(new byte[] {'q', (byte) 0xff}),
+          Bytes.of("r"));
+  private static final List<String> ROW_PATTERNS =
+      List.of("r[0-4].*", "r", "r..", "r\\xff.*", ".*1", "");
+  private static final List<String> FAMILY_PATTERNS = List.of("b+", "b", "a|bb", "(?i)A", "");
+  private static final List<String> QUALIFIER_PATTERNS =
+      List.of("q.?", "q", ".*", "q\\xff", "[^q]*", "");
+  private static final List<String> VALUE_PATTERNS =
+      List.of("v.*[13579]", "v", ".*", "[^v].*", "v[0-9]+\n.*", ".*\\xff", "(?i)V.*", "");
+  private static final Set<Filter.Kind> PARTED =
+      EnumSet.of(Filter.Kind.CHAIN, Filter.Kind.INTERLEAVE, Filter.Kind.CONDITION);
 
   private final RandomGenerator random;
   private final int rowCount;
@@ -78,6 +94,10 @@ final class RandomData {
     return values[random.nextInt(values.length)];
   }
 
+  private <T> T any(List<T> values) {
+    return values.get(random.nextInt(values.size()));
+  }
+
   private GcPolicy policy(int depth) {
     int count = 1 + random.nextInt(3);
     return policy(depth, count);
@@ -101,17 +121,19 @@ final class RandomData {
 
   Bytes row() {
     int number = random.nextInt(rowCount);
-    return number % 5 == 4
-        ? Bytes.of(new byte[] {'r', (byte) (number / 5), 0})
-        : Bytes.of("r" + number);
+    return switch (number % 5) {
+      case 4 -> Bytes.of(new byte[] {'r', (byte) (number / 5), 0});
+      case 3 -> Bytes.of(new byte[] {'r', (byte) (0xff - number / 5)});
+      default -> Bytes.of("r" + number);
+    };
   }
 
   Column column() {
-    return new Column(family(), QUALIFIERS.get(random.nextInt(QUALIFIERS.size())));
+    return new Column(family(), any(QUALIFIERS));
   }
 
   private String family() {
-    return FAMILIES.get(random.nextInt(FAMILIES.size()));
+    return any(FAMILIES);
   }
 
   long timestamp(long now) {
@@ -134,6 +156,7 @@ final class RandomData {
       case 0 -> Bytes.EMPTY;
       case 1 -> Bytes.ofLong(number);
       case 2 -> Bytes.of(("v" + number).repeat(1 + random.nextInt(60)));
+      case 3 -> Bytes.of("v" + number + "\n").concat(Bytes.of(new byte[] {(byte) 0xff}));
       default -> Bytes.of("v" + number);
     };
   }
@@ -215,30 +238,54 @@ final class RandomData {
         random.nextInt(3) == 0 ? Optional.of(filter(2, now)) : Optional.empty());
   }
 
+  /** A filter of any kind; those of several parts nest up to {@code depth} deep. */
   Filter filter(int depth, long now) {
-    Column column = column();
-    return switch (random.nextInt(depth > 0 ? 20 : 16)) {
-      case 0 -> new Filter.PassAll();
-      case 1 -> new Filter.BlockAll();
-      case 2 -> new Filter.RowKeyRegex("r[0-4].*");
-      case 3 -> new Filter.RowSample(random.nextDouble());
-      case 4 -> new Filter.FamilyRegex("b+");
-      case 5 -> new Filter.QualifierRegex("q.?");
-      case 6 -> new Filter.ColumnRange(column.family(), Bytes.EMPTY, Bytes.of("r"));
-      case 7 -> new Filter.ColumnIs(column);
-      case 8 -> new Filter.ValueRegex("v.*[13579]");
-      case 9 -> new Filter.ValueRange(Bytes.of("v2"), Bytes.EMPTY);
-      case 10 -> new Filter.TimestampRange(times(now));
-      case 11 -> new Filter.CellsPerRowLimit(random.nextInt(4));
-      case 12 -> new Filter.CellsPerRowOffset(random.nextInt(4));
-      case 13 -> new Filter.CellsPerColumnLimit(random.nextInt(3));
-      case 14 -> new Filter.StripValue();
-      case 15 -> new Filter.Label("label");
-      case 16, 17 -> Filter.chain(filter(depth - 1, now), filter(depth - 1, now));
-      case 18 -> new Filter.Interleave(List.of(filter(depth - 1, now), filter(depth - 1, now)));
-      default ->
+    Filter.Kind[] kinds = Filter.Kind.values();
+    Filter.Kind kind = any(kinds);
+    while (depth == 0 && PARTED.contains(kind)) {
+      kind = any(kinds);
+    }
+    return switch (kind) {
+      case PASS_ALL -> new Filter.PassAll();
+      case BLOCK_ALL -> new Filter.BlockAll();
+      case ROW_KEY_REGEX -> new Filter.RowKeyRegex(any(ROW_PATTERNS));
+      case ROW_SAMPLE -> new Filter.RowSample(random.nextDouble());
+      case FAMILY_REGEX -> new Filter.FamilyRegex(any(FAMILY_PATTERNS));
+      case QUALIFIER_REGEX -> new Filter.QualifierRegex(any(QUALIFIER_PATTERNS));
+      case COLUMN_RANGE -> new Filter.ColumnRange(family(), any(QUALIFIERS), any(QUALIFIERS));
+      case COLUMN_IS -> new Filter.ColumnIs(column());
+      case VALUE_REGEX -> new Filter.ValueRegex(any(VALUE_PATTERNS));
+      case VALUE_RANGE -> new Filter.ValueRange(valueWritten(), valueWritten());
+      case VALUE_IS -> new Filter.ValueIs(valueWritten());
+      case TIMESTAMP_RANGE -> new Filter.TimestampRange(times(now));
+      case CELLS_PER_ROW_LIMIT -> new Filter.CellsPerRowLimit(random.nextInt(5));
+      case CELLS_PER_ROW_OFFSET -> new Filter.CellsPerRowOffset(random.nextInt(5));
+      case CELLS_PER_COLUMN_LIMIT -> new Filter.CellsPerColumnLimit(random.nextInt(3));
+      case STRIP_VALUE -> new Filter.StripValue();
+      case LABEL -> new Filter.Label("label" + random.nextInt(3));
+      case CHAIN -> new Filter.Chain(filters(depth - 1, now));
+      case INTERLEAVE -> new Filter.Interleave(filters(depth - 1, now));
+      case CONDITION ->
           new Filter.Condition(
               filter(depth - 1, now), filter(depth - 1, now), filter(depth - 1, now));
+    };
+  }
+
+  private List<Filter> filters(int depth, long now) {
+    List<Filter> filters = new ArrayList<>();
+    for (int i = random.nextInt(10) == 0 ? 0 : 2 + random.nextInt(2); i > 0; i--) {
+      filters.add(filter(depth, now));
+    }
+    return filters;
+  }
+
+  /** A value that was written not long ago, or nearly so. */
+  private Bytes valueWritten() {
+    int number = Math.max(0, values - random.nextInt(40));
+    return switch (random.nextInt(6)) {
+      case 0 -> Bytes.EMPTY;
+      case 1 -> Bytes.ofLong(number);
+      default -> Bytes.of("v" + number);
     };
   }
 }
