@@ -83,7 +83,7 @@ public final class CommitLog implements AutoCloseable {
     SegmentThread.Site site =
         new SegmentThread.Site(location, pipeline, ledger, this::fail, this::deleteUnneeded);
     List<SegmentThread> writers =
-        pipeline.seats().stream().map(seat -> new SegmentThread(site, seat)).toList();
+        pipeline.writers().stream().map(state -> new SegmentThread(site, state)).toList();
     writers.get(0).createFirst();
     pipeline.start(
         "commit-log-" + location.kind().toString(),

@@ -10,34 +10,34 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /**
- * What waits for the log, what is under way, and which of the two writers has the turn: the monitor
- * in which a log's threads meet. It does no I/O and calls nobody back.
+ * The state that the threads of a log share: the records that wait, the batch in flight, and which
+ * of the two writers is active. Every method takes the one lock; none does I/O or calls back.
  *
  * <pre>
- * add -> queue -> next -> flight -> landed -> acknowledged
+ * add -> queue -> next -> batch in flight -> completed -> acknowledged
  *                           |
- *                           +-> (slow or failed) -> the other writer's flight -> ...
+ *                           +-> (slow or failed) -> batch in flight of the other writer -> ...
  * </pre>
  *
- * <p>At most one batch is in flight, and at most one writer is active: it alone takes batches. The
- * other ends the segment it had, creates the next, and stands by with it. The turn passes
+ * <p>At most one batch is in flight, and at most one writer is active: only this one takes batches.
+ * The other ends the segment it had, creates the next, and stands by with it. The turn passes
  *
  * <ul>
- *   <li>when a segment is full: after a flight has landed;
- *   <li>when a write or flush fails: with the flight;
- *   <li>when a flight is slow and the other stands by: with the flight; whatever becomes of the
- *       slow writer's, it does not land any more.
+ *   <li>when a segment is full: after its last batch has completed;
+ *   <li>when a write or flush fails: together with the batch;
+ *   <li>when a flush is slow and the other writer stands by: together with the batch. Whatever then
+ *       becomes of the slow flush, it acknowledges nothing.
  * </ul>
  *
  * <p>Segments are used in the order of their numbers: one that was created late, when a higher one
  * has been used, is not used at all. Safe for use by any number of threads.
  */
 final class CommitPipeline {
-  /** A writer that waits for the file system so long is interrupted, and later given up. */
-  static final Duration PATIENCE = Duration.ofMinutes(2); // HDFS's own time limits are below.
+  /** A writer that waits for the file system this long is interrupted, and later given up. */
+  static final Duration HUNG_AFTER = Duration.ofMinutes(2); // HDFS's own time limits are below.
 
-  /** The same for a writer without the turn when the log is to end. */
-  static final Duration PATIENCE_AT_THE_END = Duration.ofSeconds(10);
+  /** The same for a writer that is not active, when the log is closing. */
+  static final Duration HUNG_AFTER_WHEN_CLOSING = Duration.ofSeconds(10);
 
   /** How long the watch sleeps between two looks at what is under way. */
   private static final Duration WATCH_INTERVAL = Duration.ofMillis(20);
@@ -55,19 +55,19 @@ final class CommitPipeline {
   private final SegmentLedger ledger;
   private final Lock lock;
   private final Condition watching;
-  private final Condition changed; // Of seats; seldom waited for.
+  private final Condition changed; // The writers' state; seldom waited for.
 
   // Guarded by lock, from here on.
-  private final List<Seat> seats;
+  private final List<WriterState> writers;
   private List<Task> tasks = List.of();
   private final RecordQueue queue;
   private boolean rollAsked;
   private State state = State.OPEN;
-  private Optional<Seat> active = Optional.empty();
-  private Optional<Seat> standby = Optional.empty();
-  private Optional<Flight> flight = Optional.empty();
-  private Optional<Flight> acknowledging = Optional.empty();
-  private Optional<Flight> suspect = Optional.empty();
+  private Optional<WriterState> active = Optional.empty();
+  private Optional<WriterState> standby = Optional.empty();
+  private Optional<BatchInFlight> inFlight = Optional.empty();
+  private Optional<BatchInFlight> acknowledging = Optional.empty();
+  private Optional<BatchInFlight> suspect = Optional.empty();
   private boolean watchSleeps;
   private SegmentLink last = SegmentLink.NONE; // The segment used last, and how far.
   private final SlowFlushes slowFlushes = new SlowFlushes();
@@ -84,25 +84,26 @@ final class CommitPipeline {
     this.lock = runtime.newLock();
     this.watching = lock.newCondition();
     this.changed = lock.newCondition();
-    this.seats = List.of(new Seat(lock.newCondition()), new Seat(lock.newCondition()));
+    this.writers =
+        List.of(new WriterState(lock.newCondition()), new WriterState(lock.newCondition()));
     this.queue = new RecordQueue(options.batchBytesMax());
   }
 
-  List<Seat> seats() {
-    return seats;
+  List<WriterState> writers() {
+    return writers;
   }
 
   /**
-   * Starts the log's threads: one for each seat, and the watch. It holds the lock meanwhile, so
-   * that each finds its task here.
+   * Starts the log's threads: one for each writer, and the watch. Holds the lock meanwhile, so that
+   * each finds its task here.
    */
-  void start(String name, List<Runnable> writers) {
+  void start(String name, List<Runnable> work) {
     lock.lock();
     try {
       List<Task> started = new ArrayList<>();
       for (int i = 0; i < writers.size(); i++) {
-        Task task = runtime.start(name + "-" + (i + 1), writers.get(i));
-        seats.get(i).task = Optional.of(task);
+        Task task = runtime.start(name + "-" + (i + 1), work.get(i));
+        writers.get(i).task = Optional.of(task);
         started.add(task);
       }
       started.add(runtime.start(name + "-watch", this::watch));
@@ -126,9 +127,9 @@ final class CommitPipeline {
     return tasks().stream().anyMatch(Task::isCurrent);
   }
 
-  // For those who use the log.
+  // For callers of the log.
 
-  /** Queues a record; false where the log has ended, so that it does not. */
+  /** Queues a record; false where the log has ended and takes no more. */
   boolean add(WaitingRecord waiting) {
     lock.lock();
     try {
@@ -137,8 +138,8 @@ final class CommitPipeline {
       }
       if (active.isPresent()) {
         active.get().wake.signal();
-      } else if (queue.isEmpty() && flight.isEmpty()) {
-        startAfresh();
+      } else if (queue.isEmpty() && inFlight.isEmpty()) {
+        forgetFailures();
       }
       queue.add(waiting);
       return true;
@@ -160,13 +161,13 @@ final class CommitPipeline {
     lock.lock();
     try {
       rollAsked = true;
-      active.ifPresent(seat -> seat.wake.signal());
+      active.ifPresent(writer -> writer.wake.signal());
     } finally {
       lock.unlock();
     }
   }
 
-  /** Has the writers end when everything that waits has been written. */
+  /** Makes the writers end once they have written everything that waits. */
   void close() {
     lock.lock();
     try {
@@ -183,7 +184,7 @@ final class CommitPipeline {
   void awaitEnd() throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      while (!seats.stream().allMatch(seat -> seat.ended || (seat.hung && isOver()))) {
+      while (!writers.stream().allMatch(writer -> writer.ended || (writer.hung && isOver()))) {
         changed.await();
       }
     } finally {
@@ -221,50 +222,50 @@ final class CommitPipeline {
     }
   }
 
-  // For the writers; in the order in which one goes through them.
+  // For the writers, in the order in which one calls them.
 
   /** Whether there is nothing left to write. */
   boolean isOver() {
     lock.lock();
     try {
       return state == State.FAILED
-          || (state == State.CLOSING && queue.isEmpty() && flight.isEmpty());
+          || (state == State.CLOSING && queue.isEmpty() && inFlight.isEmpty());
     } finally {
       lock.unlock();
     }
   }
 
   /** The writer is going to ask something of the file system. */
-  void busy(Seat seat) {
+  void busy(WriterState writer) {
     lock.lock();
     try {
-      begin(seat);
+      begin(writer);
     } finally {
       lock.unlock();
     }
   }
 
   /** The file system has answered the writer. */
-  void idle(Seat seat) {
+  void idle(WriterState writer) {
     lock.lock();
     try {
-      seat.end();
+      writer.end();
     } finally {
       lock.unlock();
     }
   }
 
-  /** Waits as long as is right after the failures of late, if there were any. */
-  void pause(Seat seat) {
+  /** Waits a while if the writer's last segments failed: longer after each failure in a row. */
+  void pause(WriterState writer) {
     lock.lock();
     try {
       boolean urgent = active.isEmpty();
-      long left = seat.failures == 0 ? 0 : pauseNanos(seat.failures);
+      long left = writer.failures == 0 ? 0 : pauseNanos(writer.failures);
       while (left > 0 && !isOver() && (urgent || active.isPresent())) {
         try {
-          left = seat.wake.awaitNanos(left);
+          left = writer.wake.awaitNanos(left);
         } catch (InterruptedException e) {
-          return; // By the watch, a moment too late: the pause may be short.
+          return; // The watch was a moment too late with it: a short pause does no harm.
         }
       }
     } finally {
@@ -273,22 +274,22 @@ final class CommitPipeline {
   }
 
   /** The writer has created a segment. */
-  void created(Seat seat, long number, long headerBytes) {
+  void created(WriterState writer, long number, long headerBytes) {
     lock.lock();
     try {
-      seat.end();
+      writer.end();
       segments++;
-      seat.number = number;
-      seat.headerBytes = headerBytes;
-      seat.acknowledgedBytes = headerBytes;
-      if (isTooLate(seat)) {
+      writer.number = number;
+      writer.headerBytes = headerBytes;
+      writer.acknowledgedBytes = headerBytes;
+      if (isTooLate(writer)) {
         return;
       }
       if (active.isEmpty()) {
-        activate(seat);
+        activate(writer);
       } else {
-        standby = Optional.of(seat);
-        active.get().wake.signal(); // It may wait for this in order to roll.
+        standby = Optional.of(writer);
+        active.get().wake.signal(); // It may wait for a standby in order to roll.
         changed.signalAll();
       }
     } finally {
@@ -296,42 +297,43 @@ final class CommitPipeline {
     }
   }
 
-  /** Stands by; true when the turn has come, false where the segment will not be used. */
-  boolean awaitTurn(Seat seat) {
+  /** Stands by; true when the writer has become active, false if its segment will not be used. */
+  boolean awaitTurn(WriterState writer) {
     lock.lock();
     try {
-      while (!isOver() && !isActive(seat) && !isTooLate(seat)) {
-        seat.wake.awaitUninterruptibly();
+      while (!isOver() && !isActive(writer) && !isTooLate(writer)) {
+        writer.wake.awaitUninterruptibly();
       }
-      return isActive(seat);
+      return isActive(writer);
     } finally {
       lock.unlock();
     }
   }
 
   /**
-   * What the active writer is to write next, having told everybody of its last flight; waits for
-   * it. A flight without records just rolls. Empty when the log is over.
+   * The batch that the active writer is to write next; waits for one. The writer has acknowledged
+   * its last batch before. A batch without records only rolls. Empty when the log is over.
    */
-  Optional<Flight> next(Seat seat) {
+  Optional<BatchInFlight> next(WriterState writer) {
     lock.lock();
     try {
       acknowledged();
       while (!isOver()) {
-        if (flight.isEmpty() && !queue.isEmpty()) {
+        if (inFlight.isEmpty() && !queue.isEmpty()) {
           List<WaitingRecord> batch = queue.take();
-          takeOff(new Flight(seat, batch, isFullWith(batch, seat), runtime.nanoTime()));
+          startBatch(
+              new BatchInFlight(writer, batch, isFullWith(batch, writer), runtime.nanoTime()));
         }
-        rollAsked &= seat.hasRecords();
-        if (flight.isEmpty() && rollAsked && standby.isPresent()) {
-          takeOff(new Flight(seat, List.of(), true, runtime.nanoTime()));
+        rollAsked &= writer.hasRecords();
+        if (inFlight.isEmpty() && rollAsked && standby.isPresent()) {
+          startBatch(new BatchInFlight(writer, List.of(), true, runtime.nanoTime()));
           rollAsked = false;
         }
-        if (flight.isPresent()) {
-          begin(seat);
-          return flight;
+        if (inFlight.isPresent()) {
+          begin(writer);
+          return inFlight;
         }
-        seat.wake.awaitUninterruptibly();
+        writer.wake.awaitUninterruptibly();
       }
       signalAll();
       return Optional.empty();
@@ -341,58 +343,58 @@ final class CommitPipeline {
   }
 
   /**
-   * The writer's flight is as durable as asked: true where it still has it, and so must tell those
-   * who wait for its records.
+   * The writer's batch is as durable as asked.
    *
    * @param position how long the segment is with it
+   * @return whether the batch is still this writer's, so that it must acknowledge the records
    */
-  boolean landed(Seat seat, Flight landed, long position) {
+  boolean completed(WriterState writer, BatchInFlight completed, long position) {
     lock.lock();
     try {
-      slowFlushes.add(runtime.nanoTime() - seat.sinceNanos());
-      seat.end();
-      if (!flight.equals(Optional.of(landed))) {
+      slowFlushes.add(runtime.nanoTime() - writer.sinceNanos());
+      writer.end();
+      if (!inFlight.equals(Optional.of(completed))) {
         return false;
       }
-      flight = Optional.empty();
-      acknowledging = Optional.of(landed);
-      seat.acknowledgedBytes = position;
-      last = new SegmentLink(seat.number, position);
-      ledger.grown(seat.number, position);
-      seats.forEach(one -> one.failures = 0);
-      queue.landed(landed.bytes);
-      records += landed.records.size();
-      bytes += landed.bytes;
-      flushes += landed.records.isEmpty() ? 0 : 1;
+      inFlight = Optional.empty();
+      acknowledging = Optional.of(completed);
+      writer.acknowledgedBytes = position;
+      last = new SegmentLink(writer.number, position);
+      ledger.grown(writer.number, position);
+      writers.forEach(one -> one.failures = 0);
+      queue.completed(completed.bytes);
+      records += completed.records.size();
+      bytes += completed.bytes;
+      flushes += completed.records.isEmpty() ? 0 : 1;
       return true;
     } finally {
       lock.unlock();
     }
   }
 
-  /** The active writer, its segment being full, leaves the turn to whoever stands by. */
-  void handOver(Seat seat) {
+  /** The active writer's segment is full: the turn passes to the writer that stands by. */
+  void handOver(WriterState writer) {
     lock.lock();
     try {
       acknowledged();
-      if (isActive(seat)) {
-        passOn();
+      if (isActive(writer)) {
+        passTurn();
       }
     } finally {
       lock.unlock();
     }
   }
 
-  /** The writer could not create its segment, or write to it: that is of no use any more. */
-  void failed(Seat seat) {
+  /** The writer could not create its segment, or write to it: the segment is of no more use. */
+  void failed(WriterState writer) {
     lock.lock();
     try {
-      seat.end();
+      writer.end();
       failures++;
-      seat.failures++;
-      if (isActive(seat)) {
-        seats.stream().filter(other -> other != seat).forEach(other -> other.failures = 0);
-        passOn();
+      writer.failures++;
+      if (isActive(writer)) {
+        writers.stream().filter(other -> other != writer).forEach(other -> other.failures = 0);
+        passTurn();
         signalAll();
       }
     } finally {
@@ -400,23 +402,23 @@ final class CommitPipeline {
     }
   }
 
-  /** Whether the log should give up: nobody can write what waits, and this one tried for long. */
-  boolean hasFailedTooOften(Seat seat) {
+  /** Whether the log should give up: no writer is active, and this one has failed too often. */
+  boolean hasFailedTooOften(WriterState writer) {
     lock.lock();
     try {
-      boolean nothingWaits = queue.isEmpty() && flight.isEmpty();
-      return active.isEmpty() && !nothingWaits && seat.failures >= options.attemptsMax();
+      boolean nothingWaits = queue.isEmpty() && inFlight.isEmpty();
+      return active.isEmpty() && !nothingWaits && writer.failures >= options.attemptsMax();
     } finally {
       lock.unlock();
     }
   }
 
   /** The writer's thread has come to its end. */
-  void ended(Seat seat) {
+  void ended(WriterState writer) {
     lock.lock();
     try {
-      seat.ended = true;
-      seat.hung = false;
+      writer.ended = true;
+      writer.hung = false;
       watching.signal();
       changed.signalAll();
     } finally {
@@ -427,7 +429,7 @@ final class CommitPipeline {
   /**
    * Ends the log for good, unless that was done before.
    *
-   * @return all records that nobody has been told of; nothing lands any more
+   * @return all records that have not been acknowledged, and will not be
    */
   Optional<List<WaitingRecord>> fail() {
     lock.lock();
@@ -436,15 +438,15 @@ final class CommitPipeline {
         return Optional.empty();
       }
       state = State.FAILED;
-      // In order: whoever waits for the last flight that landed is told first.
+      // In order: a batch that has completed is acknowledged first.
       while (acknowledging.isPresent() && !isMine(acknowledging.get())) {
         changed.awaitUninterruptibly();
       }
       List<WaitingRecord> unknown = new ArrayList<>();
       acknowledging.ifPresent(one -> unknown.addAll(one.records));
-      flight.ifPresent(one -> unknown.addAll(one.records));
+      inFlight.ifPresent(one -> unknown.addAll(one.records));
       unknown.addAll(queue.clear());
-      flight = Optional.empty();
+      inFlight = Optional.empty();
       signalAll();
       return Optional.of(unknown);
     } finally {
@@ -454,12 +456,12 @@ final class CommitPipeline {
 
   // For the watch.
 
-  /** Looks after the writers until they have ended. */
+  /** Watches the writers until they have ended: for slow flushes, and for calls that hang. */
   void watch() {
     lock.lock();
     try {
-      while (!seats.stream().allMatch(seat -> seat.ended || (seat.hung && isOver()))) {
-        if (seats.stream().anyMatch(Seat::isBusy)) {
+      while (!writers.stream().allMatch(writer -> writer.ended || (writer.hung && isOver()))) {
+        if (writers.stream().anyMatch(WriterState::isBusy)) {
           watching.awaitNanos(WATCH_INTERVAL.toNanos());
         } else {
           watchSleeps = true;
@@ -478,71 +480,73 @@ final class CommitPipeline {
   // Private; the lock is held.
 
   private void look(long now) {
-    Optional<Flight> slow =
-        flight.filter(
+    Optional<BatchInFlight> slow =
+        inFlight.filter(
             one -> standby.isPresent() && slowFlushes.isSlow(now - one.sinceNanos, one.rolls));
-    // Not at first sight: when all of this process stood still, it may be through in a moment.
+    // Only at the second look: if the whole process stood still, the flush may be about to end.
     if (slow.isPresent() && slow.equals(suspect) && slowFlushes.maySwitch(now)) {
       slowFlushes.switched(now);
-      passOn();
+      passTurn();
       slow = Optional.empty();
     }
     suspect = slow;
-    seats.forEach(seat -> losePatience(seat, now));
+    writers.forEach(writer -> interruptIfHung(writer, now));
   }
 
-  private void losePatience(Seat seat, long now) {
-    Duration patience = state == State.OPEN || isActive(seat) ? PATIENCE : PATIENCE_AT_THE_END;
-    if (seat.isWaitingFor(patience, now)) {
-      if (seat.interrupt(now) || isActive(seat)) {
+  private void interruptIfHung(WriterState writer, long now) {
+    Duration hungAfter =
+        state == State.OPEN || isActive(writer) ? HUNG_AFTER : HUNG_AFTER_WHEN_CLOSING;
+    if (writer.isBusyFor(hungAfter, now)) {
+      if (writer.interrupt(now) || isActive(writer)) {
         return;
       }
-      seat.hung = true; // Until it comes back, if ever.
-      ledger.ended(seat.number);
+      writer.hung = true; // Until its call returns, if ever.
+      ledger.ended(writer.number);
       changed.signalAll();
     }
   }
 
-  private void begin(Seat seat) {
-    seat.begin(runtime.nanoTime());
+  private void begin(WriterState writer) {
+    writer.begin(runtime.nanoTime());
     if (watchSleeps) {
-      watching.signal(); // Otherwise it looks soon enough by itself.
+      watching.signal(); // Otherwise it looks soon enough anyway.
     }
   }
 
-  private boolean isActive(Seat seat) {
-    return active.isPresent() && active.get() == seat;
+  private boolean isActive(WriterState writer) {
+    return active.isPresent() && active.get() == writer;
   }
 
-  private boolean isMine(Flight one) {
+  private boolean isMine(BatchInFlight one) {
     return one.writer.task.filter(Task::isCurrent).isPresent();
   }
 
-  private boolean isTooLate(Seat seat) {
-    return seat.number < last.previous();
+  private boolean isTooLate(WriterState writer) {
+    return writer.number < last.previous();
   }
 
-  private void passOn() {
+  private void passTurn() {
     active = Optional.empty();
     standby.ifPresent(this::activate);
   }
 
-  private void activate(Seat seat) {
-    active = Optional.of(seat);
+  private void activate(WriterState writer) {
+    active = Optional.of(writer);
     standby = Optional.empty();
-    seat.link = last;
-    last = new SegmentLink(seat.number, seat.acknowledgedBytes);
-    Optional<Flight> moved = flight.filter(one -> !one.records.isEmpty());
-    flight = Optional.empty();
-    moved.ifPresent(one -> takeOff(one.to(seat, runtime.nanoTime())));
-    seat.wake.signal();
+    writer.link = last;
+    last = new SegmentLink(writer.number, writer.acknowledgedBytes);
+    Optional<BatchInFlight> moved = inFlight.filter(one -> !one.records.isEmpty());
+    inFlight = Optional.empty();
+    moved.ifPresent(one -> startBatch(one.to(writer, runtime.nanoTime())));
+    writer.wake.signal();
   }
 
-  private void takeOff(Flight next) {
-    // Here, not when it is written: by then a slow writer's may have been written by the other, and
-    // released, and would be entered for ever.
+  private void startBatch(BatchInFlight next) {
+    // Entered now, not when it is written: by then the other writer may have written a slow
+    // writer's
+    // batch, and its tablets released it; it would stay in the ledger for ever.
     ledger.writing(next.writer.number, next.records);
-    flight = Optional.of(next);
+    inFlight = Optional.of(next);
   }
 
   private void acknowledged() {
@@ -554,24 +558,24 @@ final class CommitPipeline {
     }
   }
 
-  private boolean isFullWith(List<WaitingRecord> batch, Seat seat) {
-    long end = seat.acknowledgedBytes;
+  private boolean isFullWith(List<WaitingRecord> batch, WriterState writer) {
+    long end = writer.acknowledgedBytes;
     for (WaitingRecord record : batch) {
       end += LogFormat.FRAME_BYTES + record.body.size();
     }
-    // Full is full when somebody can go on at once; otherwise twice that.
+    // A segment may grow to twice its size while no other stands by.
     return end >= options.segmentBytes()
         && (standby.isPresent() || end / 2 >= options.segmentBytes());
   }
 
-  /** Something waits again: what failed before does not count against it. */
-  private void startAfresh() {
-    seats.forEach(seat -> seat.failures = 0);
+  /** Failures while nothing waited do not count against what waits now. */
+  private void forgetFailures() {
+    writers.forEach(writer -> writer.failures = 0);
     signalAll();
   }
 
   private void signalAll() {
-    seats.forEach(seat -> seat.wake.signal());
+    writers.forEach(writer -> writer.wake.signal());
     watching.signal();
     changed.signalAll();
   }

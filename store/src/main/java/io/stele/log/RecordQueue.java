@@ -30,7 +30,7 @@ final class RecordQueue {
     return queue.isEmpty();
   }
 
-  /** Bytes of what waits, and of batches that were taken and have not landed. */
+  /** Bytes of what waits, and of batches that were taken and have not completed. */
   long bytes() {
     return bytes;
   }
@@ -47,8 +47,8 @@ final class RecordQueue {
     return batch;
   }
 
-  /** A batch of so many bytes has landed. */
-  void landed(long batchBytes) {
+  /** A batch of so many bytes has completed. */
+  void completed(long batchBytes) {
     bytes -= batchBytes;
   }
 

@@ -25,15 +25,15 @@ final class SegmentThread {
   private final LogLocation location;
   private final SegmentFiles files;
   private final CommitPipeline pipeline;
-  private final Seat seat;
+  private final WriterState state;
   private LogWriter writer;
 
-  SegmentThread(Site site, Seat seat) {
+  SegmentThread(Site site, WriterState state) {
     this.site = site;
     this.location = site.location();
     this.files = new SegmentFiles(location.fs());
     this.pipeline = site.pipeline();
-    this.seat = seat;
+    this.state = state;
   }
 
   /** Creates the log's first segment, before the thread runs. */
@@ -45,26 +45,26 @@ final class SegmentThread {
   void run() {
     try {
       while (writer != null || prepare()) {
-        boolean used = pipeline.awaitTurn(seat);
+        boolean used = pipeline.awaitTurn(state);
         Optional<IOException> failure = used ? serve() : Optional.empty();
         end(used, failure);
       }
     } catch (RuntimeException | Error e) {
       site.onFatal().accept(new IOException("a thread of the commit log has failed: " + e, e));
     } finally {
-      pipeline.ended(seat);
+      pipeline.ended(state);
     }
   }
 
   /** Creates the next segment; false where there is no need for one any more. */
   private boolean prepare() {
     while (!pipeline.isOver()) {
-      pipeline.pause(seat);
+      pipeline.pause(state);
       try {
         create();
         return true;
       } catch (IOException e) {
-        pipeline.failed(seat);
+        pipeline.failed(state);
         LOG.warn("Cannot create a segment in {} yet", location.directory(), e);
         giveUpIfHopeless(e);
       }
@@ -75,14 +75,14 @@ final class SegmentThread {
   private void create() throws IOException {
     long number = site.ledger().opening();
     SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
-    pipeline.busy(seat);
+    pipeline.busy(state);
     try {
       writer = LogWriter.create(files, location.segment(number), header);
     } catch (IOException e) {
       site.ledger().ended(number);
       throw e;
     }
-    pipeline.created(seat, number, writer.position());
+    pipeline.created(state, number, writer.position());
   }
 
   /**
@@ -92,57 +92,57 @@ final class SegmentThread {
    */
   private Optional<IOException> serve() {
     boolean linked = false;
-    for (Optional<Flight> next = pipeline.next(seat);
+    for (Optional<BatchInFlight> next = pipeline.next(state);
         next.isPresent();
-        next = pipeline.next(seat)) {
-      Flight flight = next.get();
+        next = pipeline.next(state)) {
+      BatchInFlight batch = next.get();
       try {
         if (!linked) {
-          writer.append(seat.link);
+          writer.append(state.link);
           linked = true;
         }
-        write(flight);
+        write(batch);
       } catch (IOException e) {
-        pipeline.failed(seat);
+        pipeline.failed(state);
         LOG.warn(
             "Writing segment {} of {} failed: {} records go to the next",
             writer.header().number(),
             location.directory(),
-            flight.records.size(),
+            batch.records.size(),
             e);
         return Optional.of(e);
       }
-      if (!pipeline.landed(seat, flight, writer.position())) {
+      if (!pipeline.completed(state, batch, writer.position())) {
         LOG.warn(
             "Segment {} of {} was slow: {} records went to the next",
             writer.header().number(),
             location.directory(),
-            flight.records.size());
+            batch.records.size());
         return Optional.empty();
       }
-      for (WaitingRecord record : flight.records) {
+      for (WaitingRecord record : batch.records) {
         record.done.complete(null);
       }
-      if (flight.rolls) {
-        pipeline.handOver(seat);
+      if (batch.rolls) {
+        pipeline.handOver(state);
         return Optional.empty();
       }
     }
     return Optional.empty();
   }
 
-  private void write(Flight flight) throws IOException {
-    for (WaitingRecord record : flight.records) {
+  private void write(BatchInFlight batch) throws IOException {
+    for (WaitingRecord record : batch.records) {
       writer.append(record.body, record.bodyCrc);
     }
-    writer.flush(flight.durability);
+    writer.flush(batch.durability);
   }
 
   /** Ends the segment. Nobody waits for this: everything that was acknowledged is in the file. */
   private void end(boolean used, Optional<IOException> failure) {
     long number = writer.header().number();
     failure.ifPresent(this::giveUpIfHopeless);
-    pipeline.busy(seat);
+    pipeline.busy(state);
     if (failure.isPresent()) {
       writer.abandon(failure.get());
     } else {
@@ -153,7 +153,7 @@ final class SegmentThread {
     if (!used) {
       delete(number);
     }
-    pipeline.idle(seat);
+    pipeline.idle(state);
     site.onEnded().run();
   }
 
@@ -179,10 +179,10 @@ final class SegmentThread {
   }
 
   private void giveUpIfHopeless(IOException failure) {
-    pipeline.busy(seat);
+    pipeline.busy(state);
     boolean hopeless = isHopeless(failure);
-    pipeline.idle(seat);
-    if (hopeless || pipeline.hasFailedTooOften(seat)) {
+    pipeline.idle(state);
+    if (hopeless || pipeline.hasFailedTooOften(state)) {
       site.onFatal().accept(failure);
     }
   }

@@ -114,7 +114,7 @@ final class ColumnHistory {
   void deleteVersion(long at, long sequence) {
     beginTombstones();
     if (unseenPast) {
-      settleSingles(at);
+      sortSinglesAbove(at);
       if (singles == singleSequence.length) {
         singleSequence = Arrays.copyOf(singleSequence, singles * 2);
       }
@@ -135,7 +135,7 @@ final class ColumnHistory {
       overwritten = false;
     }
     if (unseenPast) {
-      settleSingles(at);
+      sortSinglesAbove(at);
     }
     // What an operation did last to a timestamp comes by first, and stands for all it did to it.
     boolean sameOperation = timestamp == at && endedAt == sequence;
@@ -224,7 +224,7 @@ final class ColumnHistory {
   }
 
   /** Sorts in the tombstones of the timestamps above {@code at}. */
-  private void settleSingles(long at) {
+  private void sortSinglesAbove(long at) {
     if (timestamp == at) {
       return;
     }

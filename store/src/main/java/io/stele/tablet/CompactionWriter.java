@@ -4,8 +4,6 @@ import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
-import io.stele.model.RowRange;
-import io.stele.model.TabletId;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,20 +23,15 @@ final class CompactionWriter {
   /** So often a compaction asks whether it is too fast. */
   private static final long PACE_BYTES = 256 << 10;
 
-  private final TabletId id;
-  private final long epoch;
-  private final RowRange extent;
+  private final TabletCore core;
   private final TabletEnvironment environment;
   private final TabletClock clock;
   private final AtomicLong nextFile = new AtomicLong(1);
 
-  CompactionWriter(
-      TabletId id, long epoch, RowRange extent, TabletEnvironment environment, TabletClock clock) {
-    this.id = id;
-    this.epoch = epoch;
-    this.extent = extent;
-    this.environment = environment;
-    this.clock = clock;
+  CompactionWriter(TabletCore core) {
+    this.core = core;
+    this.environment = core.environment();
+    this.clock = core.clock();
   }
 
   /**
@@ -48,10 +41,6 @@ final class CompactionWriter {
    * @param past whether there are older cells elsewhere
    * @param tombstonesPossible whether there may be tombstones among the cells
    * @param operations the block of operations; may be empty
-   * @param minSequence the new files stand for the operations from here ...
-   * @param maxSequence ... to here
-   * @param families ... as far as they concern these
-   * @param collectedMicros since when there may be garbage in the inputs
    * @param pace how fast to go
    */
   record Inputs(
@@ -59,11 +48,18 @@ final class CompactionWriter {
       CellSieve.Past past,
       boolean tombstonesPossible,
       Bytes operations,
-      long minSequence,
-      long maxSequence,
-      SortedSet<String> families,
-      long collectedMicros,
       CompactionPace pace) {}
+
+  /**
+   * What the new files stand for.
+   *
+   * @param minSequence the tablet's operations from this sequence number on ...
+   * @param maxSequence ... to this one, both inclusive ...
+   * @param families ... as far as they concern these
+   * @param collectedMicros since when there may be garbage in the inputs
+   */
+  record Coverage(
+      long minSequence, long maxSequence, SortedSet<String> families, long collectedMicros) {}
 
   /**
    * What came of it.
@@ -78,21 +74,22 @@ final class CompactionWriter {
   }
 
   /** Writes what the sieve keeps of {@code inputs}; leaves no file behind where it fails. */
-  Output write(Inputs inputs, SchemaRules rules) throws IOException {
+  Output write(Inputs inputs, Coverage coverage, SchemaRules rules) throws IOException {
     CellSieve sieve = new CellSieve(rules, clock.now(), inputs.past(), inputs.tombstonesPossible());
     List<TabletFile> files = new ArrayList<>();
     try (MergedCursor cells = new MergedCursor(inputs.cursors(), Long.MAX_VALUE);
-        GroupWriters writers =
-            new GroupWriters(environment, nextFile, directory(), epoch, rules, inputs.families())) {
+        GroupWriters writers = new GroupWriters(core, nextFile, rules, coverage.families())) {
       boolean dropped = sift(cells, sieve, writers, inputs.pace());
       if (!inputs.operations().isEmpty()) {
         writers.metaBlock(OperationWindow.META_BLOCK, inputs.operations());
       }
       for (GroupWriters.Written written : writers.finish(clock.highest())) {
-        files.add(open(written, inputs, rules));
+        long collected =
+            inputs.past() == CellSieve.Past.WHOLE ? clock.now() : coverage.collectedMicros();
+        files.add(open(written, coverage, collected, rules));
       }
       writers.keep();
-      return new Output(files, dropped ? inputs.maxSequence() : 0);
+      return new Output(files, dropped ? coverage.maxSequence() : 0);
     } catch (IOException | RuntimeException e) {
       files.forEach(TabletFile::release);
       throw e;
@@ -137,21 +134,18 @@ final class CompactionWriter {
     return dropped;
   }
 
-  private String directory() {
-    return "tables/" + id.table() + "/" + id.name();
-  }
-
-  private TabletFile open(GroupWriters.Written written, Inputs inputs, SchemaRules rules)
+  private TabletFile open(
+      GroupWriters.Written written, Coverage coverage, long collectedMicros, SchemaRules rules)
       throws IOException {
     FileRef ref =
         new FileRef(
-            directory() + "/" + written.summary().path().getName(),
+            written.path(),
             written.summary().length(),
-            extent,
-            inputs.minSequence(),
-            inputs.maxSequence(),
+            core.spec().extent(),
+            coverage.minSequence(),
+            coverage.maxSequence(),
             written.families(),
-            inputs.past() == CellSieve.Past.WHOLE ? clock.now() : inputs.collectedMicros());
+            collectedMicros);
     TabletFile file = TabletFile.open(environment, ref, rules);
     long found = file.table().properties().cells();
     if (found != written.cells()) {

@@ -15,13 +15,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.Lock;
-import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
  * Minor, merging and major compactions of one tablet. Each is a call that <em>picks</em> its
  * inputs, <em>writes</em> new files, <em>commits</em> them to the manifest, <em>swaps</em> the
- * snapshot.
+ * state.
  *
  * <p>Until the commit nothing has changed, and files that were begun are deleted (after a crash the
  * sweep finds them: they have the tablet's epoch in their names and no record names them). After
@@ -34,46 +33,29 @@ import java.util.function.UnaryOperator;
 final class Compactor {
   private static final int CROWDED = 2;
 
+  private final TabletCore core;
   private final TabletEnvironment environment;
-  private final TabletSpec spec;
-  private final Snapshots snapshots;
-  private final WritePath writes;
-  private final OperationWindow window;
-  private final Supplier<SchemaRules> rules;
-  private final TabletClock clock;
-  private final Health health;
-  private final Counters counters;
+  private final Sequencer sequencer;
   private final CompactionWriter writer;
   private final CompactionPicker picker;
+  private final CompactionClaims claims;
   private final long replayedTo;
-  private final StackClaims claims;
   private final Lock minor; // Held over I/O, as is committing.
   private final Lock committing;
 
-  Compactor(
-      TabletSpec spec,
-      TabletEnvironment environment,
-      Snapshots snapshots,
-      WritePath writes,
-      OperationWindow window,
-      Supplier<SchemaRules> rules,
-      TabletClock clock,
-      Health health,
-      Counters counters,
-      long replayedTo) {
-    this.spec = spec;
-    this.environment = environment;
-    this.snapshots = snapshots;
-    this.writes = writes;
-    this.window = window;
-    this.rules = rules;
-    this.clock = clock;
-    this.health = health;
-    this.counters = counters;
-    this.writer = new CompactionWriter(spec.id(), spec.epoch(), spec.extent(), environment, clock);
-    this.picker = new CompactionPicker(environment.options());
+  /**
+   * Compactions of a tablet.
+   *
+   * @param replayedTo the highest sequence number that was replayed when the tablet was opened
+   */
+  Compactor(TabletCore core, Sequencer sequencer, long replayedTo) {
+    this.core = core;
+    this.environment = core.environment();
+    this.sequencer = sequencer;
+    this.writer = new CompactionWriter(core);
+    this.picker = new CompactionPicker(core.options());
+    this.claims = new CompactionClaims(core);
     this.replayedTo = replayedTo;
-    this.claims = new StackClaims(environment.runtime(), snapshots, rules);
     this.minor = environment.runtime().newLock();
     this.committing = environment.runtime().newLock();
   }
@@ -82,19 +64,19 @@ final class Compactor {
   boolean minorCompact() throws IOException {
     minor.lock();
     try {
-      health.check();
-      writes.freeze();
-      Snapshot snapshot = snapshots.acquire();
+      core.health().check();
+      sequencer.freeze();
+      TabletState state = core.current().acquire();
       try {
-        List<Snapshot.Frozen> frozen = snapshot.frozen();
+        List<TabletState.Frozen> frozen = state.frozen();
         if (frozen.isEmpty()) {
           return false;
         }
         await(frozen.get(0).durable());
-        minorCompact(snapshot, frozen);
+        minorCompact(state, frozen);
         return true;
       } finally {
-        snapshot.release();
+        state.release();
       }
     } finally {
       minor.unlock();
@@ -116,11 +98,11 @@ final class Compactor {
 
   /** Writes all files again, those of a locality group as one; false where there are none. */
   boolean majorCompact() throws IOException {
-    health.check();
-    List<StackClaims.Claim> all = claims.takeAll();
-    Set<StackClaims.Claim> done = new HashSet<>();
+    core.health().check();
+    List<CompactionClaims.Claim> all = claims.takeAll();
+    Set<CompactionClaims.Claim> done = new HashSet<>();
     try {
-      for (StackClaims.Claim claim : all) {
+      for (CompactionClaims.Claim claim : all) {
         compact("major compaction", claim);
         done.add(claim);
       }
@@ -142,24 +124,24 @@ final class Compactor {
 
   /** Whether some stack has so many layers that more should wait. */
   boolean isCrowded() {
-    return hasLayers(CROWDED * environment.options().filesMax());
+    return hasLayers(CROWDED * core.options().filesMax());
   }
 
   private boolean hasLayers(int more) {
-    return snapshots.peek().stacks(rules.get()).stream()
+    return core.current().peek().stacks(core.rules()).stream()
         .anyMatch(stack -> stack.layers().size() > more);
   }
 
-  private StackClaims.Choice toCollect(Duration interval) {
+  private CompactionClaims.Choice toCollect(Duration interval) {
     return (stack, under) ->
-        picker.isDue(stack, under, clock.now(), interval)
+        picker.isDue(stack, under, core.clock().now(), interval)
             ? Optional.of(stack.layers())
             : Optional.empty();
   }
 
-  private boolean compactOne(String reason, StackClaims.Choice choice) throws IOException {
-    health.check();
-    Optional<StackClaims.Claim> claim = claims.take(choice);
+  private boolean compactOne(String reason, CompactionClaims.Choice choice) throws IOException {
+    core.health().check();
+    Optional<CompactionClaims.Claim> claim = claims.take(choice);
     if (claim.isEmpty()) {
       return false;
     }
@@ -173,38 +155,36 @@ final class Compactor {
     return true;
   }
 
-  private void minorCompact(Snapshot snapshot, List<Snapshot.Frozen> frozen) throws IOException {
+  private void minorCompact(TabletState state, List<TabletState.Frozen> frozen) throws IOException {
     long boundary = frozen.get(0).boundary();
-    SchemaRules now = rules.get();
+    SchemaRules rules = core.rules();
     CompactionWriter.Output output =
         writer.write(
             new CompactionWriter.Inputs(
                 frozen.stream().map(one -> one.memtable().cursor(Long.MAX_VALUE)).toList(),
-                snapshot.files().isEmpty() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
+                state.files().isEmpty() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
                 frozen.stream().anyMatch(one -> one.memtable().hasTombstones()),
-                window.encodeRecent(snapshot.redoPoint(), boundary, clock.now()),
-                snapshot.redoPoint() + 1,
-                boundary,
-                now.families(),
-                clock.now(),
+                core.window().encodeRecent(state.redoPoint(), boundary, core.clock().now()),
                 CompactionPace.UNLIMITED),
-            now);
+            new CompactionWriter.Coverage(
+                state.redoPoint() + 1, boundary, rules.families(), core.clock().now()),
+            rules);
     commit(
         "minor compaction",
         output,
         List.of(),
         boundary,
         before -> before.minorCompacted(frozen, output.files(), output.readableFrom()));
-    window.settle(boundary);
-    counters.minorCompactions.increment();
+    core.window().moveToWritten(boundary);
+    core.counters().minorCompactions.increment();
     environment.log().release(boundary);
   }
 
-  private void compact(String reason, StackClaims.Claim claim) throws IOException {
+  private void compact(String reason, CompactionClaims.Claim claim) throws IOException {
     List<TabletFile> chosen = claim.files();
     List<CellCursor> cursors = new ArrayList<>();
     for (TabletFile file : chosen) {
-      cursors.add(file.cursor(spec.extent(), ReadOptions.COMPACTION));
+      cursors.add(file.cursor(core.spec().extent(), ReadOptions.COMPACTION));
     }
     CompactionWriter.Output output =
         writer.write(
@@ -213,11 +193,8 @@ final class Compactor {
                 claim.hasOldest() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
                 chosen.stream().anyMatch(TabletFile::hasTombstones),
                 operations(chosen),
-                chosen.stream().mapToLong(file -> file.ref().minSequence()).min().orElseThrow(),
-                chosen.stream().mapToLong(file -> file.ref().maxSequence()).max().orElseThrow(),
-                claim.families(),
-                claim.stack().collectedMicros(),
                 this::keepPace),
+            claim.coverage(),
             claim.rules());
     commit(
         reason,
@@ -225,22 +202,22 @@ final class Compactor {
         chosen,
         0,
         before -> before.compacted(chosen, output.files(), output.readableFrom()));
-    counters.largerCompactions.increment();
+    core.counters().largerCompactions.increment();
   }
 
   /** What the blocks of these files and no others know, without what was forgotten meanwhile. */
   private Bytes operations(List<TabletFile> chosen) throws IOException {
-    OperationWindow operations = window.ofSameLength();
+    OperationWindow operations = core.window().ofSameLength();
     for (TabletFile file : chosen) {
       file.restoreOperations(operations);
     }
-    operations.forgetAs(window);
-    return operations.encodeSettled();
+    operations.forgetAs(core.window());
+    return operations.encodeWritten();
   }
 
   // Asked again and again: files may gather while a compaction waits.
   private void keepPace(long bytes) throws IOException {
-    if (!hasLayers(environment.options().filesMax())) {
+    if (!hasLayers(core.options().filesMax())) {
       environment.pace().passed(bytes);
     }
   }
@@ -251,21 +228,21 @@ final class Compactor {
       CompactionWriter.Output output,
       List<TabletFile> removed,
       long boundary,
-      UnaryOperator<Snapshot> change)
+      UnaryOperator<TabletState> change)
       throws IOException {
     committing.lock();
     try {
-      long redoPoint = Math.max(snapshots.peek().redoPoint(), boundary);
+      long redoPoint = Math.max(core.current().peek().redoPoint(), boundary);
       ManifestEdit edit =
           new ManifestEdit(
               reason,
               output.refs(),
               removed.stream().map(file -> file.ref().path()).toList(),
               redoPoint,
-              clock.highest(),
+              core.clock().highest(),
               redoPoint >= replayedTo);
       try {
-        health.check();
+        core.health().check();
         environment.manifest().commit(edit);
       } catch (IOException e) {
         writer.discard(output);
@@ -274,19 +251,19 @@ final class Compactor {
         if (e.code() == SteleException.Code.RETRY_LATER) {
           writer.discard(output);
         } else {
-          health.stop(e); // It may name the new file: that is left where it is.
+          core.health().stop(e); // It may name the new file: that is left where it is.
           output.files().forEach(TabletFile::release);
         }
         throw e;
       } catch (RuntimeException | Error e) {
-        health.stop(e);
+        core.health().stop(e);
         output.files().forEach(TabletFile::release);
         throw e;
       }
       try {
-        snapshots.swap(change);
+        core.current().swap(change);
       } finally {
-        output.files().forEach(TabletFile::release); // Now the snapshot holds it.
+        output.files().forEach(TabletFile::release); // Now the state holds it.
       }
     } finally {
       committing.unlock();

@@ -34,10 +34,11 @@ final class GroupWriters implements Closeable {
   /**
    * A finished file.
    *
+   * @param path relative to the root directory
    * @param families those of the compaction's that are in its group
    * @param cells how many cells were written to it
    */
-  record Written(SSTableSummary summary, SortedSet<String> families, long cells) {}
+  record Written(String path, SSTableSummary summary, SortedSet<String> families, long cells) {}
 
   private static final class Group {
     final LocalityGroup options;
@@ -53,7 +54,7 @@ final class GroupWriters implements Closeable {
 
   private final TabletEnvironment environment;
   private final AtomicLong nextFile;
-  private final String directory;
+  private final String directory; // Relative to the root directory.
   private final long epoch;
   private final List<Group> groups = new ArrayList<>();
   private final Map<String, Group> byFamily = new HashMap<>();
@@ -71,16 +72,11 @@ final class GroupWriters implements Closeable {
    * @param nextFile gives the numbers in names
    */
   GroupWriters(
-      TabletEnvironment environment,
-      AtomicLong nextFile,
-      String directory,
-      long epoch,
-      SchemaRules rules,
-      SortedSet<String> families) {
-    this.environment = environment;
+      TabletCore core, AtomicLong nextFile, SchemaRules rules, SortedSet<String> families) {
+    this.environment = core.environment();
     this.nextFile = nextFile;
-    this.directory = directory;
-    this.epoch = epoch;
+    this.directory = "tables/" + core.spec().id().table() + "/" + core.spec().id().name();
+    this.epoch = core.spec().epoch();
     rules
         .byGroup(families)
         .forEach(
@@ -127,7 +123,8 @@ final class GroupWriters implements Closeable {
         writer.highestServerTimestamp(highestTimestamp);
         SSTableSummary summary = writer.finish();
         finished.add(summary.path());
-        written.add(new Written(summary, group.families, group.cells));
+        String path = directory + "/" + summary.path().getName();
+        written.add(new Written(path, summary, group.families, group.cells));
       }
     }
     return written;

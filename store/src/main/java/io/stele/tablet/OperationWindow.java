@@ -26,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
  * is below. After sixteen windows that goes too.
  *
  * <p>An operation is <em>recent</em> until a minor compaction has written it to an SSTable's block,
- * and <em>settled</em> from then on. Each block has what was recent when it was written: all blocks
+ * and <em>written</em> from then on. Each block has what was recent when it was written: all blocks
  * of a tablet's files and its log together are what it knows.
  *
  * <p>Safe for use by any number of threads.
@@ -78,17 +78,17 @@ final class OperationWindow {
     long highest;
     long lastSeenMicros;
     final TreeMap<Long, Operation> recent = new TreeMap<>();
-    final SettledOperations settled = new SettledOperations();
+    final WrittenOperations written = new WrittenOperations();
 
     void forgetBelow(long number) {
       if (number > firstIncomplete) {
         firstIncomplete = number;
         recent.headMap(number).values().removeIf(operation -> operation.future.isEmpty());
-        settled.forgetBelow(number);
+        written.forgetBelow(number);
       }
     }
 
-    void settle(List<Operation> operations) {
+    void moveToWritten(List<Operation> operations) {
       int count = operations.size();
       long[] numbers = new long[count];
       long[] digests = new long[count];
@@ -99,7 +99,7 @@ final class OperationWindow {
         digests[i] = OperationDigest.folded(operation.digest);
         results[i] = operation.result;
       }
-      settled.addAll(numbers, digests, results, count);
+      written.addAll(numbers, digests, results, count);
     }
   }
 
@@ -200,7 +200,7 @@ final class OperationWindow {
   }
 
   /**
-   * Takes in a block that {@link #encodeRecent} or {@link #encodeSettled} wrote; several may be
+   * Takes in a block that {@link #encodeRecent} or {@link #encodeWritten} wrote; several may be
    * taken in, in any order.
    */
   synchronized void restore(Bytes block) throws MalformedException {
@@ -230,10 +230,10 @@ final class OperationWindow {
       }
       Client client = clients.computeIfAbsent(name, absent -> new Client());
       client.lastSeenMicros = Math.max(client.lastSeenMicros, lastSeen);
-      client.settled.addAll(numbers, digests, results, count);
+      client.written.addAll(numbers, digests, results, count);
       client.highest = Math.max(client.highest, count == 0 ? 0 : numbers[count - 1]);
       client.forgetBelow(firstIncomplete);
-      client.settled.forgetBelow(client.firstIncomplete);
+      client.written.forgetBelow(client.firstIncomplete);
     }
   }
 
@@ -261,17 +261,17 @@ final class OperationWindow {
   }
 
   /** Says that the operations up to a sequence number are in SSTables. */
-  synchronized void settle(long through) {
+  synchronized void moveToWritten(long through) {
     for (Client client : clients.values()) {
-      List<Operation> settling = new ArrayList<>();
+      List<Operation> moving = new ArrayList<>();
       for (Iterator<Operation> all = client.recent.values().iterator(); all.hasNext(); ) {
         Operation one = all.next();
         if (one.sequence > 0 && one.sequence <= through && one.future.isEmpty()) {
-          settling.add(one);
+          moving.add(one);
           all.remove();
         }
       }
-      client.settle(settling);
+      client.moveToWritten(moving);
     }
   }
 
@@ -297,13 +297,13 @@ final class OperationWindow {
     }
   }
 
-  /** The settled operations as a block; empty where there are no clients. */
-  synchronized Bytes encodeSettled() {
+  /** The written operations as a block; empty where there are no clients. */
+  synchronized Bytes encodeWritten() {
     ByteWriter out = new ByteWriter(256).writeByte(VERSION);
     clients.forEach(
         (name, client) -> {
-          encode(name, client, client.settled.size(), out);
-          client.settled.forEach(
+          encode(name, client, client.written.size(), out);
+          client.written.forEach(
               (number, digest, result) ->
                   out.writeVarlong(number).writeLong(digest).writePrefixed(result));
         });
@@ -345,12 +345,12 @@ final class OperationWindow {
               .map(CompletableFuture::copy)
               .orElseGet(() -> OperationResults.decode(id, recent.result)));
     }
-    int settled = client.settled.find(id.number());
-    if (settled < 0) {
+    int index = client.written.find(id.number());
+    if (index < 0) {
       return Optional.empty();
     }
-    checkSame(id, client.settled.digest(settled) == OperationDigest.folded(digest));
-    return Optional.of(OperationResults.decode(id, client.settled.result(settled)));
+    checkSame(id, client.written.digest(index) == OperationDigest.folded(digest));
+    return Optional.of(OperationResults.decode(id, client.written.result(index)));
   }
 
   private static void checkSame(OperationId id, boolean same) {

@@ -14,11 +14,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
 
 /**
- * How rows are read, in stages: <em>check</em> the query, <em>pin</em> a read point and the
- * snapshot that can answer for it, <em>merge</em> memtables and SSTables, <em>sieve</em> what is
+ * How rows are read, in stages: <em>check</em> the query, <em>pin</em> a read point and a state
+ * that can answer for it, <em>merge</em> memtables and SSTables, <em>sieve</em> out what is not
  * visible, <em>filter</em> row by row, <em>page</em>.
  *
  * <p>Safe for use by any number of threads.
@@ -27,47 +26,27 @@ final class ReadPath {
   /** A page that finds little still ends after going through so many times its size. */
   private static final long PASSED_FACTOR = 16;
 
+  private final TabletCore core;
   private final RowRange extent;
-  private final Snapshots snapshots;
-  private final DurableOrder order;
-  private final Supplier<SchemaRules> rules;
-  private final TabletClock clock;
-  private final Health health;
-  private final Counters counters;
-  private final long pageBytesMax;
 
-  ReadPath(
-      RowRange extent,
-      Snapshots snapshots,
-      DurableOrder order,
-      Supplier<SchemaRules> rules,
-      TabletClock clock,
-      Health health,
-      Counters counters,
-      long pageBytesMax) {
-    this.extent = extent;
-    this.snapshots = snapshots;
-    this.order = order;
-    this.rules = rules;
-    this.clock = clock;
-    this.health = health;
-    this.counters = counters;
-    this.pageBytesMax = pageBytesMax;
+  ReadPath(TabletCore core) {
+    this.core = core;
+    this.extent = core.spec().extent();
   }
 
-  /** A read point and the snapshot, held, that has all that a read at it sees. */
-  private record Pinned(long readPoint, Snapshot snapshot) {}
+  /** A read point, and a state, held, with everything that a read at it sees. */
+  private record Pinned(long readPoint, TabletState state) {}
 
   /** Reads a page. */
   ReadResult read(ReadRequest request) throws IOException {
-    health.check();
+    core.health().check();
     RowQuery query = request.query();
-    rules.get().operations().check(query);
+    core.rules().operations().check(query);
     Optional<RowFilter> filter = query.filter().map(RowFilter::of);
     List<RowRange> ranges = clip(query.ranges());
     Pinned pinned = pin(request);
     try {
-      long bytesMax = request.bytesMax() > 0 ? request.bytesMax() : pageBytesMax;
+      long bytesMax = request.bytesMax() > 0 ? request.bytesMax() : core.options().pageBytesMax();
       Page page = new Page(query, filter, bytesMax);
       for (RowRange range : ranges) {
         if (page.isFull()) {
@@ -76,11 +55,11 @@ final class ReadPath {
         }
         read(range, pinned, request.memoryOnly(), page);
       }
-      counters.reads.increment();
-      counters.rowsRead.add(page.rows.size());
+      core.counters().reads.increment();
+      core.counters().rowsRead.add(page.rows.size());
       return new ReadResult(page.rows, pinned.readPoint(), page.next);
     } finally {
-      pinned.snapshot().release();
+      pinned.state().release();
     }
   }
 
@@ -89,10 +68,10 @@ final class ReadPath {
    * holds the row's lock.
    */
   List<Cell> queuedRow(Bytes row, ColumnSelection selection) throws IOException {
-    Snapshot snapshot = snapshots.acquire();
+    TabletState state = core.current().acquire();
     try (VisibleCells cells =
         open(
-            new Pinned(Long.MAX_VALUE, snapshot),
+            new Pinned(Long.MAX_VALUE, state),
             RowRange.single(row),
             selection,
             Integer.MAX_VALUE,
@@ -100,7 +79,7 @@ final class ReadPath {
             false)) {
       return cells.seekRow(row) && cells.row().equals(row) ? cells.takeRow() : List.of();
     } finally {
-      snapshot.release();
+      state.release();
     }
   }
 
@@ -132,13 +111,12 @@ final class ReadPath {
 
   private Pinned pin(ReadRequest request) {
     while (true) {
-      // The read point first: all its cells are then in the snapshot, or in one that came before
-      // it and was compacted into it.
-      long fresh = order.readPoint();
-      Snapshot snapshot = snapshots.acquire();
+      // The read point first: then the state has all its cells, if need be compacted.
+      long fresh = core.commits().readPoint();
+      TabletState state = core.current().acquire();
       long wanted = request.readPoint().orElse(fresh);
       if (wanted > fresh) {
-        snapshot.release();
+        state.release();
         throw SteleException.refused(
             "read point "
                 + wanted
@@ -146,22 +124,22 @@ final class ReadPath {
                 + fresh
                 + ": it was taken from another tablet");
       }
-      if (wanted >= snapshot.oldestReadable()) {
-        return new Pinned(wanted, snapshot);
+      if (wanted >= state.oldestReadable()) {
+        return new Pinned(wanted, state);
       }
       if (request.readPoint().isPresent() && !request.allowFresh()) {
-        snapshot.release();
+        state.release();
         throw SteleException.refused(
             "read point "
                 + wanted
                 + " cannot be read any more, the oldest is "
-                + snapshot.oldestReadable()
+                + state.oldestReadable()
                 + ": read again from the start");
       }
-      if (fresh >= snapshot.oldestReadable()) {
-        return new Pinned(fresh, snapshot);
+      if (fresh >= state.oldestReadable()) {
+        return new Pinned(fresh, state);
       }
-      snapshot.release(); // A compaction came between the two: both again.
+      state.release(); // A compaction came between the two: take both again.
     }
   }
 
@@ -204,13 +182,13 @@ final class ReadPath {
     boolean single = !range.end().isEmpty() && range.equals(RowRange.single(range.start()));
     ReadOptions options =
         memoryOnly ? ReadOptions.MEMORY_ONLY : single ? ReadOptions.POINT : ReadOptions.SCAN;
-    Snapshot snapshot = pinned.snapshot();
+    TabletState state = pinned.state();
     List<CellCursor> cursors = new ArrayList<>();
-    cursors.add(snapshot.active().cursor(pinned.readPoint()));
-    for (Snapshot.Frozen frozen : snapshot.frozen()) {
+    cursors.add(state.active().cursor(pinned.readPoint()));
+    for (TabletState.Frozen frozen : state.frozen()) {
       cursors.add(frozen.memtable().cursor(pinned.readPoint()));
     }
-    for (TabletFile file : snapshot.files()) {
+    for (TabletFile file : state.files()) {
       if (file.meets(range, selection)
           && (!single || file.mayContain(range.start(), selection, options))) {
         cursors.add(file.cursor(range, options));
@@ -218,7 +196,7 @@ final class ReadPath {
     }
     return new VisibleCells(
         new MergedCursor(cursors, pinned.readPoint()),
-        new CellSieve(rules.get(), clock.now(), CellSieve.Past.WHOLE, true),
+        new CellSieve(core.rules(), core.clock().now(), CellSieve.Past.WHOLE, true),
         selection,
         versions,
         times);

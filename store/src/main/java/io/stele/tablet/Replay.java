@@ -73,6 +73,11 @@ final class Replay {
     return memtable;
   }
 
+  /** The files hold everything up to this sequence number. */
+  long above() {
+    return above;
+  }
+
   /** The highest sequence number seen, or that of the files. */
   long lastSequence() {
     return lastSequence;

@@ -26,81 +26,29 @@ import java.util.concurrent.TimeUnit;
  * compactions ran. Where that cannot be kept up the tablet stops ({@link #failure}) and must be
  * opened again from its record.
  *
- * <p>The ways through it: {@link WritePath}, {@link ReadPath}, {@link Compactor}; between them the
- * {@link Snapshots snapshot} and the {@link DurableOrder read point}.
+ * <p>The ways through it are {@link WritePath}, {@link ReadPath} and {@link Compactor}; they share
+ * the {@link TabletCore}.
  *
  * <p>Safe for use by any number of threads; it has none of its own. {@link #apply} queues and
  * returns, a read may wait for files, a compaction for files, the manifest and the log.
  */
 public final class Tablet implements Closeable {
-  private final TabletSpec spec;
-  private final Snapshots snapshots;
-  private final DurableOrder order;
-  private final TabletClock clock;
-  private final Health health;
-  private final Counters counters = new Counters();
+  private final TabletCore core;
+  private final Sequencer sequencer;
   private final WritePath writes;
   private final ReadPath reads;
   private final Compactor compactor;
   private final long replayedRecords;
-  private volatile SchemaRules rules;
 
-  private Tablet(
-      TabletSpec spec,
-      TabletEnvironment environment,
-      List<TabletFile> files,
-      Replay replay,
-      OperationWindow window,
-      TabletClock clock) {
-    TabletOptions options = environment.options();
-    this.spec = spec;
-    this.clock = clock;
-    this.rules = new SchemaRules(spec.schema());
-    this.health = new Health(spec.id());
-    long covered = covered(spec);
-    this.snapshots =
-        new Snapshots(new Snapshot(replay.memtable(), List.of(), files, covered, covered));
-    this.order = new DurableOrder(replay.lastSequence());
+  private Tablet(TabletCore core, Replay replay) {
+    this.core = core;
     this.replayedRecords = replay.records();
-    this.reads =
-        new ReadPath(
-            spec.extent(),
-            snapshots,
-            order,
-            () -> rules,
-            clock,
-            health,
-            counters,
-            options.pageBytesMax());
+    this.sequencer = new Sequencer(core, replay.lastSequence());
+    this.reads = new ReadPath(core);
     this.writes =
         new WritePath(
-            environment.runtime(),
-            spec.id(),
-            spec.extent(),
-            environment.log(),
-            environment.memtables(),
-            snapshots,
-            order,
-            window,
-            new Evaluation(reads, clock, options.valueBytesMax()),
-            () -> rules,
-            clock,
-            health,
-            counters,
-            options.valueBytesMax(),
-            replay.lastSequence());
-    this.compactor =
-        new Compactor(
-            spec,
-            environment,
-            snapshots,
-            writes,
-            window,
-            () -> rules,
-            clock,
-            health,
-            counters,
-            replay.lastSequence());
+            core, sequencer, new Evaluation(reads, core.clock(), core.options().valueBytesMax()));
+    this.compactor = new Compactor(core, sequencer, replay.lastSequence());
   }
 
   /**
@@ -135,9 +83,10 @@ public final class Tablet implements Closeable {
       replayed.take(replay, window, now);
       TabletClock clock =
           new TabletClock(wall, Math.max(highestTimestamp, replayed.highestTimestamp()));
-      return new Tablet(spec, environment, files, replayed, window, clock);
+      return new Tablet(
+          new TabletCore(spec, environment, files, replayed, window, clock), replayed);
     } finally {
-      // The tablet's snapshot holds them, if there is one.
+      // The tablet holds them, if it was opened.
       files.forEach(TabletFile::release);
       memtable.release();
     }
@@ -170,30 +119,30 @@ public final class Tablet implements Closeable {
 
   /** Its name. */
   public TabletId id() {
-    return spec.id();
+    return core.spec().id();
   }
 
   /** The epoch it was opened under. */
   public long epoch() {
-    return spec.epoch();
+    return core.spec().epoch();
   }
 
   /** Its rows. */
   public RowRange extent() {
-    return spec.extent();
+    return core.spec().extent();
   }
 
-  /** The schema in force. */
+  /** The current schema. */
   public TableSchema schema() {
-    return rules.schema();
+    return core.rules().schema();
   }
 
   /**
-   * Puts another schema in force, for what comes from now on. What an earlier policy has collected
-   * does not come back.
+   * Replaces the schema for everything that begins from now on. What an earlier policy has
+   * collected does not come back.
    */
   public void alter(TableSchema schema) {
-    rules = new SchemaRules(schema);
+    core.alter(schema);
   }
 
   /** How many records were replayed on opening; above 0: make a minor compaction soon. */
@@ -205,7 +154,7 @@ public final class Tablet implements Closeable {
    * Applies an operation. The future completes when it is durable and visible; it fails with a
    * {@link io.stele.model.SteleException}: OUTCOME_UNKNOWN where the log failed with it; every
    * other code (REFUSED, NOT_FOUND, RETRY_LATER, {@link RowOutOfRangeException}) says that nothing
-   * was changed. It completes on the log's thread: what hangs on it must be short.
+   * was changed. It completes on the log's thread: callbacks must not block.
    *
    * <p>May read files where the operation depends on what the row holds.
    */
@@ -227,12 +176,12 @@ public final class Tablet implements Closeable {
 
   /** Everything up to this sequence number is durable and is what a fresh read sees. */
   public long readPoint() {
-    return order.readPoint();
+    return core.commits().readPoint();
   }
 
   /** Reads as of a point below this one are not possible any more. */
   public long oldestReadablePoint() {
-    return snapshots.peek().oldestReadable();
+    return core.current().peek().oldestReadable();
   }
 
   /**
@@ -302,11 +251,11 @@ public final class Tablet implements Closeable {
 
   /** A row that halves what is in the SSTables; empty where no row does. */
   public Optional<Bytes> splitRow() throws IOException {
-    Snapshot snapshot = snapshots.acquire();
+    TabletState state = core.current().acquire();
     try {
-      return new Cuts(snapshot.files()).middle(spec.extent());
+      return new SplitPoints(state.files()).middle(core.spec().extent());
     } finally {
-      snapshot.release();
+      state.release();
     }
   }
 
@@ -315,11 +264,11 @@ public final class Tablet implements Closeable {
    * then the tablet's end.
    */
   public List<RowSample> sampleRows(int count) throws IOException {
-    Snapshot snapshot = snapshots.acquire();
+    TabletState state = core.current().acquire();
     try {
-      return new Cuts(snapshot.files()).samples(spec.extent(), count);
+      return new SplitPoints(state.files()).samples(core.spec().extent(), count);
     } finally {
-      snapshot.release();
+      state.release();
     }
   }
 
@@ -328,12 +277,12 @@ public final class Tablet implements Closeable {
    * accepted are durable and answered. Reads go on.
    */
   public CompletableFuture<Void> pauseWrites() {
-    return writes.pause();
+    return sequencer.pause();
   }
 
   /** Accepts operations again. */
   public void resumeWrites() {
-    writes.resume();
+    sequencer.resume();
   }
 
   /**
@@ -342,32 +291,34 @@ public final class Tablet implements Closeable {
    * {@link TabletSpec#child children}.
    */
   public TabletSpec describe() {
-    Snapshot snapshot = snapshots.peek();
+    TabletState state = core.current().peek();
+    TabletSpec opened = core.spec();
     return new TabletSpec(
-        spec.id(),
-        spec.epoch(),
-        spec.extent(),
-        rules.schema(),
-        snapshot.files().stream().map(TabletFile::ref).toList(),
-        snapshot.redoPoint(),
-        clock.highest());
+        opened.id(),
+        opened.epoch(),
+        opened.extent(),
+        core.rules().schema(),
+        state.files().stream().map(TabletFile::ref).toList(),
+        state.redoPoint(),
+        core.clock().highest());
   }
 
   /** Why the tablet has stopped serving for good; empty while it serves. */
   public Optional<Throwable> failure() {
-    return health.failure();
+    return core.health().failure();
   }
 
   /** How large it is and what it has done. */
   public TabletStatistics statistics() {
-    Snapshot snapshot = snapshots.peek();
+    TabletState state = core.current().peek();
+    Counters counters = core.counters();
     return new TabletStatistics(
-        snapshot.files().size(),
-        snapshot.files().stream().mapToLong(TabletFile::bytes).sum(),
-        snapshot.active().bytes()
-            + snapshot.frozen().stream().mapToLong(one -> one.memtable().bytes()).sum(),
-        snapshot.active().cellCount()
-            + snapshot.frozen().stream().mapToLong(one -> one.memtable().cellCount()).sum(),
+        state.files().size(),
+        state.files().stream().mapToLong(TabletFile::bytes).sum(),
+        state.active().bytes()
+            + state.frozen().stream().mapToLong(one -> one.memtable().bytes()).sum(),
+        state.active().cellCount()
+            + state.frozen().stream().mapToLong(one -> one.memtable().cellCount()).sum(),
         counters.reads.sum(),
         counters.rowsRead.sum(),
         counters.operations.sum(),
@@ -382,7 +333,7 @@ public final class Tablet implements Closeable {
    */
   @Override
   public void close() {
-    writes.pause();
-    snapshots.close();
+    sequencer.pause();
+    core.current().close();
   }
 }

@@ -252,7 +252,7 @@ class SwitchOverTest {
     Hang flushing = inject(Hang.interruptible(Operation.FLUSH, "user-2.log"));
     CompletableFuture<Void> waiting = log.append(record(TABLET, 4, 10));
     flushing.await();
-    clock.pass(CommitPipeline.PATIENCE);
+    clock.pass(CommitPipeline.HUNG_AFTER);
     waiting.get();
     assertThat(sequences(4)).containsExactly(4L);
     creating.succeed(); // Too late: a higher segment is in use.
@@ -349,7 +349,7 @@ class SwitchOverTest {
         log.append(record(TABLET, 4, 10))
             .thenApply(nothing -> Thread.currentThread().isInterrupted());
     flushing.await();
-    clock.pass(CommitPipeline.PATIENCE);
+    clock.pass(CommitPipeline.HUNG_AFTER);
     while (!flushing.wasInterrupted()) {
       spin();
     }

@@ -225,7 +225,7 @@ class CompactionBystandersTest {
     OperationWindow larger = live.ofSameLength(); // As Compactor.compact does with the old file.
     larger.restore(oldFile);
     larger.forgetAs(live);
-    Bytes compacted = larger.encodeSettled();
+    Bytes compacted = larger.encodeWritten();
     OperationWindow reopened = live.ofSameLength();
     reopened.restore(newFile);
     reopened.restore(compacted);

@@ -65,16 +65,16 @@ class TabletMemoryTest {
     CountingAccount account = new CountingAccount();
     Memtable memtable = new Memtable(account);
     memtable.add(new byte[] {1}, 1, 1, 1, 0, CellType.PUT, new byte[100], 0, 100);
-    Snapshots snapshots = new Snapshots(new Snapshot(memtable, List.of(), List.of(), 0, 0));
+    CurrentState current = new CurrentState(new TabletState(memtable, List.of(), List.of(), 0, 0));
     memtable.release();
     Memtable empty = new Memtable(account);
-    snapshots.swap(now -> now.freeze(empty, 1, CompletableFuture.completedFuture(null)));
+    current.swap(now -> now.freeze(empty, 1, CompletableFuture.completedFuture(null)));
     empty.release();
     long bytes = account.bytes();
     assertThat(bytes).isPositive();
 
-    Snapshot read = snapshots.acquire();
-    snapshots.swap(now -> now.minorCompacted(now.frozen(), List.of(), 0));
+    TabletState read = current.acquire();
+    current.swap(now -> now.minorCompacted(now.frozen(), List.of(), 0));
     assertThat(account.bytes()).isEqualTo(bytes);
     try (CellCursor cursor = read.frozen().get(0).memtable().cursor(1)) {
       assertThat(cursor.next()).isTrue();

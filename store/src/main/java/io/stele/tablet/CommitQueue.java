@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
  * <p>Safe for use by any number of threads; what waits is called back on the thread that reported
  * the last operation missing, outside of any lock.
  */
-final class DurableOrder {
+final class CommitQueue {
   /** One queued operation. */
   static final class Entry {
     private final long sequence;
@@ -33,7 +33,7 @@ final class DurableOrder {
   private Optional<Throwable> failure = Optional.empty();
   private volatile long readPoint;
 
-  DurableOrder(long readPoint) {
+  CommitQueue(long readPoint) {
     this.readPoint = readPoint;
   }
 

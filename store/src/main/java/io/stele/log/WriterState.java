@@ -5,39 +5,39 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 
-/** One of the two writers as the {@link CommitPipeline} sees it. Guarded by the pipeline's lock. */
-final class Seat {
+/** What the {@link CommitPipeline} knows of one of the two writers. Guarded by its lock. */
+final class WriterState {
   final Condition wake;
 
   /** Its thread; empty until all of the log's threads are started. */
   Optional<Task> task = Optional.empty();
 
-  /** The segment it has, or had last. */
+  /** The number of its segment, or of the last it had. */
   long number;
 
-  /** How long that segment's header is. */
+  /** The length of that segment's header. */
   long headerBytes;
 
   /** How far that segment is acknowledged. */
   long acknowledgedBytes;
 
-  /** What that segment is to say of the one before; set when its turn comes. */
+  /** What that segment says of the one before it; set when the writer becomes active. */
   SegmentLink link = SegmentLink.NONE;
 
-  /** Failures in a row, as long as nobody acknowledges anything. */
+  /** Failures in a row; counted from 0 again when either writer completes a batch. */
   int failures;
 
-  /** Whether it was interrupted in vain, and is not waited for any more. */
+  /** Whether an interrupt did not help, so that nobody waits for it any more. */
   boolean hung;
 
-  /** Whether its thread has come to its end. */
+  /** Whether its thread has ended. */
   boolean ended;
 
   private boolean busy;
   private long sinceNanos;
   private boolean interrupted;
 
-  Seat(Condition wake) {
+  WriterState(Condition wake) {
     this.wake = wake;
   }
 
@@ -45,38 +45,38 @@ final class Seat {
     return acknowledgedBytes > headerBytes;
   }
 
-  /** It asks something of the file system. */
+  /** It calls the file system. */
   void begin(long nowNanos) {
     busy = true;
     sinceNanos = nowNanos;
   }
 
-  /** It has an answer; called by its own thread. */
+  /** The call has returned; called by its own thread. */
   void end() {
     busy = false;
     hung = false;
     if (interrupted) {
       interrupted = false;
-      task.ifPresent(Task::clearInterrupt); // It was meant for what has ended now.
+      task.ifPresent(Task::clearInterrupt); // It was meant for the call that has returned.
     }
   }
 
-  /** Whether it waits for the file system, and is waited for. */
+  /** Whether it waits for the file system and does not hang. */
   boolean isBusy() {
     return busy && !hung;
   }
 
-  /** Since when it has been busy. */
+  /** When the call began. */
   long sinceNanos() {
     return sinceNanos;
   }
 
-  /** Whether it has been busy for so long. */
-  boolean isWaitingFor(Duration patience, long nowNanos) {
-    return isBusy() && nowNanos - sinceNanos >= patience.toNanos();
+  /** Whether it has been busy for {@code time}. */
+  boolean isBusyFor(Duration time, long nowNanos) {
+    return isBusy() && nowNanos - sinceNanos >= time.toNanos();
   }
 
-  /** Interrupts it, and gives it time again; false where that was done before. */
+  /** Interrupts it, and gives it as much time again; false if it was interrupted before. */
   boolean interrupt(long nowNanos) {
     if (interrupted) {
       return false;

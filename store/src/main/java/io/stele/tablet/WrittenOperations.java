@@ -9,7 +9,7 @@ import java.util.Map;
  * Operations of one client that are done and in an SSTable: by their numbers, in as little memory
  * as can be, since a job may have millions of them. Not safe for use by several threads.
  */
-final class SettledOperations {
+final class WrittenOperations {
   /** Takes in one operation. */
   interface Visitor {
     void visit(long number, long digest, Bytes result);

@@ -10,12 +10,12 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 
 /** Where to cut a range of rows into pieces of like size, by the block indexes of its files. */
-final class Cuts {
+final class SplitPoints {
   private record Piece(RowRange rows, long bytes) {}
 
   private final List<TabletFile> files;
 
-  Cuts(List<TabletFile> files) {
+  SplitPoints(List<TabletFile> files) {
     this.files = files;
   }
 

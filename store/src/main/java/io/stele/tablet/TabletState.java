@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>It holds its memtables, and its files open. Who reads holds it: {@link #retain} before, {@link
  * #release} after.
  */
-final class Snapshot {
+final class TabletState {
   /**
    * A memtable that takes no more writes.
    *
@@ -38,12 +38,12 @@ final class Snapshot {
   private final AtomicInteger holders = new AtomicInteger(1);
 
   /**
-   * Puts a snapshot together; its maker is the first holder.
+   * Puts a state together; its maker is the first holder.
    *
    * @param redoPoint everything up to this number is in the files
    * @param oldestReadable the lowest read point for which the files still have all they need
    */
-  Snapshot(
+  TabletState(
       Memtable active,
       List<Frozen> frozen,
       List<TabletFile> files,
@@ -93,20 +93,20 @@ final class Snapshot {
   /**
    * The same with {@code empty} to write to, and what there was waiting for its minor compaction.
    */
-  Snapshot freeze(Memtable empty, long boundary, CompletableFuture<Void> durable) {
+  TabletState freeze(Memtable empty, long boundary, CompletableFuture<Void> durable) {
     List<Frozen> more = new ArrayList<>();
     more.add(new Frozen(active, boundary, durable));
     more.addAll(frozen);
-    return new Snapshot(empty, more, files, redoPoint, oldestReadable);
+    return new TabletState(empty, more, files, redoPoint, oldestReadable);
   }
 
   /** The same with the memtables of {@code written} replaced by the file made of them, if any. */
-  Snapshot minorCompacted(List<Frozen> written, List<TabletFile> made, long readableFrom) {
+  TabletState minorCompacted(List<Frozen> written, List<TabletFile> made, long readableFrom) {
     List<Frozen> left = new ArrayList<>(frozen);
     left.removeAll(written);
     List<TabletFile> more = new ArrayList<>(made);
     more.addAll(files);
-    return new Snapshot(
+    return new TabletState(
         active,
         left,
         more,
@@ -115,15 +115,16 @@ final class Snapshot {
   }
 
   /** The same with the files of {@code inputs} replaced. */
-  Snapshot compacted(List<TabletFile> inputs, List<TabletFile> made, long readableFrom) {
+  TabletState compacted(List<TabletFile> inputs, List<TabletFile> made, long readableFrom) {
     List<TabletFile> other = new ArrayList<>(files);
     other.removeAll(inputs);
     other.addAll(made);
     other.sort(TabletFile.NEWEST_FIRST);
-    return new Snapshot(active, frozen, other, redoPoint, Math.max(oldestReadable, readableFrom));
+    return new TabletState(
+        active, frozen, other, redoPoint, Math.max(oldestReadable, readableFrom));
   }
 
-  /** Holds the snapshot, unless it is gone. */
+  /** Holds the state, unless it is gone. */
   boolean retain() {
     int now = holders.get();
     while (now > 0) {
@@ -136,8 +137,8 @@ final class Snapshot {
   }
 
   /**
-   * Lets the snapshot go; with its last holder go its memtables and files, unless another snapshot
-   * has them.
+   * Lets the state go; with its last holder go its memtables and files, unless another state has
+   * them.
    */
   void release() {
     if (holders.decrementAndGet() == 0) {

@@ -1,7 +1,6 @@
 package io.stele.tablet;
 
 import io.stele.runtime.Futures;
-import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -14,7 +13,6 @@ import java.util.TreeSet;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
-import java.util.function.Supplier;
 
 /**
  * Which files are being compacted: of every stack one compaction at a time, other than minor ones.
@@ -23,7 +21,7 @@ import java.util.function.Supplier;
  *
  * <p>Safe for use by any number of threads.
  */
-final class StackClaims {
+final class CompactionClaims {
   /** What a compaction is to take of a stack under some rules; empty: nothing. */
   interface Choice extends BiFunction<FileStack, SchemaRules, Optional<List<FileStack.Layer>>> {}
 
@@ -39,11 +37,16 @@ final class StackClaims {
       return layers.stream().flatMap(layer -> layer.files().stream()).toList();
     }
 
-    /** All families that these files have. */
-    SortedSet<String> families() {
+    /** What the files made of these stand for. */
+    CompactionWriter.Coverage coverage() {
+      List<FileRef> refs = files().stream().map(TabletFile::ref).toList();
       SortedSet<String> families = new TreeSet<>();
-      files().forEach(file -> families.addAll(file.ref().families()));
-      return families;
+      refs.forEach(ref -> families.addAll(ref.families()));
+      return new CompactionWriter.Coverage(
+          refs.stream().mapToLong(FileRef::minSequence).min().orElseThrow(),
+          refs.stream().mapToLong(FileRef::maxSequence).max().orElseThrow(),
+          families,
+          stack.collectedMicros());
     }
 
     /** Whether nothing of the stack is older. */
@@ -52,8 +55,7 @@ final class StackClaims {
     }
   }
 
-  private final Snapshots snapshots;
-  private final Supplier<SchemaRules> rules;
+  private final TabletCore core;
   private final Lock lock;
   private final Condition released;
   // Guarded by lock.
@@ -61,11 +63,10 @@ final class StackClaims {
   private final Set<TabletFile> failed = new HashSet<>();
   private int waitingForAll;
 
-  StackClaims(ProcessRuntime runtime, Snapshots snapshots, Supplier<SchemaRules> rules) {
-    this.lock = runtime.newLock();
+  CompactionClaims(TabletCore core) {
+    this.core = core;
+    this.lock = core.environment().runtime().newLock();
     this.released = lock.newCondition();
-    this.snapshots = snapshots;
-    this.rules = rules;
   }
 
   /** Claims a stack that nobody has claimed and of which {@code choice} takes something. */
@@ -73,14 +74,14 @@ final class StackClaims {
     lock.lock();
     try {
       // Acquired under the lock: what was replaced before a claim was released is not in it.
-      Snapshot snapshot = snapshots.acquire();
+      TabletState state = core.current().acquire();
       try {
-        Optional<Claim> first = first(snapshot, choice);
+        Optional<Claim> first = first(state, choice);
         first.ifPresent(this::enter);
         return first;
       } finally {
         // A claim holds its files and nothing else: above all not the memtables of this moment.
-        snapshot.release();
+        state.release();
       }
     } finally {
       lock.unlock();
@@ -91,16 +92,16 @@ final class StackClaims {
   boolean any(Choice choice) {
     lock.lock();
     try {
-      return first(snapshots.peek(), choice).isPresent();
+      return first(core.current().peek(), choice).isPresent();
     } finally {
       lock.unlock();
     }
   }
 
-  private Optional<Claim> first(Snapshot snapshot, Choice choice) {
-    SchemaRules now = rules.get();
+  private Optional<Claim> first(TabletState state, Choice choice) {
+    SchemaRules now = core.rules();
     Optional<Claim> last = Optional.empty();
-    for (FileStack stack : snapshot.stacks(now)) {
+    for (FileStack stack : state.stacks(now)) {
       if (waitingForAll == 0 && Collections.disjoint(stack.files(), claimed)) {
         Optional<Claim> claim =
             choice.apply(stack, now).map(layers -> new Claim(stack, layers, now));
@@ -123,15 +124,15 @@ final class StackClaims {
       while (!claimed.isEmpty()) {
         released.await();
       }
-      SchemaRules now = rules.get();
+      SchemaRules now = core.rules();
       List<Claim> claims = new ArrayList<>();
-      Snapshot snapshot = snapshots.acquire();
-      for (FileStack stack : snapshot.stacks(now)) {
+      TabletState state = core.current().acquire();
+      for (FileStack stack : state.stacks(now)) {
         Claim claim = new Claim(stack, stack.layers(), now);
         enter(claim);
         claims.add(claim);
       }
-      snapshot.release();
+      state.release();
       return claims;
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "waiting for other compactions");

@@ -4,11 +4,11 @@ import io.stele.model.Durability;
 import java.util.List;
 
 /**
- * A batch of records on its way to disk. Handed from a slow writer to the other it is another
- * flight with the same records, so that the first writer's does not land any more.
+ * A batch of records on its way to disk. When it moves from a slow writer to the other it becomes
+ * another object with the same records, so that the slow writer cannot complete it any more.
  */
-final class Flight {
-  final Seat writer;
+final class BatchInFlight {
+  final WriterState writer;
   final List<WaitingRecord> records;
   final long bytes;
   final Durability durability;
@@ -18,12 +18,12 @@ final class Flight {
 
   final long sinceNanos;
 
-  Flight(Seat writer, List<WaitingRecord> records, boolean rolls, long sinceNanos) {
+  BatchInFlight(WriterState writer, List<WaitingRecord> records, boolean rolls, long sinceNanos) {
     this.writer = writer;
     this.records = records;
     this.rolls = rolls;
     this.sinceNanos = sinceNanos;
-    // A segment is on disk before the next takes records: a loss of power tears the last one only.
+    // A segment is synced before the next takes records: a loss of power tears only the last one.
     Durability most = rolls ? Durability.HSYNC : Durability.HFLUSH;
     long sum = 0;
     for (WaitingRecord record : records) {
@@ -34,7 +34,8 @@ final class Flight {
     this.durability = most;
   }
 
-  Flight to(Seat other, long nowNanos) {
-    return new Flight(other, records, false, nowNanos);
+  /** The same records, to be written by {@code other}. */
+  BatchInFlight to(WriterState other, long nowNanos) {
+    return new BatchInFlight(other, records, false, nowNanos);
   }
 }

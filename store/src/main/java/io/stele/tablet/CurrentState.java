@@ -1,0 +1,71 @@
+package io.stele.tablet;
+
+import io.stele.model.SteleException;
+import java.util.function.UnaryOperator;
+
+/**
+ * The current {@link TabletState} of a tablet, swapped by one volatile write. Safe for use by any
+ * number of threads; readers take no lock.
+ */
+final class CurrentState {
+  private final Object swapping = new Object();
+  private volatile TabletState state;
+  private volatile boolean closed;
+
+  CurrentState(TabletState first) {
+    state = first;
+  }
+
+  /** The current state, for callers that need none of its files. */
+  TabletState peek() {
+    return state;
+  }
+
+  /**
+   * The current state, held: the caller releases it.
+   *
+   * @throws SteleException RETRY_LATER where the tablet was closed
+   */
+  TabletState acquire() {
+    while (true) {
+      TabletState now = state;
+      checkOpen();
+      if (now.retain()) {
+        return now;
+      }
+      // It was replaced a moment ago: the next look finds another.
+    }
+  }
+
+  /**
+   * Replaces the current state by what {@code change} makes of it.
+   *
+   * @throws SteleException RETRY_LATER where the tablet was closed
+   */
+  void swap(UnaryOperator<TabletState> change) {
+    TabletState old;
+    synchronized (swapping) {
+      checkOpen();
+      old = state;
+      state = change.apply(old);
+    }
+    old.release(); // May close files.
+  }
+
+  /** Closes the files as soon as nobody reads them. */
+  void close() {
+    synchronized (swapping) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    state.release(); // May close files.
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw SteleException.retryLater("the tablet is closed: locate the row again");
+    }
+  }
+}

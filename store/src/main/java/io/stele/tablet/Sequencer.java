@@ -1,0 +1,196 @@
+package io.stele.tablet;
+
+import io.stele.log.LogRecord;
+import io.stele.memtable.Memtable;
+import io.stele.model.Bytes;
+import io.stele.model.Durability;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import io.stele.runtime.Futures;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * Puts the changes of a tablet in order. Under one lock a change gets its sequence number and
+ * timestamp, goes into the memtable and into the log's queue: so memtable, log and {@link
+ * CommitQueue} have the same order, without gaps.
+ *
+ * <p>Freezing the memtable and pausing writes take the same lock, so that each falls between two
+ * changes. Where a step between taking the number and queueing the record fails, the tablet stops:
+ * its memory might differ from its log.
+ *
+ * <p>Safe for use by any number of threads. The lock is never held while somebody waits for the log
+ * or is called back.
+ */
+final class Sequencer {
+  /**
+   * A change that is ready to be put in order.
+   *
+   * @param mutation its edits
+   * @param operation whose it is, where a retry is to be recognised
+   * @param result what a retry will be told; empty where there is nothing to tell
+   * @param durability what the log must do for it
+   * @param onVisible called once when the read point has moved over it
+   * @param outcome fails when the log has failed
+   */
+  record Change(
+      Mutation mutation,
+      Optional<OperationWindow.Operation> operation,
+      Bytes result,
+      Durability durability,
+      Runnable onVisible,
+      CompletableFuture<?> outcome) {}
+
+  private final TabletCore core;
+  private final TabletId id;
+  private final TabletLog log;
+  private final CommitQueue commits;
+  private final Lock lock;
+
+  // Written under the lock; read without it where an old value does no harm.
+  private volatile long lastSequence;
+  private volatile boolean paused;
+
+  /** Goes on above {@code lastSequence}. */
+  Sequencer(TabletCore core, long lastSequence) {
+    this.core = core;
+    this.id = core.spec().id();
+    this.log = core.environment().log();
+    this.commits = core.commits();
+    this.lock = core.environment().runtime().newLock();
+    this.lastSequence = lastSequence;
+  }
+
+  /**
+   * Takes the next sequence number for a change and queues it for the log.
+   *
+   * @return what is left to do without locks: it may call back whoever waits for any operation
+   * @throws SteleException RETRY_LATER where writes are paused or the tablet has stopped
+   */
+  Runnable add(Change change) {
+    lock.lock();
+    try {
+      core.health().check();
+      checkNotPaused();
+      long sequence = lastSequence + 1;
+      LoggedCells cells = cells(change.mutation(), sequence);
+      LogRecord record =
+          new LogRecord(
+              id,
+              sequence,
+              core.clock().highest(),
+              change.operation().map(one -> one.logged(change.result())),
+              cells.bytes());
+      try {
+        change.operation().ifPresent(one -> core.window().queued(one, sequence, change.result()));
+        CommitQueue.Entry entry = commits.add(sequence, change.onVisible(), change.outcome());
+        cells.addTo(core.current().peek().active());
+        lastSequence = sequence;
+        CompletableFuture<Void> durable = log.append(record, change.durability());
+        return () ->
+            durable.whenComplete((done, failure) -> logged(entry, failure, change.outcome()));
+      } catch (IOException | RuntimeException | Error e) {
+        core.health().stop(e); // At once: nobody may queue anything behind this.
+        return () -> stop(e);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Freezes the memtable at the last sequence number taken.
+   *
+   * @return whether there was anything in it that the files do not have
+   */
+  boolean freeze() {
+    lock.lock();
+    try {
+      TabletState now = core.current().peek();
+      long covered = now.frozen().isEmpty() ? now.redoPoint() : now.frozen().get(0).boundary();
+      if (lastSequence == covered) {
+        return false;
+      }
+      now.active().freeze();
+      CompletableFuture<Void> durable = commits.barrier();
+      Memtable empty = new Memtable(core.environment().memtables());
+      try {
+        core.current().swap(state -> state.freeze(empty, lastSequence, durable));
+      } finally {
+        empty.release(); // Now the state holds it.
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Refuses changes from now on; completes when those accepted are durable. */
+  CompletableFuture<Void> pause() {
+    lock.lock();
+    try {
+      paused = true;
+    } finally {
+      lock.unlock();
+    }
+    return commits.barrier();
+  }
+
+  /** Accepts changes again. */
+  void resume() {
+    paused = false;
+  }
+
+  /**
+   * Refuses while writes are paused.
+   *
+   * @throws SteleException RETRY_LATER
+   */
+  void checkNotPaused() {
+    if (paused) {
+      throw SteleException.retryLater("tablet " + id + " takes no writes at the moment: try again");
+    }
+  }
+
+  private LoggedCells cells(Mutation mutation, long sequence) {
+    long timestamp = needsTimestamp(mutation) ? core.clock().assign() : Edit.SERVER_TIMESTAMP;
+    return LoggedCells.encode(mutation, sequence, timestamp);
+  }
+
+  private static boolean needsTimestamp(Mutation mutation) {
+    for (Edit edit : mutation.edits()) {
+      if (edit instanceof Edit.Put put && put.timestampMicros() == Edit.SERVER_TIMESTAMP) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The log has answered for an entry. */
+  private void logged(CommitQueue.Entry entry, Throwable failure, CompletableFuture<?> outcome) {
+    if (failure == null) {
+      commits.durable(entry);
+      return;
+    }
+    Throwable cause = Futures.cause(failure);
+    // The one failure after which the outcome is known: the log had ended before.
+    if (cause instanceof SteleException known && known.code() == SteleException.Code.RETRY_LATER) {
+      outcome.completeExceptionally(known);
+    }
+    stop(cause);
+  }
+
+  private void stop(Throwable why) {
+    core.health().stop(why);
+    commits.fail(
+        SteleException.outcomeUnknown(
+            "the commit log of tablet "
+                + id
+                + " failed with this operation in it: it may have been applied or not",
+            why));
+  }
+}

@@ -1,0 +1,95 @@
+package io.stele.tablet;
+
+import io.stele.model.TableSchema;
+import java.util.List;
+
+/**
+ * What the ways through a tablet share: {@link WritePath}, {@link ReadPath} and {@link Compactor}
+ * meet here and nowhere else. Safe for use by any number of threads, as each of its members is.
+ */
+final class TabletCore {
+  private final TabletSpec spec;
+  private final TabletEnvironment environment;
+  private final CurrentState current;
+  private final CommitQueue commits;
+  private final OperationWindow window;
+  private final TabletClock clock;
+  private final Health health;
+  private final Counters counters = new Counters();
+  private volatile SchemaRules rules;
+
+  /**
+   * The core of a tablet that has replayed its logs.
+   *
+   * @param files the open SSTables, the newest first; the first state holds them, too
+   */
+  TabletCore(
+      TabletSpec spec,
+      TabletEnvironment environment,
+      List<TabletFile> files,
+      Replay replay,
+      OperationWindow window,
+      TabletClock clock) {
+    this.spec = spec;
+    this.environment = environment;
+    this.window = window;
+    this.clock = clock;
+    this.health = new Health(spec.id());
+    this.rules = new SchemaRules(spec.schema());
+    this.commits = new CommitQueue(replay.lastSequence());
+    long covered = replay.above();
+    this.current =
+        new CurrentState(new TabletState(replay.memtable(), List.of(), files, covered, covered));
+  }
+
+  /** The tablet's record as it was opened from. */
+  TabletSpec spec() {
+    return spec;
+  }
+
+  /** All that the tablet touches outside of itself. */
+  TabletEnvironment environment() {
+    return environment;
+  }
+
+  TabletOptions options() {
+    return environment.options();
+  }
+
+  /** Its memtables and files. */
+  CurrentState current() {
+    return current;
+  }
+
+  /** The operations that wait for the log, and the read point. */
+  CommitQueue commits() {
+    return commits;
+  }
+
+  /** What it remembers of its clients' operations. */
+  OperationWindow window() {
+    return window;
+  }
+
+  TabletClock clock() {
+    return clock;
+  }
+
+  Health health() {
+    return health;
+  }
+
+  Counters counters() {
+    return counters;
+  }
+
+  /** The current schema. */
+  SchemaRules rules() {
+    return rules;
+  }
+
+  /** Replaces the schema for everything that begins from now on. */
+  void alter(TableSchema schema) {
+    rules = new SchemaRules(schema);
+  }
+}
