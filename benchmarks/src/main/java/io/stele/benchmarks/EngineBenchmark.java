@@ -6,7 +6,6 @@ import io.stele.format.ColumnKey;
 import io.stele.format.Compression;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
-import io.stele.model.TabletKind;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogStatistics;
@@ -23,6 +22,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.CaffeineBlockCache;
 import io.stele.tablet.CompactionPace;
@@ -86,7 +86,12 @@ public final class EngineBenchmark {
     fillWords();
     Path logs = new Path(root, "logs/" + SERVER);
     LogDirectory.create(fs, logs);
-    this.log = CommitLog.open(SystemRuntime.INSTANCE, new LogLocation(fs, logs, SERVER, TabletKind.USER), LogOptions.DEFAULT, failure -> {});
+    this.log =
+        CommitLog.open(
+            SystemRuntime.INSTANCE,
+            new LogLocation(fs, logs, SERVER, TabletKind.USER),
+            LogOptions.DEFAULT,
+            failure -> {});
     TableSchema schema =
         TableSchema.of(
             "t",

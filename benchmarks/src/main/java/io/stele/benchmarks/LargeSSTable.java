@@ -83,7 +83,8 @@ public final class LargeSSTable {
         SSTableOptions.DEFAULT.withCodec(Codec.NONE).withBloom(Bloom.ROW_COLUMN);
     byte[] value = new byte[VALUE_BYTES];
     new Random(1).nextBytes(value);
-    try (SSTableWriter writer = SSTableWriter.create(fs, path, options, SystemRuntime.INSTANCE.random().nextLong())) {
+    try (SSTableWriter writer =
+        SSTableWriter.create(fs, path, options, SystemRuntime.INSTANCE.random().nextLong())) {
       int row = 0;
       while (writer.length() < bytes) {
         byte[] key =

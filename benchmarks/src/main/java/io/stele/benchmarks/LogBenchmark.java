@@ -5,7 +5,6 @@ import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
-import io.stele.model.TabletKind;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
@@ -16,6 +15,7 @@ import io.stele.model.OperationId;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -134,7 +134,10 @@ public final class LogBenchmark {
     Outcome outcome;
     try (CommitLog log =
         CommitLog.open(
-            SystemRuntime.INSTANCE, new LogLocation(fs, directory, SERVER, TabletKind.USER), LogOptions.DEFAULT, failure::complete)) {
+            SystemRuntime.INSTANCE,
+            new LogLocation(fs, directory, SERVER, TabletKind.USER),
+            LogOptions.DEFAULT,
+            failure::complete)) {
       long start = System.nanoTime();
       List<Thread> threads = new ArrayList<>();
       for (int i = 0; i < Math.max(1, writers); i++) {

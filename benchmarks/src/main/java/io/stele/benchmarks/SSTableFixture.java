@@ -65,7 +65,8 @@ record SSTableFixture(FileSystem fs, Path path, long length, Bytes bytes, int ro
       throws IOException {
     Random random = new Random(1);
     byte[] value = new byte[valueBytes];
-    try (SSTableWriter writer = SSTableWriter.create(fs, path, options, SystemRuntime.INSTANCE.random().nextLong())) {
+    try (SSTableWriter writer =
+        SSTableWriter.create(fs, path, options, SystemRuntime.INSTANCE.random().nextLong())) {
       for (int i = 0; i < rows; i++) {
         byte[] key = ColumnKey.of(row(i), FAMILY, QUALIFIER);
         random.nextBytes(value);

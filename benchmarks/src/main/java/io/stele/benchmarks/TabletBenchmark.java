@@ -2,7 +2,6 @@ package io.stele.benchmarks;
 
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
-import io.stele.log.LogKind;
 import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
 import io.stele.log.LogRecord;
@@ -19,6 +18,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.CaffeineBlockCache;
 import io.stele.tablet.CompactionPace;
@@ -106,7 +106,7 @@ public class TabletBenchmark {
   private CommitLog open(Path logs) throws IOException {
     return CommitLog.open(
         SystemRuntime.INSTANCE,
-        new LogLocation(files.fs(), logs, SERVER, LogKind.USER),
+        new LogLocation(files.fs(), logs, SERVER, TabletKind.USER),
         LogOptions.DEFAULT,
         failure -> {});
   }

@@ -159,7 +159,8 @@ public final class WebPageCompression {
 
   private SSTableSummary write(Path file, int versions) throws IOException {
     SSTableOptions options = SSTableOptions.DEFAULT.withCodec(Codec.NONE);
-    try (SSTableWriter writer = SSTableWriter.create(fs, path(file), options, SystemRuntime.INSTANCE.random().nextLong())) {
+    try (SSTableWriter writer =
+        SSTableWriter.create(fs, path(file), options, SystemRuntime.INSTANCE.random().nextLong())) {
       for (Map.Entry<String, byte[]> page : pages.entrySet()) {
         byte[] key = ColumnKey.of(Bytes.of(page.getKey()), "contents", Bytes.EMPTY);
         long day = DAY_OF_LAST_VISIT;
@@ -178,7 +179,9 @@ public final class WebPageCompression {
     SSTableOptions options = SSTableOptions.DEFAULT.withBlockBytes(blockBytes).withCodec(codec);
     try (SSTable source = SSTable.open(fs, from.path(), from.length(), NoBlockCache.INSTANCE);
         CellCursor cells = source.cursor(RowRange.ALL, ReadOptions.COMPACTION);
-        SSTableWriter writer = SSTableWriter.create(fs, path(to), options, SystemRuntime.INSTANCE.random().nextLong())) {
+        SSTableWriter writer =
+            SSTableWriter.create(
+                fs, path(to), options, SystemRuntime.INSTANCE.random().nextLong())) {
       while (cells.next()) {
         writer.add(cells);
       }
