@@ -1,10 +1,12 @@
 package io.stele.sim;
 
 import io.stele.client.Stele;
+import io.stele.config.Keys;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Task;
 import io.stele.sim.check.Call;
+import io.stele.sim.check.CallChecker;
 import io.stele.sim.check.History;
 import io.stele.sim.check.Violation;
 import io.stele.sim.workload.Workload;
@@ -18,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.Path;
 
 /**
  * One history of a simulated cluster: it starts, clients work while faults happen, the faults end,
@@ -27,6 +30,8 @@ public final class HistoryRun {
   private static final long STEPS_MAX = 3_000_000;
   private static final Duration START_MAX = Duration.ofSeconds(60);
   private static final Duration CLIENTS_END_MAX = Duration.ofSeconds(60);
+  private static final Duration REST_MAX = Duration.ofSeconds(60);
+  private static final Duration DEADLINE_GRACE = Duration.ofSeconds(1);
 
   /**
    * What came of a history.
@@ -95,6 +100,9 @@ public final class HistoryRun {
       answered += (int) made.stream().filter(Call::isAnswered).count();
       if (failure.isEmpty()) {
         violations.addAll(one.getKey().check(made));
+        violations.addAll(
+            CallChecker.checkDeadlines(
+                made, HistoryPlan.CLIENT_TIMEOUT, DEADLINE_GRACE, simulation.nowNanos()));
       }
     }
     return new Report(
@@ -138,6 +146,13 @@ public final class HistoryRun {
           process.start("reads back", () -> quietly(() -> one.getKey().readBack(context)));
       join(reader, process, CLIENTS_END_MAX);
     }
+    RestCheck rest = new RestCheck(cluster, new Path(Keys.ROOT_DIR.in(cluster.conf())));
+    join(
+        rest.process()
+            .start("checks", () -> quietly(() -> violations.addAll(rest.await(REST_MAX)))),
+        rest.process(),
+        REST_MAX.multipliedBy(2));
+    violations.addAll(cluster.network().services().violations());
   }
 
   private List<Task> startClients(SimulatedCluster cluster) {

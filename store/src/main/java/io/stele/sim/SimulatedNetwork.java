@@ -66,10 +66,12 @@ public final class SimulatedNetwork {
   private BiPredicate<SimulatedProcess, SimulatedProcess> cut = (from, to) -> false;
   private int lastPort = FIRST_PORT;
   private long messages;
+  private final ServiceRecord services;
 
   /** A network that works. */
   public SimulatedNetwork(Simulation simulation) {
     this.simulation = simulation;
+    this.services = new ServiceRecord(simulation);
     this.random = simulation.split();
   }
 
@@ -86,6 +88,11 @@ public final class SimulatedNetwork {
   /** Whether messages pass from the one to the other. */
   public boolean passes(SimulatedProcess from, SimulatedProcess to) {
     return from == to || !cut.test(from, to);
+  }
+
+  /** Who answered for which tablets. */
+  ServiceRecord services() {
+    return services;
   }
 
   /** How many messages were sent. */
@@ -309,7 +316,13 @@ public final class SimulatedNetwork {
               port,
               (peer, request, answer) -> {
                 DataRequest data = (DataRequest) request;
-                OneAnswer responder = new OneAnswer(data.header().getCallId(), answer);
+                OneAnswer responder =
+                    new OneAnswer(
+                        data.header().getCallId(),
+                        response -> {
+                          services.answered(process, data.header(), (Response) response);
+                          answer.accept(response);
+                        });
                 try {
                   handler.handle(
                       new Request(process, data.header(), data.body(), peer.name()), responder);

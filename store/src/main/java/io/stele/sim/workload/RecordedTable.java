@@ -62,7 +62,7 @@ final class RecordedTable {
   static Optional<RecordedTable> open(WorkloadContext context, int client, String name)
       throws InterruptedException {
     while (!context.isOver()) {
-      Optional<RecordedTable> opened = tryToOpen(context, History.READ_BACK, name);
+      Optional<RecordedTable> opened = tryToOpen(context, client, name);
       if (opened.isPresent()) {
         return opened;
       }

@@ -1,0 +1,197 @@
+package io.stele.sim;
+
+import io.stele.lock.LockService;
+import io.stele.metadata.Assignment;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.sim.check.FileChecker;
+import io.stele.sim.check.TabletState;
+import io.stele.sim.check.TilingChecker;
+import io.stele.sim.check.Violation;
+import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.Transport;
+import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.HostedTabletProto;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * Whether a cluster without faults comes to rest: METADATA tiles every table, every tablet is
+ * served by the server that its record names, no file is missing, and none is left over.
+ *
+ * <p>It asks the cluster as any client would, again and again until all is well or the time is up;
+ * what is wrong then, stays wrong.
+ */
+final class RestCheck {
+  private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration LEAKED = Duration.ofDays(1);
+
+  private final SimulatedProcess process;
+  private final LockService locks;
+  private final Transport transport;
+  private final FileSystem files;
+  private final Path root;
+  private final TabletAccess access;
+  private final TabletRecords records;
+  private final Schemas schemas;
+
+  RestCheck(SimulatedCluster cluster, Path root) {
+    this.process = cluster.clientProcess();
+    this.locks = cluster.ensemble().connect(process);
+    this.transport = cluster.network().transport(process, process.name());
+    this.files = cluster.files().mount(process);
+    this.root = root;
+    this.access = new TabletAccess(process, locks, transport.dataPlane());
+    this.records = new TabletRecords(process, locks, access, CALL_TIMEOUT);
+    this.schemas = new Schemas(process, locks);
+  }
+
+  /** What the check runs in. */
+  SimulatedProcess process() {
+    return process;
+  }
+
+  /** What is still wrong after {@code most}; empty as soon as nothing is. */
+  List<Violation> await(Duration most) throws InterruptedException {
+    long end = process.nanoTime() + most.toNanos();
+    while (true) {
+      List<Violation> wrong = look();
+      if (wrong.isEmpty() || process.nanoTime() - end >= 0) {
+        return wrong;
+      }
+      process.sleep(LOOK_EVERY);
+    }
+  }
+
+  private List<Violation> look() {
+    List<Violation> wrong = new ArrayList<>();
+    try {
+      Set<TableId> tables = new TreeSet<>(Set.of(TableId.METADATA));
+      schemas.all().stream().map(StoredTable::id).forEach(tables::add);
+      tables.add(TableId.ROOT);
+      List<TabletRecord> all = new ArrayList<>(records.readAll(TableId.METADATA));
+      records.readRoot().ifPresent(all::add);
+      all.addAll(records.readAllTables());
+      List<TabletState> states = all.stream().map(TabletState::of).toList();
+      wrong.addAll(TilingChecker.check(tables, states));
+      wrong.addAll(unserved(all));
+      wrong.addAll(FileChecker.check(states, sstables(), Set.of(), Duration.ofHours(1)));
+      wrong.addAll(logs(all));
+    } catch (IOException | SteleException e) {
+      wrong.add(new Violation("rest", "the state of the cluster cannot be read: " + e));
+    }
+    return wrong;
+  }
+
+  /** Tablets that are not served as their records say. */
+  private List<Violation> unserved(List<TabletRecord> all) throws IOException {
+    Map<ServerId, Map<String, Long>> reports = new TreeMap<>();
+    for (Map.Entry<ServerId, ServerInfo> server : ServerInfo.all(locks).entrySet()) {
+      Map<String, Long> epochs = new TreeMap<>();
+      transport
+          .controlPlane()
+          .call(
+              server.getValue().control(),
+              TabletServerProtocol.class,
+              CALL_TIMEOUT,
+              protocol -> protocol.report(null, EmptyProto.getDefaultInstance()))
+          .getTabletsList()
+          .forEach(hosted -> epochs.put(name(hosted), hosted.getTablet().getEpoch()));
+      reports.put(server.getKey(), epochs);
+    }
+    List<Violation> wrong = new ArrayList<>();
+    for (TabletRecord record : all) {
+      Assignment assignment = record.assignment();
+      boolean served =
+          assignment.state() == Assignment.State.LOADED
+              && assignment
+                  .server()
+                  .map(server -> reports.getOrDefault(server, Map.of()).get(record.id().toString()))
+                  .filter(epoch -> epoch == assignment.epoch())
+                  .isPresent();
+      if (record.tentative().isPresent()) {
+        continue;
+      }
+      if (!served) {
+        wrong.add(new Violation("unserved", record + " is not served"));
+      }
+    }
+    return wrong;
+  }
+
+  private static String name(HostedTabletProto hosted) {
+    return hosted.getTablet().getTableId() + "/" + hosted.getTablet().getTablet();
+  }
+
+  private SortedMap<String, Duration> sstables() throws IOException {
+    SortedMap<String, Duration> found = new TreeMap<>();
+    for (FileStatus table : list(new Path(root, "tables"))) {
+      for (FileStatus tablet : list(table.getPath())) {
+        for (FileStatus file : list(tablet.getPath())) {
+          Path path = file.getPath();
+          found.put(
+              "tables/"
+                  + table.getPath().getName()
+                  + "/"
+                  + tablet.getPath().getName()
+                  + "/"
+                  + path.getName(),
+              LEAKED);
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Logs of dead servers that no record names any more, and named ones that are gone. */
+  private List<Violation> logs(List<TabletRecord> all) throws IOException {
+    Set<String> needed = new TreeSet<>();
+    all.forEach(record -> record.logs().forEach(log -> needed.add(log.toString())));
+    Set<String> live = new TreeSet<>();
+    ServerInfo.all(locks).keySet().forEach(server -> live.add(server.toString()));
+    Set<String> there = new TreeSet<>();
+    List<Violation> wrong = new ArrayList<>();
+    for (String directory : List.of("logs", "recovery")) {
+      for (FileStatus log : list(new Path(root, directory))) {
+        String server = log.getPath().getName();
+        there.add(server);
+        if (!needed.contains(server) && !live.contains(server)) {
+          wrong.add(new Violation("files", directory + "/" + server + " is left over"));
+        }
+      }
+    }
+    for (String server : needed) {
+      if (!there.contains(server)) {
+        wrong.add(new Violation("files", "the log of " + server + " is gone, and is needed"));
+      }
+    }
+    return wrong;
+  }
+
+  private FileStatus[] list(Path directory) throws IOException {
+    try {
+      return files.listStatus(directory);
+    } catch (FileNotFoundException e) {
+      return new FileStatus[0];
+    }
+  }
+}
