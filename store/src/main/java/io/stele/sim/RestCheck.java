@@ -86,11 +86,12 @@ final class RestCheck {
     List<Violation> wrong = new ArrayList<>();
     try {
       Set<TableId> tables = new TreeSet<>(Set.of(TableId.METADATA));
-      schemas.all().stream().map(StoredTable::id).forEach(tables::add);
+      schemas.list().tables().stream().map(StoredTable::id).forEach(tables::add);
       tables.add(TableId.ROOT);
-      List<TabletRecord> all = new ArrayList<>(records.readAll(TableId.METADATA));
-      records.readRoot().ifPresent(all::add);
-      all.addAll(records.readAllTables());
+      List<TabletRecord> all = new ArrayList<>();
+      for (TableId table : tables) {
+        all.addAll(records.readAll(table));
+      }
       List<TabletState> states = all.stream().map(TabletState::of).toList();
       wrong.addAll(TilingChecker.check(tables, states));
       wrong.addAll(unserved(all));
