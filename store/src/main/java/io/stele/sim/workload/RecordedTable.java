@@ -29,7 +29,7 @@ import java.util.Optional;
  * an outcome; anything else is thrown, and its call stays without an end. Not thread-safe.
  */
 final class RecordedTable {
-  private static final Duration READ_BACK_PAUSE = Duration.ofSeconds(1);
+  private static final Duration TRY_AGAIN = Duration.ofSeconds(1);
   private static final int READ_BACK_TRIES = 60;
   private static final int SCAN_TRIES = 3;
 
@@ -66,7 +66,7 @@ final class RecordedTable {
       if (opened.isPresent()) {
         return opened;
       }
-      context.pause(READ_BACK_PAUSE);
+      context.pause(TRY_AGAIN);
     }
     return Optional.empty();
   }
@@ -84,13 +84,13 @@ final class RecordedTable {
     for (int i = 0; i < READ_BACK_TRIES && opened.isEmpty(); i++) {
       opened = tryToOpen(context, History.READ_BACK, name);
       if (opened.isEmpty()) {
-        context.pause(READ_BACK_PAUSE);
+        context.pause(TRY_AGAIN);
       }
     }
     if (opened.isPresent()) {
       for (ReadBack call : calls) {
         for (int i = 0; i < READ_BACK_TRIES && !isWhole(call.read(opened.get())); i++) {
-          context.pause(READ_BACK_PAUSE);
+          context.pause(TRY_AGAIN);
         }
       }
     }
