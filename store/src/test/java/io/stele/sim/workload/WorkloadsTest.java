@@ -11,7 +11,9 @@ import io.stele.sim.Site;
 import io.stele.sim.check.Action;
 import io.stele.sim.check.Call;
 import io.stele.sim.check.CallChecker;
+import io.stele.sim.check.CallOutcome;
 import io.stele.sim.check.History;
+import io.stele.sim.check.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -159,7 +161,7 @@ class WorkloadsTest {
       for (int i = 0; i < workloads.size(); i++) {
         Workload workload = workloads.get(i);
         History history = histories.get(i);
-        Bytes row = writtenRow(history.calls());
+        Bytes row = rowThere(history.calls());
         cluster.client().table(workload.name()).mutate(Mutation.of(row).deleteRow());
         workload.readBack(new Client(cluster.client(), history, 9, 0));
         assertThat(workload.check(history.calls())).as(workload.name()).isNotEmpty();
@@ -167,16 +169,19 @@ class WorkloadsTest {
     }
   }
 
-  /** A row that was changed last by something that left it there. */
-  private static Bytes writtenRow(List<Call> calls) {
-    Bytes written = Bytes.EMPTY;
+  /** A row that was there when the table was read back. */
+  private static Bytes rowThere(List<Call> calls) {
     for (Call call : calls) {
-      if (call.action() instanceof Action.Increment increment) {
-        written = increment.row();
-      } else if (call.action() instanceof Action.Write write) {
-        written = write.row();
+      if (call.client() == History.READ_BACK
+          && call.outcome() instanceof CallOutcome.Answered answer) {
+        if (answer.result() instanceof Result.Rows rows && !rows.rows().isEmpty()) {
+          return rows.rows().get(0).key();
+        } else if (call.action() instanceof Action.ReadCounter read
+            && !answer.result().equals(new Result.Number(0))) {
+          return read.row();
+        }
       }
     }
-    return written;
+    throw new AssertionError("nothing was there");
   }
 }
