@@ -59,7 +59,7 @@ final class ReadPath {
       core.counters().rowsRead.add(page.rows.size());
       return new ReadResult(page.rows, pinned.readPoint(), page.next);
     } finally {
-      pinned.state().release();
+      release(pinned.state(), request);
     }
   }
 
@@ -109,6 +109,14 @@ final class ReadPath {
     return clipped;
   }
 
+  private void release(TabletState state, ReadRequest request) {
+    if (request.memoryOnly()) {
+      state.releaseWithoutWaiting(core.environment().runtime());
+    } else {
+      state.release();
+    }
+  }
+
   private Pinned pin(ReadRequest request) {
     while (true) {
       // The read point first: then the state has all its cells, if need be compacted.
@@ -116,7 +124,7 @@ final class ReadPath {
       TabletState state = core.current().acquire();
       long wanted = request.readPoint().orElse(fresh);
       if (wanted > fresh) {
-        state.release();
+        release(state, request);
         throw SteleException.refused(
             "read point "
                 + wanted
@@ -128,7 +136,7 @@ final class ReadPath {
         return new Pinned(wanted, state);
       }
       if (request.readPoint().isPresent() && !request.allowFresh()) {
-        state.release();
+        release(state, request);
         throw SteleException.refused(
             "read point "
                 + wanted
@@ -139,7 +147,7 @@ final class ReadPath {
       if (fresh >= state.oldestReadable()) {
         return new Pinned(fresh, state);
       }
-      state.release(); // A compaction came between the two: take both again.
+      release(state, request); // A compaction came between the two: take both again.
     }
   }
 

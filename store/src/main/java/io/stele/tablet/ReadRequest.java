@@ -12,7 +12,7 @@ import java.util.OptionalLong;
  *     more, instead of refusing
  * @param bytesMax the page ends at the row at which it has this size; 0: the tablet's own limit
  * @param memoryOnly whether to give up with {@link io.stele.sstable.NotInMemoryException} instead
- *     of reading a file
+ *     of reading a file; such a read waits for nothing
  */
 public record ReadRequest(
     RowQuery query, OptionalLong readPoint, boolean allowFresh, long bytesMax, boolean memoryOnly) {

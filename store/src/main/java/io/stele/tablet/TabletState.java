@@ -1,6 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.memtable.Memtable;
+import io.stele.runtime.ProcessRuntime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -142,9 +143,20 @@ final class TabletState {
    */
   void release() {
     if (holders.decrementAndGet() == 0) {
-      active.release();
-      frozen.forEach(one -> one.memtable().release());
-      files.forEach(TabletFile::release);
+      letGo();
     }
+  }
+
+  /** As {@link #release}, for a caller that must not wait: files are closed by another thread. */
+  void releaseWithoutWaiting(ProcessRuntime runtime) {
+    if (holders.decrementAndGet() == 0) {
+      runtime.start("close-files", this::letGo);
+    }
+  }
+
+  private void letGo() {
+    active.release();
+    frozen.forEach(one -> one.memtable().release());
+    files.forEach(TabletFile::release);
   }
 }

@@ -5,9 +5,11 @@ import io.stele.model.Durability;
 import io.stele.model.OperationId;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
+import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.Futures;
+import io.stele.sstable.NotInMemoryException;
 import io.stele.tablet.OperationRequest;
 import io.stele.tablet.OperationResult;
 import io.stele.tablet.ReadRequest;
@@ -41,16 +43,21 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The data plane of a tablet server: finds the tablet a request names, has it do the work, and
  * answers.
  *
  * <p>No answer leaves but under a valid lease, looked at after the request was evaluated: a server
- * that was cut off must not say what its successor contradicts. A write is answered from the commit
- * log's completion; no thread waits for it.
+ * that was cut off must not say what its successor contradicts. A read of one row that memory can
+ * answer is answered on the event loop that decoded it; all else goes to a handler. A write is
+ * answered from the commit log's completion; no thread waits for it.
  */
 final class DataService implements RequestHandler {
+  private static final Logger LOG = LoggerFactory.getLogger(DataService.class);
   private static final int SAMPLES = 64;
 
   private final HostedTablets tablets;
@@ -87,12 +94,7 @@ final class DataService implements RequestHandler {
     var header = request.header();
     switch (header.getMethodCase()) {
       case PING -> responder.answer(ResponseProto.getDefaultInstance());
-      case READ ->
-          onHandler(
-              header.getRead().getTablet(),
-              request,
-              responder,
-              () -> read(header.getRead(), responder));
+      case READ -> read(header.getRead(), request, responder);
       case MUTATE -> {
         MutateProto mutate = header.getMutate();
         if (mutate.getTabletsCount() == 0) {
@@ -156,7 +158,10 @@ final class DataService implements RequestHandler {
                         "the request waited longer than its caller does");
                   }
                   work.run();
-                } catch (IOException | RuntimeException | Error e) {
+                } catch (IOException | RuntimeException e) {
+                  fail(responder, e);
+                } catch (Error e) {
+                  LOG.error("A request of {} failed", request.peer(), e);
                   fail(responder, e);
                 }
               });
@@ -166,15 +171,46 @@ final class DataService implements RequestHandler {
     }
   }
 
-  private void read(ReadProto read, Responder responder) throws IOException {
-    ReadRequest request =
+  /** Here and now where that takes no waiting, otherwise by a handler. */
+  private void read(ReadProto read, Request request, Responder responder) {
+    ReadRequest wanted =
         new ReadRequest(
             QueryCodec.decode(read.getQuery()),
             read.getReadPoint() == 0 ? OptionalLong.empty() : OptionalLong.of(read.getReadPoint()),
             read.getAllowFreshReadPoint(),
             read.getBytesMax(),
             false);
-    ReadResult page = tablets.require(read.getTablet()).tablet().read(request);
+    if (!isQuick(wanted.query()) || !readInMemory(read, wanted.inMemoryOnly(), responder)) {
+      onHandler(read.getTablet(), request, responder, () -> read(read, wanted, responder));
+    }
+  }
+
+  /** Whether a read costs little, given that all it needs is in memory: a row, and no filter. */
+  private static boolean isQuick(RowQuery query) {
+    return query.ranges().size() == 1
+        && query.ranges().get(0).isSingle()
+        && query.filter().isEmpty();
+  }
+
+  /**
+   * Answers a read from memory, on the event loop that decoded it.
+   *
+   * @return false where something is not in memory: there was no answer
+   */
+  private boolean readInMemory(ReadProto read, ReadRequest wanted, Responder responder) {
+    try {
+      read(read, wanted, responder);
+      return true;
+    } catch (NotInMemoryException e) {
+      return false;
+    } catch (IOException | RuntimeException | Error e) {
+      fail(responder, e);
+      return true;
+    }
+  }
+
+  private void read(ReadProto read, ReadRequest wanted, Responder responder) throws IOException {
+    ReadResult page = tablets.require(read.getTablet()).tablet().read(wanted);
     ResponseProto.Builder answer =
         ResponseProto.newBuilder()
             .setReadPoint(page.readPoint())
@@ -224,7 +260,7 @@ final class DataService implements RequestHandler {
                 answerWrite(
                     responder,
                     () ->
-                        responder.answer(
+                        new Answer(
                             OperationCodec.encode(
                                 failures.stream()
                                     .map(one -> one.getNow(Optional.empty()))
@@ -246,7 +282,7 @@ final class DataService implements RequestHandler {
                 answerWrite(
                     responder,
                     () ->
-                        responder.answer(
+                        new Answer(
                             ResponseProto.newBuilder().setMatched(result.matched()).build()));
               }
             });
@@ -265,11 +301,13 @@ final class DataService implements RequestHandler {
                 fail(responder, failure);
                 return;
               }
-              CellBlockWriter block = CellBlockWriter.sequential(256);
-              result.row().ifPresent(row -> RowCodec.write(row, block));
               answerWrite(
                   responder,
-                  () -> responder.answer(ResponseProto.getDefaultInstance(), RowCodec.body(block)));
+                  () -> {
+                    CellBlockWriter block = CellBlockWriter.sequential(256);
+                    result.row().ifPresent(row -> RowCodec.write(row, block));
+                    return new Answer(ResponseProto.getDefaultInstance(), RowCodec.body(block));
+                  });
             });
   }
 
@@ -304,14 +342,31 @@ final class DataService implements RequestHandler {
     }
   }
 
-  private void answerWrite(Responder responder, Runnable answer) {
-    if (mayAnswer.getAsBoolean()) {
-      answer.run();
-    } else {
+  /** Called by the completion of a write, whose exceptions nobody would see. */
+  private void answerWrite(Responder responder, Supplier<Answer> answer) {
+    try {
+      if (mayAnswer.getAsBoolean()) {
+        Answer made = answer.get();
+        responder.answer(made.header(), made.body());
+      } else {
+        responder.fail(
+            new SteleException(
+                SteleException.Code.OUTCOME_UNKNOWN,
+                "this server's lease has run out: it may not say whether the write holds"));
+      }
+    } catch (RuntimeException | Error e) {
+      LOG.error("The answer to a write could not be given", e);
       responder.fail(
           new SteleException(
               SteleException.Code.OUTCOME_UNKNOWN,
-              "this server's lease has run out: it may not say whether the write holds"));
+              "the write was made, but the answer to it could not be given: " + e,
+              e));
+    }
+  }
+
+  private record Answer(ResponseProto header, ByteBuffer body) {
+    Answer(ResponseProto header) {
+      this(header, DataPlane.EMPTY);
     }
   }
 
