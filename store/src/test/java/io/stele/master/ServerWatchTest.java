@@ -1,0 +1,177 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.lock.Lock;
+import io.stele.lock.LockPaths;
+import io.stele.metadata.Layout;
+import io.stele.metadata.ServerInfo;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.sim.CrashableDisk;
+import io.stele.sim.MemoryLockService;
+import io.stele.sim.MemoryLockStore;
+import io.stele.sim.SimulatedProcess;
+import io.stele.sim.Simulation;
+import io.stele.wire.Address;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Test;
+
+class ServerWatchTest {
+  private static final ServerId SERVER = new ServerId("host", 1, 1);
+  private static final Duration LEASE = Duration.ofSeconds(10);
+  private static final Duration LEASE_AND_DRIFT = Duration.ofMillis(10_500);
+  private static final Duration MOMENT = Duration.ofMillis(100);
+
+  private final Simulation simulation = new Simulation(1, 1_000_000);
+  private final SimulatedProcess process = simulation.process("master");
+  private final MemoryLockStore store = new MemoryLockStore();
+  private final MemoryLockService locks = store.connect(process.pool("callbacks", 1));
+  private final FileSystem fs = new CrashableDisk().mount();
+  private final Layout layout = new Layout(new Path("/stele"), "test");
+  private final ServerWatch watch =
+      new ServerWatch(process, locks, fs, layout, LEASE, new Wake(process));
+
+  @Test
+  void aServerIsFencedOneLeaseAfterItsLockIsGone() throws Exception {
+    simulation.run(
+        () -> {
+          Lock lock = serverStarts();
+          watch.refresh(true);
+          assertThat(watch.live()).containsOnlyKeys(SERVER);
+          lock.release();
+          watch.refresh(false);
+          assertThat(watch.live()).isEmpty();
+          assertThat(watch.isFencing()).isTrue();
+          sleep(LEASE_AND_DRIFT.minus(MOMENT));
+          assertThat(watch.fenced()).isEmpty();
+          assertThat(fs.exists(layout.logs(SERVER))).isTrue();
+          sleep(MOMENT.multipliedBy(2));
+          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.isFencing()).isFalse();
+          assertThat(fs.exists(layout.logs(SERVER))).isFalse();
+          assertThat(fs.exists(layout.recovery(SERVER))).isTrue();
+        });
+  }
+
+  @Test
+  void aServerNoMasterHasSeenIsFencedForItsLogDirectoryAlone() throws Exception {
+    simulation.run(
+        () -> {
+          fs.mkdirs(layout.logs(SERVER));
+          watch.refresh(false);
+          assertThat(watch.isFencing()).isFalse();
+          watch.refresh(true);
+          sleep(LEASE_AND_DRIFT.plus(MOMENT));
+          assertThat(watch.fenced()).containsExactly(SERVER);
+        });
+  }
+
+  @Test
+  void aServerThatARecordNamesIsFencedIfItHasNoLock() throws Exception {
+    simulation.run(
+        () -> {
+          watch.named(SERVER);
+          sleep(LEASE_AND_DRIFT.plus(MOMENT));
+          assertThat(watch.fenced()).containsExactly(SERVER);
+        });
+  }
+
+  @Test
+  void aServerThatWasJustStartingIsSpared() throws Exception {
+    simulation.run(
+        () -> {
+          fs.mkdirs(layout.logs(SERVER));
+          watch.refresh(true);
+          sleep(LEASE.dividedBy(2));
+          serverStarts();
+          sleep(LEASE.multipliedBy(2));
+          assertThat(watch.fenced()).isEmpty();
+          watch.refresh(true);
+          assertThat(watch.live()).containsOnlyKeys(SERVER);
+          assertThat(watch.isFencing()).isFalse();
+          assertThat(fs.exists(layout.logs(SERVER))).isTrue();
+        });
+  }
+
+  @Test
+  void theLeaseCountsFromTheLastTimeAServerWasSeenAlive() throws Exception {
+    simulation.run(
+        () -> {
+          fs.mkdirs(layout.logs(SERVER));
+          watch.refresh(true);
+          sleep(LEASE.dividedBy(2));
+          Lock lock = serverStarts();
+          watch.refresh(true);
+          sleep(LEASE.dividedBy(4));
+          lock.release();
+          watch.refresh(true);
+          sleep(LEASE_AND_DRIFT.minus(MOMENT));
+          assertThat(watch.fenced()).isEmpty();
+          assertThat(fs.exists(layout.logs(SERVER))).isTrue();
+          sleep(MOMENT.multipliedBy(2));
+          assertThat(watch.fenced()).containsExactly(SERVER);
+        });
+  }
+
+  @Test
+  void aServerThatTakesItsLockAfterItsLogIsGoneIsNotLiveAndIsFencedAfterAnotherLease()
+      throws Exception {
+    simulation.run(
+        () -> {
+          fs.mkdirs(layout.logs(SERVER));
+          watch.refresh(true);
+          // A step of the fence fails, so that there is time between the log and the lock.
+          fs.mkdirs(layout.recovery(SERVER));
+          sleep(LEASE_AND_DRIFT.plus(MOMENT));
+          serverStarts();
+          watch.refresh(true);
+          assertThat(watch.live()).isEmpty();
+          fs.delete(layout.recovery(SERVER), true);
+          sleep(Duration.ofSeconds(3));
+          assertThat(fs.exists(layout.logs(SERVER))).isFalse();
+          assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
+          assertThat(watch.fenced()).isEmpty();
+          sleep(LEASE_AND_DRIFT);
+          assertThat(watch.fenced()).containsExactly(SERVER);
+        });
+  }
+
+  @Test
+  void aReportedExitTakesTheLockAtOnce() throws Exception {
+    simulation.run(
+        () -> {
+          serverStarts();
+          watch.refresh(true);
+          watch.exited(SERVER);
+          assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
+        });
+  }
+
+  @Test
+  void aStrayNodeAmongTheServersHidesNobody() throws Exception {
+    simulation.run(
+        () -> {
+          locks.create(LockPaths.SERVERS + "/stray", Bytes.of("?"));
+          locks.create(LockPaths.server(new ServerId("damaged", 1, 1)), Bytes.of("?"));
+          serverStarts();
+          watch.refresh(true);
+          assertThat(watch.live()).containsOnlyKeys(SERVER);
+        });
+  }
+
+  private Lock serverStarts() throws IOException {
+    fs.mkdirs(layout.logs(SERVER));
+    Address address = new Address("host", 1);
+    ServerInfo info = new ServerInfo(address, address, Optional.empty(), Optional.empty());
+    return store.connect(work -> {}).tryLock(LockPaths.server(SERVER), info.encode()).orElseThrow();
+  }
+
+  private void sleep(Duration time) throws InterruptedException {
+    simulation.outside().sleep(time);
+  }
+}

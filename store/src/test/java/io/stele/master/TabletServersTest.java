@@ -1,0 +1,139 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.metadata.MemoryRecords;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.sim.MemoryLockStore;
+import io.stele.sim.SimulatedProcess;
+import io.stele.sim.Simulation;
+import io.stele.wire.Address;
+import io.stele.wire.ControlPlane;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class TabletServersTest {
+  private static final ServerId SERVER = new ServerId("host", 1, 1);
+
+  private final Simulation simulation = new Simulation(1, 1_000_000);
+  private final SimulatedProcess process = simulation.process("master");
+  private final SlowPlane plane = new SlowPlane(process);
+  private final TabletServers servers = new TabletServers(process, plane);
+
+  @Test
+  void aTabletHasOneRequestUnderWayAndAServerTwo() throws Exception {
+    simulation.run(
+        () -> {
+          List<TabletRecord> tablets = tablets(10);
+          for (int i = 0; i < 3; i++) {
+            tablets.forEach(tablet -> servers.load(SERVER, info("host"), tablet));
+          }
+          simulation.outside().sleep(Duration.ofSeconds(60));
+          assertThat(plane.calls).hasSize(10);
+          assertThat(plane.mostAtOnce).isEqualTo(2);
+          servers.load(SERVER, info("host"), tablets.get(0));
+          simulation.outside().sleep(Duration.ofSeconds(60));
+          assertThat(plane.calls).hasSize(11);
+        });
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerKeepsNobodyElseWaiting() throws Exception {
+    simulation.run(
+        () -> {
+          List<TabletRecord> tablets = tablets(101);
+          tablets.subList(0, 100).forEach(tablet -> servers.load(SERVER, info("slow"), tablet));
+          servers.load(SERVER, info("host"), tablets.get(100));
+          simulation.outside().sleep(Duration.ofSeconds(2));
+          assertThat(plane.answered).containsExactly("host");
+        });
+  }
+
+  @Test
+  void aFailedRequestMayBeMadeAgain() throws Exception {
+    simulation.run(
+        () -> {
+          TabletRecord tablet = tablets(1).get(0);
+          servers.load(SERVER, info("refusing"), tablet);
+          simulation.outside().sleep(Duration.ofSeconds(5));
+          servers.load(SERVER, info("refusing"), tablet);
+          simulation.outside().sleep(Duration.ofSeconds(5));
+          assertThat(plane.calls).hasSize(2);
+        });
+  }
+
+  @Test
+  void requestsThatWaitForAServerThatIsGoneAreDropped() throws Exception {
+    simulation.run(
+        () -> {
+          List<TabletRecord> tablets = tablets(10);
+          tablets.forEach(tablet -> servers.load(SERVER, info("slow"), tablet));
+          simulation.outside().sleep(Duration.ofMillis(1));
+          servers.retain(Set.of());
+          simulation.outside().sleep(Duration.ofSeconds(300));
+          assertThat(plane.calls).hasSize(2);
+          servers.load(SERVER, info("host"), tablets.get(9));
+          simulation.outside().sleep(Duration.ofSeconds(5));
+          assertThat(plane.answered).endsWith("host");
+        });
+  }
+
+  private List<TabletRecord> tablets(int count) throws IOException {
+    var records = new MemoryRecords(process, new MemoryLockStore().connect(work -> {})).records();
+    List<Bytes> splitRows = new ArrayList<>();
+    for (int i = 1; i < count; i++) {
+      splitRows.add(Bytes.of("%04d".formatted(i)));
+    }
+    records.createTable(new TableId("t1"), splitRows);
+    return records.readAll(new TableId("t1"));
+  }
+
+  private static ServerInfo info(String host) {
+    Address address = new Address(host, 1);
+    return new ServerInfo(address, address, Optional.empty(), Optional.empty());
+  }
+
+  /** Calls that take a second; those to {@code slow} ten, and those to {@code refusing} fail. */
+  private static final class SlowPlane implements ControlPlane {
+    private final SimulatedProcess process;
+    private final List<Address> calls = new ArrayList<>();
+    private final List<String> answered = new ArrayList<>();
+    private int now;
+    private int mostAtOnce;
+
+    SlowPlane(SimulatedProcess process) {
+      this.process = process;
+    }
+
+    @Override
+    public <P, R> R call(Address server, Class<P> protocol, Duration timeout, Call<P, R> call)
+        throws IOException {
+      calls.add(server);
+      mostAtOnce = Math.max(mostAtOnce, ++now);
+      try {
+        process.sleep(Duration.ofSeconds(server.host().equals("slow") ? 10 : 1));
+      } catch (InterruptedException e) {
+        throw new IOException(e);
+      } finally {
+        now--;
+      }
+      if (server.host().equals("refusing")) {
+        throw new IOException("refused");
+      }
+      answered.add(server.host());
+      return null;
+    }
+
+    @Override
+    public void retain(Set<Address> servers) {}
+  }
+}

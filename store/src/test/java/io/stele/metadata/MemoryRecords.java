@@ -1,0 +1,84 @@
+package io.stele.metadata;
+
+import io.stele.lock.LockService;
+import io.stele.model.Bytes;
+import io.stele.model.Column;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+
+/** Tablet records whose rows are in memory, of which a part may be away or damaged. */
+public final class MemoryRecords {
+  private final MemoryRows ofMetadata = new MemoryRows();
+  private final MemoryRows ofTables = new MemoryRows();
+  private final TabletRecords records;
+  private Optional<RowRange> away = Optional.empty();
+
+  /** No records; the root tablet's is in {@code locks}. */
+  public MemoryRecords(ProcessRuntime runtime, LockService locks) {
+    records =
+        new TabletRecords(
+            runtime, new RootRecordRows(runtime, locks), ofMetadata, new Reachable(ofTables));
+  }
+
+  /** The records. */
+  public TabletRecords records() {
+    return records;
+  }
+
+  /** The rows of METADATA that cannot be reached from now on. */
+  public void setAway(Optional<RowRange> rows) {
+    away = rows;
+  }
+
+  /** Makes the record of a table's tablet unreadable. */
+  public void damage(Bytes row) {
+    Column state = RecordCodec.STATE;
+    Bytes rubbish = Bytes.of("rubbish");
+    ofTables.apply(Mutation.builder(row).put(state.family(), state.qualifier(), rubbish).build());
+  }
+
+  /** Writes a tablet of METADATA that a server has loaded. */
+  public TabletRecord putMetadataTablet(TabletRecord record) {
+    ofMetadata.apply(RecordCodec.putAll(record, "test").build());
+    return record;
+  }
+
+  /** Writes any record of a table's tablet. */
+  public TabletRecord put(TabletRecord record) {
+    ofTables.apply(RecordCodec.putAll(record, "test").build());
+    return record;
+  }
+
+  /** Rows of which some may be away. */
+  private final class Reachable implements RecordRows {
+    private final MemoryRows rows;
+
+    Reachable(MemoryRows rows) {
+      this.rows = rows;
+    }
+
+    @Override
+    public List<Row> scan(RowRange range, int limit) {
+      check(range);
+      return rows.scan(range, limit);
+    }
+
+    @Override
+    public boolean update(Condition condition, Mutation mutation) throws IOException {
+      check(RowRange.single(mutation.row()));
+      return rows.update(condition, mutation);
+    }
+
+    private void check(RowRange range) {
+      if (away.flatMap(range::intersection).isPresent()) {
+        throw SteleException.retryLater("this part of METADATA is away");
+      }
+    }
+  }
+}
