@@ -207,17 +207,11 @@ final class MasterLoop implements Runnable {
     }
     boolean complete = true;
     for (List<ServedMetadata.Part> run : metadata.runs()) {
-      try {
-        if (run.stream().allMatch(part -> readInFull.contains(part.id()))) {
-          readAgain(ServedMetadata.rows(run), live, dropping);
-        } else {
-          readAll(ServedMetadata.rows(run));
-          run.forEach(part -> readInFull.add(part.id()));
-        }
-      } catch (IOException | SteleException e) {
-        LOG.warn(
-            "METADATA's rows {} cannot be read now: {}", ServedMetadata.rows(run), e.toString());
+      if (!read(run, live, dropping)) {
         complete = false;
+        if (run.size() > 1) {
+          run.forEach(part -> read(List.of(part), live, dropping));
+        }
       }
     }
     if (full) {
@@ -226,6 +220,23 @@ final class MasterLoop implements Runnable {
           start + Math.max(FULL_READ_EVERY.toNanos(), Math.multiplyExact(took, FULL_READ_SHARE));
     }
     return complete;
+  }
+
+  /** Returns whether it could. */
+  private boolean read(
+      List<ServedMetadata.Part> run, Map<ServerId, ServerInfo> live, Set<TableId> dropping) {
+    try {
+      if (run.stream().allMatch(part -> readInFull.contains(part.id()))) {
+        readAgain(ServedMetadata.rows(run), live, dropping);
+      } else {
+        readAll(ServedMetadata.rows(run));
+        run.forEach(part -> readInFull.add(part.id()));
+      }
+      return true;
+    } catch (IOException | SteleException e) {
+      LOG.warn("METADATA's rows {} cannot be read now: {}", ServedMetadata.rows(run), e.toString());
+      return false;
+    }
   }
 
   private void readAll(RowRange rows) throws IOException {

@@ -43,15 +43,11 @@ public final class MemoryRecords {
     ofTables.apply(Mutation.builder(row).put(state.family(), state.qualifier(), rubbish).build());
   }
 
-  /** Writes a tablet of METADATA that a server has loaded. */
-  public TabletRecord putMetadataTablet(TabletRecord record) {
-    ofMetadata.apply(RecordCodec.putAll(record, "test").build());
-    return record;
-  }
-
   /** Writes any record of a table's tablet. */
   public TabletRecord put(TabletRecord record) {
-    ofTables.apply(RecordCodec.putAll(record, "test").build());
+    Mutation.Builder row = RecordCodec.putAll(record, "test");
+    record.dropped().forEach((path, millis) -> RecordCodec.putDropped(row, path, millis));
+    ofTables.apply(row.build());
     return record;
   }
 

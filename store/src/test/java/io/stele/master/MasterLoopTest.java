@@ -1,0 +1,169 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.lock.Lock;
+import io.stele.metadata.Assignment;
+import io.stele.metadata.MetadataKeys;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class MasterLoopTest {
+  private static final ServerId A = new ServerId("a", 1, 1);
+  private static final ServerId B = new ServerId("b", 1, 1);
+
+  private final MasterFixture master = new MasterFixture();
+
+  @Test
+  void aNewClusterComesUpFromTheRootTabletToTheTables() throws Exception {
+    master.run(
+        () -> {
+          master.records.createRoot();
+          master.start(A);
+          master.settle();
+          assertThat(master.plane.requests).containsExactly("load root", "load meta");
+          TableId table = master.table("users", Bytes.of("m"));
+          master.loop.lookAtAll();
+          master.settle();
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void tabletsOfADeadServerMoveOnceItIsFenced() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          Lock lock = master.start(A);
+          TableId table = master.table("users", Bytes.of("m"));
+          master.settle();
+          assertThat(master.isServed(table)).isTrue();
+          master.start(B);
+          lock.release();
+          master.loop.step();
+          master.sleep(MasterFixture.LEASE);
+          master.loop.step();
+          assertThat(root().assignment().isTo(A)).isTrue();
+          master.sleep(MasterFixture.LEASE);
+          master.settle();
+          assertThat(master.isServed(table)).isTrue();
+          assertThat(master.records.readAll(table))
+              .allMatch(record -> record.assignment().isTo(B))
+              .allMatch(record -> record.logs().contains(A));
+        });
+  }
+
+  @Test
+  void aTabletOfMetadataThatIsNotServedStopsOnlyTheTabletsWhoseRecordsAreInIt() throws Exception {
+    master.run(
+        () -> {
+          Bytes middle = MetadataKeys.row(new TableId("t1"), Bytes.EMPTY).successor();
+          master.bootstrap(middle);
+          Lock lock = master.start(A);
+          master.settle();
+          TabletRecord upper = master.records.readAll(TableId.METADATA).get(1);
+          // Its server dies and is not fenced yet, while another takes over the rest.
+          TabletRecord released = master.records.release(upper, "test");
+          ServerId dead = new ServerId("dead", 1, 1);
+          master.records.loaded(master.records.assign(released, dead));
+          TableId lower = master.table("lower");
+          TableId higher = master.table("upper");
+          assertThat(lower).isEqualTo(new TableId("t1"));
+          master.loop.lookAtAll();
+          for (int i = 0; i < 5; i++) {
+            master.loop.step();
+            master.sleep(Duration.ofMillis(50));
+          }
+          master.loop.step();
+          assertThat(master.isServed(lower)).isTrue();
+          assertThat(master.isServed(higher)).isFalse();
+          master.sleep(MasterFixture.LEASE.multipliedBy(2));
+          master.settle();
+          assertThat(master.isServed(higher)).isTrue();
+          assertThat(lock.isHeld()).isTrue();
+        });
+  }
+
+  @Test
+  void aPartOfMetadataThatDoesNotAnswerStopsOnlyTheTabletsWhoseRecordsAreInIt() throws Exception {
+    master.run(
+        () -> {
+          Bytes middle = MetadataKeys.row(new TableId("t1"), Bytes.EMPTY).successor();
+          master.bootstrap(middle);
+          master.start(A);
+          master.settle();
+          TableId lower = master.table("lower");
+          TableId upper = master.table("upper");
+          master.loop.step();
+          master.memory.setAway(Optional.of(new RowRange(middle, Bytes.EMPTY)));
+          master.loop.lookAtAll();
+          for (int i = 0; i < 5; i++) {
+            master.loop.step();
+            master.sleep(Duration.ofMillis(50));
+          }
+          master.memory.setAway(Optional.empty());
+          assertThat(master.records.readAll(lower))
+              .allMatch(record -> record.assignment().state() == Assignment.State.LOADED);
+          master.settle();
+          assertThat(master.isServed(lower)).isTrue();
+          assertThat(master.isServed(upper)).isTrue();
+        });
+  }
+
+  @Test
+  void aDamagedRecordStopsOnlyItsOwnTablet() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          TableId damaged = master.table("damaged");
+          TableId whole = master.table("whole");
+          master.memory.damage(MasterFixture.lastRow(damaged));
+          master.settle();
+          assertThat(master.isServed(whole)).isTrue();
+        });
+  }
+
+  @Test
+  void aLostRequestForLoadingIsMadeAgain() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          master.settle();
+          TableId table = master.table("users");
+          TabletRecord tablet = master.records.readAll(table).get(0);
+          master.records.assign(tablet, A); // By a master that ended before it could ask.
+          master.loop.lookAtAll();
+          master.settle();
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void theLoopSurvivesAFailureAndEndsWhenStopped() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          master.locks.disconnect();
+          var task = master.process.start("loop", master.loop);
+          master.sleep(Duration.ofSeconds(5));
+          master.locks.reconnect();
+          master.sleep(Duration.ofSeconds(5));
+          assertThat(master.isServed(TableId.METADATA)).isTrue();
+          master.loop.stop();
+          master.simulation.outside().await(task.ended());
+        });
+  }
+
+  private TabletRecord root() throws Exception {
+    return master.records.readRoot().orElseThrow();
+  }
+}

@@ -1,0 +1,188 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.lock.LockPaths;
+import io.stele.metadata.Layout;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.sim.Simulation;
+import io.stele.tablet.FileRef;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Test;
+
+class SweeperTest {
+  private static final ServerId A = new ServerId("a", 1, 1);
+  private static final ServerId DEAD = new ServerId("dead", 1, 1);
+  private static final Duration GRACE = Duration.ofHours(1);
+
+  private final MasterFixture master = new MasterFixture();
+  private final Sweeper sweeper =
+      new Sweeper(master.process, master.records, master.schemas, master.fs, master.layout, GRACE);
+  private TableId table;
+  private TabletRecord tablet;
+
+  private void run(Simulation.Work work) throws Exception {
+    master.run(
+        () -> {
+          createTable();
+          work.run();
+        });
+  }
+
+  private void createTable() throws Exception {
+    master.bootstrap();
+    table = master.table("users");
+    TabletRecord created = master.records.readAll(table).get(0);
+    tablet = master.records.loaded(master.records.assign(created, A)); // Epoch 1.
+  }
+
+  @Test
+  void filesOfEarlierEpochsThatNoRecordNamesGoAndOthersStay() throws Exception {
+    run(
+        () -> {
+          String needed = file(0, 1);
+          String orphan = file(0, 2);
+          String beingWritten = file(1, 3);
+          put(List.of(needed), Map.of());
+          later();
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(exists(needed)).isTrue();
+          assertThat(exists(orphan)).isFalse();
+          assertThat(exists(beingWritten)).isTrue();
+        });
+  }
+
+  @Test
+  void aDroppedFileGoesAfterTheGraceAndIsForgotten() throws Exception {
+    run(
+        () -> {
+          String dropped = file(1, 1);
+          put(List.of(), Map.of(dropped, master.process.wallClock().millis()));
+          assertThat(sweeper.sweep()).isZero();
+          later();
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(exists(dropped)).isFalse();
+          assertThat(master.records.readAll(table).get(0).dropped()).isEmpty();
+        });
+  }
+
+  @Test
+  void filesOfATabletThatWasSplitAwayGo() throws Exception {
+    run(
+        () -> {
+          TabletId gone = new TabletId(table, "00000000000000ff");
+          String orphan = create(Layout.file(gone, 1, 1));
+          later();
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(exists(orphan)).isFalse();
+        });
+  }
+
+  @Test
+  void theLogOfAFencedServerGoesWhenNoRecordNamesIt() throws Exception {
+    run(
+        () -> {
+          master.fs.mkdirs(master.layout.recovery(DEAD));
+          master.fs.mkdirs(master.layout.recovery(A)); // Named by the tablet's record.
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(master.fs.exists(master.layout.recovery(DEAD))).isFalse();
+          assertThat(master.fs.exists(master.layout.recovery(A))).isTrue();
+        });
+  }
+
+  @Test
+  void aDamagedRecordKeepsAllFilesOfItsTableAndAllLogs() throws Exception {
+    run(
+        () -> {
+          String orphan = file(0, 1);
+          master.fs.mkdirs(master.layout.recovery(DEAD));
+          master.memory.damage(tablet.row());
+          later();
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(exists(orphan)).isTrue();
+          assertThat(master.fs.exists(master.layout.recovery(DEAD))).isTrue();
+        });
+  }
+
+  @Test
+  void aDamagedSchemaKeepsAllLogs() throws Exception {
+    run(
+        () -> {
+          master.locks.create(LockPaths.TABLES + "/t9", Bytes.of("rubbish"));
+          master.fs.mkdirs(master.layout.recovery(DEAD));
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(master.fs.exists(master.layout.recovery(DEAD))).isTrue();
+        });
+  }
+
+  @Test
+  void aMarkThatDoesNotCoverTheTableIsVoid() throws Exception {
+    run(
+        () -> {
+          String orphan = file(0, 1);
+          master.memory.put(
+              new TabletRecord(
+                  tablet.id(),
+                  new RowRange(Bytes.of("m"), Bytes.EMPTY),
+                  tablet.row(),
+                  tablet.assignment(),
+                  tablet.state(),
+                  List.of(),
+                  tablet.logs(),
+                  tablet.redo(),
+                  Map.of(),
+                  tablet.tentative()));
+          later();
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(exists(orphan)).isTrue();
+        });
+  }
+
+  private void later() throws InterruptedException {
+    master.sleep(GRACE.plusDays(1000));
+  }
+
+  private String file(long epoch, long number) throws IOException {
+    return create(Layout.file(tablet.id(), epoch, number));
+  }
+
+  private String create(String path) throws IOException {
+    Path file = master.layout.resolve(path);
+    master.fs.create(file).close();
+    master.fs.setTimes(file, 0, 0);
+    return path;
+  }
+
+  private boolean exists(String path) throws IOException {
+    return master.fs.exists(master.layout.resolve(path));
+  }
+
+  private void put(List<String> files, Map<String, Long> dropped) {
+    List<FileRef> refs =
+        files.stream()
+            .map(path -> new FileRef(path, 1, RowRange.ALL, 1, 1, new TreeSet<>(), 0))
+            .toList();
+    master.memory.put(
+        new TabletRecord(
+            tablet.id(),
+            tablet.extent(),
+            tablet.row(),
+            tablet.assignment(),
+            tablet.state(),
+            refs,
+            tablet.logs(),
+            tablet.redo(),
+            dropped,
+            tablet.tentative()));
+  }
+}
