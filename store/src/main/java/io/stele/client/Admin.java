@@ -1,6 +1,10 @@
 package io.stele.client;
 
 import io.stele.config.Keys;
+import io.stele.metadata.Attempts;
+import io.stele.metadata.Attempts.Decision;
+import io.stele.metadata.Attempts.Effect;
+import io.stele.metadata.Attempts.Purpose;
 import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
@@ -26,15 +30,11 @@ import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.net.ConnectException;
-import java.net.NoRouteToHostException;
-import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.apache.hadoop.net.ConnectTimeoutException;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /**
@@ -47,7 +47,6 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
  * <p>Safe for use by any number of threads.
  */
 public final class Admin {
-  private static final Duration PAUSE = Duration.ofMillis(200);
   private static final Duration COMPACTION_MAX = Duration.ofHours(6);
 
   private final Connection connection;
@@ -171,9 +170,9 @@ public final class Admin {
   public ClusterStatus clusterStatus() throws IOException {
     ClusterStatusResponseProto status =
         ask(
+            Effect.READ,
             "asking for the cluster's state",
-            master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()),
-            true);
+            master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()));
     return new ClusterStatus(
         status.getMaster(),
         status.getServersList().stream().map(Admin::server).toList(),
@@ -196,67 +195,44 @@ public final class Admin {
   }
 
   private void change(String what, ControlPlane.Call<MasterProtocol, ?> call) throws IOException {
-    ask(what, call, false);
+    ask(Effect.CHANGE, what, call);
   }
 
-  /**
-   * Makes a call to the active master, waiting for one where there is none.
-   *
-   * @param repeatable whether the call may be made again after one whose answer was lost
-   */
-  private <R> R ask(String what, ControlPlane.Call<MasterProtocol, R> call, boolean repeatable)
+  /** Makes a call to the active master, waiting for one where there is none. */
+  private <R> R ask(Effect effect, String what, ControlPlane.Call<MasterProtocol, R> call)
       throws IOException {
-    Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
+    Attempts attempts =
+        new Attempts(
+            connection.runtime(),
+            Purpose.of(effect, () -> what).limitedBy(Keys.CLIENT_TIMEOUT.name()),
+            Deadline.after(connection.runtime(), connection.timeout()));
     while (true) {
-      Exception failure;
+      Decision decision;
       Optional<Address> master = MasterInfo.address(connection.locks());
       if (master.isEmpty()) {
-        failure = SteleException.retryLater("no master is active");
+        decision = attempts.notSent(SteleException.retryLater("no master is active"));
       } else {
         try {
-          return once(master.get(), call, deadline);
-        } catch (SteleException e) {
-          if (e.code() != SteleException.Code.RETRY_LATER) {
+          return connection
+              .controlPlane()
+              .call(master.get(), MasterProtocol.class, attempts.deadline().remaining(), call);
+        } catch (IOException | SteleException e) {
+          if (Attempts.isInterruption(e)) {
             throw e;
           }
-          failure = e;
-        } catch (ConnectException | NoRouteToHostException | ConnectTimeoutException e) {
-          failure = e; // It never got the request.
-        } catch (IOException e) {
-          if (e instanceof InterruptedIOException && !(e instanceof SocketTimeoutException)) {
-            throw e;
-          }
-          if (!repeatable) {
-            throw SteleException.outcomeUnknown(
-                what + ": the master at " + master.get() + " was lost. See whether it was done", e);
-          }
-          failure = e;
+          decision = attempts.sent(e);
         }
       }
-      if (deadline.remaining().compareTo(PAUSE) < 0) {
-        throw new SteleException(
-            SteleException.Code.RETRY_LATER,
-            what
-                + ": no master did it within "
-                + connection.timeout().toMillis()
-                + " ms ("
-                + Keys.CLIENT_TIMEOUT.name()
-                + "). See whether the cluster runs (stele yarn status). The last: "
-                + failure.getMessage(),
-            failure);
+      if (decision instanceof Decision.End end) {
+        throw end.failure();
       }
-      pause();
+      pause(((Decision.Again) decision).pause());
     }
   }
 
-  private <R> R once(Address master, ControlPlane.Call<MasterProtocol, R> call, Deadline deadline)
-      throws IOException {
-    return connection.controlPlane().call(master, MasterProtocol.class, deadline.remaining(), call);
-  }
-
-  private void pause() throws InterruptedIOException {
+  private void pause(Duration pause) throws InterruptedIOException {
     try {
-      connection.runtime().sleep(PAUSE);
+      connection.runtime().sleep(pause);
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "waiting for a master");
     }

@@ -35,9 +35,9 @@ public final class BatchWriter implements Closeable {
   /** Of how many mutations that failed the outcomes are kept until the next flush. */
   private static final int FAILURES_KEPT = 1000;
 
-  private final String table;
+  private final TableRef table;
   private final SchemaCheck check;
-  private final Batcher batcher;
+  private final Batcher.Writer writer;
   private final long bufferBytes;
   private final Durability durability;
 
@@ -78,11 +78,10 @@ public final class BatchWriter implements Closeable {
     }
   }
 
-  BatchWriter(
-      String table, SchemaCheck check, Batcher batcher, long bufferBytes, Durability durability) {
-    this.table = table;
+  BatchWriter(SchemaCheck check, Batcher.Writer writer, long bufferBytes, Durability durability) {
+    this.table = writer.table();
     this.check = check;
-    this.batcher = batcher;
+    this.writer = writer;
     this.bufferBytes = bufferBytes;
     this.durability = durability;
   }
@@ -108,10 +107,10 @@ public final class BatchWriter implements Closeable {
    * @throws IllegalStateException where the writer is closed
    */
   public CompletableFuture<Void> add(Mutation mutation, Durability least) throws IOException {
-    batcher.table().await(check.operation(mutation));
+    table.await(check.operation(mutation));
     long bytes = Batcher.bytes(mutation);
     long place = reserve(bytes);
-    CompletableFuture<Void> applied = batcher.submit(mutation, least);
+    CompletableFuture<Void> applied = writer.submit(mutation, least);
     applied.whenComplete((nothing, failure) -> complete(place, mutation, bytes, failure));
     return applied; // Itself, so that it is complete before a flush returns.
   }
@@ -129,13 +128,14 @@ public final class BatchWriter implements Closeable {
     }
     for (var wait = incompleteBefore(end); wait.isPresent(); wait = incompleteBefore(end)) {
       Futures.await(
-          batcher.table().runtime(),
+          table.runtime(),
           wait.get(),
           "waiting for mutations: whether they were applied is unknown");
     }
     synchronized (this) {
       if (failures > 0) {
-        MutationsFailedException failure = new MutationsFailedException(table, failed, failures);
+        MutationsFailedException failure =
+            new MutationsFailedException(table.name(), failed, failures);
         failed.clear();
         failures = 0;
         throw failure;
@@ -164,7 +164,8 @@ public final class BatchWriter implements Closeable {
       CompletableFuture<Void> room;
       synchronized (this) {
         if (closed) {
-          throw new IllegalStateException("the BatchWriter of table " + table + " is closed");
+          throw new IllegalStateException(
+              "the BatchWriter of table " + table.name() + " is closed");
         }
         if (bytesUnderWay == 0 || bytesUnderWay + bytes <= bufferBytes) {
           incomplete.add(added);
@@ -174,9 +175,7 @@ public final class BatchWriter implements Closeable {
         room = nextChange();
       }
       Futures.await(
-          batcher.table().runtime(),
-          room,
-          "waiting for room in the buffer: the mutation was not added");
+          table.runtime(), room, "waiting for room in the buffer: the mutation was not added");
     }
   }
 

@@ -1,5 +1,8 @@
 package io.stele.client;
 
+import io.stele.metadata.Attempts;
+import io.stele.metadata.Attempts.Decision;
+import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.Operations;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
@@ -9,7 +12,6 @@ import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.SteleException;
-import io.stele.runtime.Futures;
 import io.stele.wire.Address;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.OperationCodec;
@@ -21,22 +23,27 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Sends mutations of one table, those for one tablet server together.
+ * Sends all mutations of one table that one connection writes, those for one tablet server
+ * together.
  *
- * <p>A mutation goes row queue -> tablet found -> the server's lane -> batch -> outcome. At most
- * one mutation of a row is past the row queue, so that those of a row stay in order however often
- * one is tried again. A lane sends what there is when it has nothing under way, so that a single
- * mutation does not wait, and otherwise when a batch is full or the last one came back: batches
- * grow with the load by themselves.
+ * <p>A mutation goes row queue ({@link Writer}) -> tablet found -> the server's queue -> batch ->
+ * outcome. A server's queue sends what there is when nothing is under way to the server, so that a
+ * single mutation does not wait, and otherwise when a batch is full or the last one came back:
+ * batches grow with the load by themselves. {@link Attempts} decides what becomes of a mutation
+ * that failed.
  *
- * <p>Safe for use by any number of threads; nothing here blocks. The lock is held only to move
- * mutations between queues, never while calling out.
+ * <p>Every mutation gets an outcome, whatever is thrown on its way, and not long after its
+ * deadline. Safe for use by any number of threads; nothing here blocks. The lock is held only to
+ * move mutations between queues, never while calling out.
  */
 final class Batcher {
   /** A batch is full with so many bytes. */
@@ -48,72 +55,103 @@ final class Batcher {
   /** How many batches may be under way to one server: one is applied while the next travels. */
   private static final int BATCHES_UNDER_WAY = 2;
 
+  /** A mutation with less time left does not shorten the time that its batch has. */
+  private static final Duration BATCH_TIMEOUT_MIN = Duration.ofMillis(500);
+
   private final Tablets tablets;
   private final TableRef table;
-  private final Operations operations;
-  private final Map<Bytes, ArrayDeque<Pending>> rows = new HashMap<>();
-  private final Map<Address, Lane> lanes = new HashMap<>();
+  private final Map<Destination, ServerQueue> queues = new HashMap<>(); // Guarded by this.
 
   /** A mutation on its way. */
-  private static final class Pending {
+  private final class Pending {
+    final Writer writer;
     final Mutation mutation;
     final OperationId id;
     final Durability durability;
     final long bytes;
-    final Tries tries;
+    final Attempts attempts;
     final CompletableFuture<Void> done = new CompletableFuture<>();
-    TabletLocation tablet;
 
-    Pending(Mutation mutation, OperationId id, Durability durability, Tries tries) {
+    // Guarded by the batcher.
+    TabletLocation tablet;
+    Optional<ServerQueue> queue = Optional.empty(); // In which it waits.
+    boolean expires; // Whether a timer takes it out of a queue when its time is over.
+
+    Pending(Writer writer, Mutation mutation, OperationId id, Durability durability) {
+      this.writer = writer;
       this.mutation = mutation;
       this.id = id;
       this.durability = durability;
       this.bytes = bytes(mutation);
-      this.tries = tries;
+      this.attempts =
+          table.attempts(
+              Effect.CHANGE_WITH_ID,
+              () -> "changing row \"" + mutation.row() + "\" of table " + table.name());
     }
   }
 
-  /** What waits for, and is under way to, one server. Guarded by the batcher's lock. */
-  private static final class Lane {
-    final ArrayDeque<Pending> waiting = new ArrayDeque<>();
+  /** A batch goes to one server and has ids of one client. */
+  private record Destination(Address server, Operations operations) {}
+
+  /** What waits for, and is under way to, one destination. Guarded by the batcher. */
+  private final class ServerQueue {
+    final Destination destination;
+    final Set<Pending> waiting = new LinkedHashSet<>();
     long waitingBytes;
     int underWay;
     boolean sending;
+
+    ServerQueue(Destination destination) {
+      this.destination = destination;
+    }
 
     boolean isDue() {
       boolean full = waitingBytes >= BATCH_BYTES || waiting.size() >= BATCH_MUTATIONS;
       return !waiting.isEmpty() && (underWay == 0 || (full && underWay < BATCHES_UNDER_WAY));
     }
 
-    List<Pending> nextBatch() {
+    void add(Pending pending) {
+      pending.queue = Optional.of(this);
+      waiting.add(pending);
+      waitingBytes += pending.bytes;
+    }
+
+    void remove(Pending pending) {
+      waiting.remove(pending);
+      taken(pending);
+    }
+
+    private void taken(Pending pending) {
+      pending.queue = Optional.empty();
+      waitingBytes -= pending.bytes;
+    }
+
+    /** Takes a batch out; mutations whose time is over go to {@code late} instead. */
+    List<Pending> nextBatch(List<Pending> late) {
       List<Pending> batch = new ArrayList<>();
       long bytes = 0;
-      while (!waiting.isEmpty()
-          && batch.size() < BATCH_MUTATIONS
-          && (batch.isEmpty() || bytes + waiting.peek().bytes <= BATCH_BYTES)) {
-        Pending next = waiting.poll();
-        bytes += next.bytes;
-        batch.add(next);
+      for (Iterator<Pending> all = waiting.iterator();
+          all.hasNext() && batch.size() < BATCH_MUTATIONS; ) {
+        Pending next = all.next();
+        if (next.attempts.deadline().isOver()) {
+          late.add(next);
+        } else if (batch.isEmpty() || bytes + next.bytes <= BATCH_BYTES) {
+          bytes += next.bytes;
+          batch.add(next);
+        } else {
+          break;
+        }
+        all.remove();
+        taken(next);
       }
-      waitingBytes -= bytes;
       return batch;
     }
   }
 
-  /**
-   * A batcher without mutations yet.
-   *
-   * @param operations where the mutations' ids come from
-   */
-  Batcher(Tablets tablets, TableRef table, Operations operations) {
+  /** A batcher without mutations yet. */
+  Batcher(Tablets tablets, TableRef table) {
     this.tablets = tablets;
     this.table = table;
-    this.operations = operations;
-  }
-
-  /** The table written to. */
-  TableRef table() {
-    return table;
   }
 
   /** About how much a mutation takes on the wire, and at least what it takes in memory. */
@@ -128,83 +166,130 @@ final class Batcher {
     return bytes;
   }
 
+  /** A writer whose mutations have ids of {@code operations}. */
+  Writer writer(Operations operations) {
+    return new Writer(operations);
+  }
+
   /**
-   * Sends a mutation: after those of its row that were submitted before.
+   * Submits mutations: those of one row are applied in the order of submission, whatever becomes of
+   * each, and their operation ids ascend in that order.
    *
-   * @param durability what it must have survived, at least, when it counts as applied
-   * @return completes when it was applied, fails with a {@link SteleException} where not
+   * <p>At most one mutation of a row is past the row queue. Safe for use by any number of threads.
    */
-  CompletableFuture<Void> submit(Mutation mutation, Durability durability) {
-    Pending pending;
-    boolean first;
-    synchronized (this) { // Numbers ascend in the order of submission.
-      pending = new Pending(mutation, operations.begin(), durability, new Tries(table));
-      ArrayDeque<Pending> behind = rows.get(mutation.row());
-      first = behind == null;
-      if (first) {
-        rows.put(mutation.row(), new ArrayDeque<>(1));
-      } else {
-        behind.add(pending);
+  final class Writer {
+    private final Operations operations;
+    private final Map<Bytes, ArrayDeque<Pending>> rows = new HashMap<>(); // Guarded by this.
+
+    private Writer(Operations operations) {
+      this.operations = operations;
+    }
+
+    /** The table written to. */
+    TableRef table() {
+      return table;
+    }
+
+    /**
+     * Sends a mutation: after those of its row that were submitted to this writer before.
+     *
+     * @param durability what it must have survived, at least, when it counts as applied
+     * @return completes when it was applied, fails with a {@link SteleException} where not
+     */
+    CompletableFuture<Void> submit(Mutation mutation, Durability durability) {
+      Pending pending;
+      boolean first;
+      synchronized (this) {
+        pending = new Pending(this, mutation, operations.begin(), durability);
+        ArrayDeque<Pending> behind = rows.get(mutation.row());
+        first = behind == null;
+        if (first) {
+          rows.put(mutation.row(), new ArrayDeque<>(1));
+        } else {
+          behind.add(pending);
+        }
       }
+      if (first) {
+        locate(pending);
+      }
+      return pending.done;
     }
-    if (first) {
-      locate(pending);
+
+    private synchronized Optional<Pending> next(Bytes row) {
+      Pending next = rows.get(row).poll();
+      if (next == null) {
+        rows.remove(row);
+      }
+      return Optional.ofNullable(next);
     }
-    return pending.done;
   }
 
   private void locate(Pending pending) {
-    tablets
-        .locate(table.id(), pending.mutation.row(), pending.tries.deadline())
-        .whenComplete(
-            (tablet, failure) -> {
-              if (failure == null) {
-                enqueue(pending, tablet);
-              } else {
-                Throwable cause = Futures.cause(failure);
-                decide(pending, pending.tries.afterLocating(cause), cause);
-              }
-            });
+    step(
+        pending,
+        () ->
+            tablets
+                .locate(table.id(), pending.mutation.row(), pending.attempts.deadline())
+                .whenComplete((tablet, failure) -> located(pending, tablet, failure)));
+  }
+
+  private void located(Pending pending, TabletLocation tablet, Throwable failure) {
+    step(
+        pending,
+        () -> {
+          if (failure == null) {
+            enqueue(pending, tablet);
+          } else {
+            decide(pending, pending.attempts.notSent(failure));
+          }
+        });
   }
 
   private void enqueue(Pending pending, TabletLocation tablet) {
-    Lane lane;
+    Destination destination = new Destination(tablet.address(), pending.writer.operations);
+    ServerQueue queue;
     synchronized (this) {
       pending.tablet = tablet;
-      lane = lanes.computeIfAbsent(tablet.address(), server -> new Lane());
-      lane.waiting.add(pending);
-      lane.waitingBytes += pending.bytes;
+      queue = queues.computeIfAbsent(destination, ServerQueue::new);
+      queue.add(pending);
     }
-    sendFrom(lane);
+    sendFrom(queue);
   }
 
-  /** Sends whatever is due; one thread at a time does so for a lane. */
-  private void sendFrom(Lane lane) {
+  /** Sends whatever is due; one thread at a time does so for a queue. */
+  private void sendFrom(ServerQueue queue) {
     while (true) {
       List<Pending> batch;
+      List<Pending> late = new ArrayList<>();
       synchronized (this) {
-        if (lane.sending || !lane.isDue()) {
+        if (queue.sending || !queue.isDue()) {
+          if (!queue.sending && queue.underWay == 0) {
+            queues.remove(queue.destination, queue); // Empty, or it would be due.
+          }
           return;
         }
-        lane.sending = true;
-        lane.underWay++;
-        batch = lane.nextBatch();
+        queue.sending = true;
+        batch = queue.nextBatch(late);
+        queue.underWay += batch.isEmpty() ? 0 : 1;
       }
       try {
-        send(lane, batch);
+        late.forEach(pending -> expired(pending, queue.destination.server()));
+        if (!batch.isEmpty()) {
+          send(queue, batch);
+        }
       } finally {
         synchronized (this) {
-          lane.sending = false;
+          queue.sending = false;
         }
       }
     }
   }
 
-  private void send(Lane lane, List<Pending> batch) {
-    MutateBatch request = new MutateBatch();
-    Pending oldest = batch.get(0);
+  private void send(ServerQueue queue, List<Pending> batch) {
     CompletableFuture<Response> answer;
     try {
+      MutateBatch request = new MutateBatch();
+      Duration timeout = batch.get(0).attempts.attemptTimeout();
       for (Pending pending : batch) {
         TabletLocation tablet = pending.tablet;
         request.add(
@@ -212,36 +297,38 @@ final class Batcher {
             Optional.of(pending.id),
             pending.durability,
             pending.mutation);
+        Duration own = pending.attempts.attemptTimeout();
+        timeout = own.compareTo(timeout) < 0 ? own : timeout;
       }
+      long firstIncomplete = queue.destination.operations().firstIncomplete();
       TabletAccess.Message message =
-          new TabletAccess.Message(request.header(operations.firstIncomplete()), request.body());
-      answer = tablets.once(oldest.tablet, message, oldest.tries.tryTimeout());
-    } catch (RuntimeException e) {
+          new TabletAccess.Message(request.header(firstIncomplete), request.body());
+      answer =
+          tablets.once(
+              batch.get(0).tablet,
+              message,
+              timeout.compareTo(BATCH_TIMEOUT_MIN) < 0 ? BATCH_TIMEOUT_MIN : timeout);
+    } catch (RuntimeException | Error e) {
       answer = CompletableFuture.failedFuture(e);
     }
-    answer.whenComplete((response, failure) -> receive(lane, batch, response, failure));
+    answer.whenComplete((response, failure) -> receive(queue, batch, response, failure));
   }
 
-  private void receive(Lane lane, List<Pending> batch, Response response, Throwable failure) {
-    synchronized (this) {
-      lane.underWay--;
-    }
-    List<Optional<? extends Throwable>> outcomes = outcomes(batch.size(), response, failure);
-    for (int i = 0; i < batch.size(); i++) {
-      Pending pending = batch.get(i);
-      if (outcomes.get(i).isEmpty()) {
-        pending.done.complete(null);
-        finish(pending);
-      } else {
-        Throwable cause = outcomes.get(i).get();
-        Tries.Verdict verdict = pending.tries.afterSending(cause);
-        if (verdict == Tries.Verdict.ELSEWHERE) {
-          tablets.invalidate(pending.tablet);
-        }
-        decide(pending, verdict, cause);
+  private void receive(
+      ServerQueue queue, List<Pending> batch, Response response, Throwable failure) {
+    try {
+      List<Optional<? extends Throwable>> outcomes = outcomes(batch.size(), response, failure);
+      for (int i = 0; i < batch.size(); i++) {
+        Pending pending = batch.get(i);
+        Optional<? extends Throwable> outcome = outcomes.get(i);
+        step(pending, () -> finish(pending, outcome));
       }
+    } finally {
+      synchronized (this) {
+        queue.underWay--;
+      }
+      sendFrom(queue);
     }
-    sendFrom(lane);
   }
 
   private static List<Optional<? extends Throwable>> outcomes(
@@ -251,41 +338,81 @@ final class Batcher {
       if (failure == null) {
         return List.copyOf(OperationCodec.outcomes(response.check().header(), count));
       }
-      cause = Futures.cause(failure);
-    } catch (IOException | RuntimeException e) {
+      cause = failure;
+    } catch (IOException | RuntimeException | Error e) {
       cause = e;
     }
     return Collections.nCopies(count, Optional.of(cause));
   }
 
-  private void decide(Pending pending, Tries.Verdict verdict, Throwable cause) {
-    String what = "changing row \"" + pending.mutation.row() + "\" of table " + table.name();
-    if (verdict == Tries.Verdict.FAIL) {
-      pending.done.completeExceptionally(pending.tries.failed(what, cause));
-      finish(pending);
+  private void finish(Pending pending, Optional<? extends Throwable> failure) {
+    if (failure.isEmpty()) {
+      pending.done.complete(null);
+      end(pending).ifPresent(this::locate);
       return;
     }
-    Duration pause = pending.tries.pause(table.runtime().random());
-    if (pending.tries.hasTime(pause)) {
-      table.runtime().after(pause, () -> locate(pending));
-    } else {
-      pending.done.completeExceptionally(pending.tries.timedOut(what, cause));
-      finish(pending);
+    Decision decision = pending.attempts.sent(failure.get());
+    if (decision instanceof Decision.Again again && again.elsewhere()) {
+      tablets.invalidate(pending.tablet);
     }
+    decide(pending, decision);
+  }
+
+  private void decide(Pending pending, Decision decision) {
+    if (decision instanceof Decision.End end) {
+      fail(pending, end.failure());
+      return;
+    }
+    boolean firstFailure;
+    synchronized (this) {
+      firstFailure = !pending.expires;
+      pending.expires = true;
+    }
+    if (firstFailure) { // From now on it may wait behind others that have more time.
+      table.runtime().after(pending.attempts.deadline().remaining(), () -> expire(pending));
+    }
+    table.runtime().after(((Decision.Again) decision).pause(), () -> locate(pending));
+  }
+
+  private void expire(Pending pending) {
+    Optional<ServerQueue> queue;
+    synchronized (this) {
+      queue = pending.queue;
+      queue.ifPresent(waits -> waits.remove(pending));
+    }
+    queue.ifPresent(waited -> expired(pending, waited.destination.server()));
+  }
+
+  private void expired(Pending pending, Address server) {
+    step(
+        pending,
+        () ->
+            decide(
+                pending,
+                pending.attempts.notSent(
+                    SteleException.retryLater("it waited for others sent to " + server))));
+  }
+
+  private void fail(Pending pending, Throwable failure) {
+    pending.done.completeExceptionally(failure);
+    // Not at once: all that wait behind it may fail as fast, each on the stack of the one before.
+    end(pending).ifPresent(next -> table.runtime().after(Duration.ZERO, () -> locate(next)));
   }
 
   /** The mutation has its outcome: the next of its row may go. */
-  private void finish(Pending pending) {
-    operations.complete(pending.id);
-    Pending next;
-    synchronized (this) {
-      next = rows.get(pending.mutation.row()).poll();
-      if (next == null) {
-        rows.remove(pending.mutation.row());
+  private Optional<Pending> end(Pending pending) {
+    pending.writer.operations.complete(pending.id);
+    return pending.writer.next(pending.mutation.row());
+  }
+
+  /** Whatever is thrown ends the mutation: nobody else would. */
+  private void step(Pending pending, Runnable work) {
+    try {
+      work.run();
+    } catch (RuntimeException | Error e) {
+      if (!pending.done.isDone()) {
+        fail(pending, e);
       }
-    }
-    if (next != null) {
-      locate(next);
     }
   }
 }

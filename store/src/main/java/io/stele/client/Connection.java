@@ -13,6 +13,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
@@ -27,6 +28,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import org.apache.hadoop.conf.Configuration;
 
 /**
@@ -47,6 +50,7 @@ final class Connection implements AutoCloseable {
   private final TabletRecords records;
   private final Schemas schemas;
   private final WorkerPool schemaReader;
+  private final ConcurrentMap<TableId, Batcher> batchers = new ConcurrentHashMap<>();
   private final Duration timeout;
   private final List<Runnable> own;
 
@@ -116,6 +120,11 @@ final class Connection implements AutoCloseable {
 
   long bufferBytes() {
     return Keys.CLIENT_BUFFER_BYTES.in(conf);
+  }
+
+  /** What sends the mutations of a table. */
+  Batcher batcher(TableRef table) {
+    return batchers.computeIfAbsent(table.id(), id -> new Batcher(tablets, table));
   }
 
   Table table(String name) throws IOException {

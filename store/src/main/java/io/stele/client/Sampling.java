@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
@@ -31,12 +32,18 @@ final class Sampling {
 
   /** The samples of the whole table. */
   CompletableFuture<List<RowKeySample>> run() {
-    return Tablets.saying("sampling the rows of table " + table.name(), from(Bytes.EMPTY));
+    return from(Bytes.EMPTY);
   }
 
   private CompletableFuture<List<RowKeySample>> from(Bytes row) {
+    TabletAccess.RowRequest request =
+        new TabletAccess.RowRequest(
+            table.id(),
+            row,
+            table.purpose(Effect.READ, () -> "sampling the rows of table " + table.name()),
+            Sampling::request);
     return tablets
-        .send(table.id(), row, TabletAccess.Repeat.READ, Sampling::request, table.deadline())
+        .send(request, table.deadline())
         .thenCompose(
             answer -> {
               Bytes end = take(answer);

@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
@@ -53,17 +54,15 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows) 
 
   /** Reads on: zero or more rows. */
   CompletableFuture<Page> read(Tablets tablets, TableRef table, RowQuery query) {
-    String what = "reading table " + table.name() + " from row \"" + left.first() + "\" on";
-    return Tablets.saying(
-        what,
-        tablets
-            .send(
-                table.id(),
-                left.first(),
-                TabletAccess.Repeat.READ,
-                tablet -> TabletAccess.Message.of(request(tablet, query)),
-                table.deadline())
-            .thenApply(this::page));
+    TabletAccess.RowRequest request =
+        new TabletAccess.RowRequest(
+            table.id(),
+            left.first(),
+            table.purpose(
+                Effect.READ,
+                () -> "reading table " + table.name() + " from row \"" + left.first() + "\" on"),
+            tablet -> TabletAccess.Message.of(request(tablet, query)));
+    return tablets.send(request, table.deadline()).thenApply(this::page);
   }
 
   private RequestProto.Builder request(TabletLocation tablet, RowQuery query) {

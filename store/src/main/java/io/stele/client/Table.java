@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.Operations;
 import io.stele.metadata.TabletAccess;
 import io.stele.model.Bytes;
@@ -18,7 +19,6 @@ import io.stele.wire.QueryCodec;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.TabletProto;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -94,7 +94,7 @@ public final class Table {
 
   /** Like {@link #mutate}, without waiting. */
   public CompletableFuture<Void> mutateAsync(Mutation mutation) {
-    return check.operation(mutation).thenCompose(good -> ownBatcher().submit(mutation, durability));
+    return check.operation(mutation).thenCompose(good -> writer().submit(mutation, durability));
   }
 
   /**
@@ -111,22 +111,27 @@ public final class Table {
 
   /** Like {@link #mutateAll}, without waiting. */
   public CompletableFuture<List<Outcome>> mutateAllAsync(List<Mutation> mutations) {
-    Batcher batcher = ownBatcher();
-    List<CompletableFuture<Outcome>> outcomes = new ArrayList<>(mutations.size());
-    for (Mutation mutation : mutations) {
+    Batcher.Writer writer = writer();
+    Outcome[] outcomes = new Outcome[mutations.size()];
+    CompletableFuture<?>[] all = new CompletableFuture<?>[outcomes.length];
+    for (int i = 0; i < outcomes.length; i++) {
+      int place = i;
+      Mutation mutation = mutations.get(i);
       CompletableFuture<Void> good = check.operation(mutation);
       // At once where it is good at once: those of one row are to stay in order.
       CompletableFuture<Void> applied =
           good.isDone() && !good.isCompletedExceptionally()
-              ? batcher.submit(mutation, durability)
-              : good.thenCompose(nothing -> batcher.submit(mutation, durability));
-      outcomes.add(
+              ? writer.submit(mutation, durability)
+              : good.thenCompose(nothing -> writer.submit(mutation, durability));
+      all[i] =
           applied.handle(
               (nothing, failure) ->
-                  failure == null ? Outcome.applied(mutation) : Outcome.failed(mutation, failure)));
+                  outcomes[place] =
+                      failure == null
+                          ? Outcome.applied(mutation)
+                          : Outcome.failed(mutation, failure));
     }
-    return CompletableFuture.allOf(outcomes.toArray(CompletableFuture<?>[]::new))
-        .thenApply(all -> outcomes.stream().map(CompletableFuture::join).toList());
+    return CompletableFuture.allOf(all).thenApply(done -> List.of(outcomes));
   }
 
   /**
@@ -270,8 +275,8 @@ public final class Table {
   public BatchWriter batchWriter(BatchWriter.Options options) {
     Operations operations =
         options.firstOperation().map(Operations::repeatable).orElse(connection.operations());
-    Batcher batcher = new Batcher(connection.tablets(), ref, operations);
-    return new BatchWriter(name(), check, batcher, options.bufferBytes(), durability);
+    return new BatchWriter(
+        check, connection.batcher(ref).writer(operations), options.bufferBytes(), durability);
   }
 
   @Override
@@ -279,8 +284,8 @@ public final class Table {
     return "table " + name();
   }
 
-  private Batcher ownBatcher() {
-    return new Batcher(connection.tablets(), ref, connection.operations());
+  private Batcher.Writer writer() {
+    return connection.batcher(ref).writer(connection.operations());
   }
 
   /** A request that carries an operation id. */
@@ -299,12 +304,17 @@ public final class Table {
                     QueryCodec.encode(tablet.tablet(), tablet.epoch()),
                     Optional.of(id),
                     operations.firstIncomplete()));
-    CompletableFuture<TabletAccess.Answer> answer =
-        connection
-            .tablets()
-            .send(ref.id(), operation.row(), TabletAccess.Repeat.BY_ID, call, ref.deadline());
-    return Tablets.saying(
-        "changing row \"" + operation.row() + "\" of table " + name(),
-        answer.whenComplete((response, failure) -> operations.complete(id)));
+    TabletAccess.RowRequest sent =
+        new TabletAccess.RowRequest(
+            ref.id(),
+            operation.row(),
+            ref.purpose(
+                Effect.CHANGE_WITH_ID,
+                () -> "changing row \"" + operation.row() + "\" of table " + name()),
+            call);
+    return connection
+        .tablets()
+        .send(sent, ref.deadline())
+        .whenComplete((response, failure) -> operations.complete(id));
   }
 }

@@ -1,5 +1,9 @@
 package io.stele.client;
 
+import io.stele.config.Keys;
+import io.stele.metadata.Attempts;
+import io.stele.metadata.Attempts.Effect;
+import io.stele.metadata.Attempts.Purpose;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
@@ -7,6 +11,7 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /**
  * A table as calls about it name it.
@@ -20,6 +25,16 @@ record TableRef(ProcessRuntime runtime, TableId id, String name, Duration timeou
   /** When an operation that begins now ends at the latest. */
   Deadline deadline() {
     return Deadline.after(runtime, timeout);
+  }
+
+  /** The attempts at something that begins now; {@code what} is for messages. */
+  Attempts attempts(Effect effect, Supplier<String> what) {
+    return new Attempts(runtime, purpose(effect, what), deadline());
+  }
+
+  /** Something done to it; {@code what} is for messages. */
+  Purpose purpose(Effect effect, Supplier<String> what) {
+    return Purpose.of(effect, what).limitedBy(Keys.CLIENT_TIMEOUT.name());
   }
 
   /** Waits for {@code future}. */

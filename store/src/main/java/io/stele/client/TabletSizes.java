@@ -3,6 +3,7 @@ package io.stele.client;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
+import io.stele.metadata.Attempts;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -14,8 +15,6 @@ import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -47,7 +46,7 @@ final class TabletSizes {
       try {
         ask(server, sizes);
       } catch (IOException | SteleException e) {
-        if (e instanceof InterruptedIOException && !(e instanceof SocketTimeoutException)) {
+        if (Attempts.isInterruption(e)) {
           throw e;
         }
         LOG.debug("Tablet server {} does not say how large its tablets are", server, e);

@@ -3,11 +3,8 @@ package io.stele.client;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
-import io.stele.model.SteleException;
-import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
-import io.stele.runtime.Futures;
 import io.stele.wire.DataPlane;
 import io.stele.wire.Response;
 import java.time.Duration;
@@ -34,12 +31,7 @@ interface Tablets {
    * A request to the tablet with {@code row} in it, tried again until it is answered or the
    * deadline is over.
    */
-  CompletableFuture<TabletAccess.Answer> send(
-      TableId table,
-      Bytes row,
-      TabletAccess.Repeat repeat,
-      TabletAccess.Call call,
-      Deadline deadline);
+  CompletableFuture<TabletAccess.Answer> send(TabletAccess.RowRequest request, Deadline deadline);
 
   /** The tablets of a real cluster. */
   static Tablets of(TabletAccess access, DataPlane plane) {
@@ -62,35 +54,9 @@ interface Tablets {
 
       @Override
       public CompletableFuture<TabletAccess.Answer> send(
-          TableId table,
-          Bytes row,
-          TabletAccess.Repeat repeat,
-          TabletAccess.Call call,
-          Deadline deadline) {
-        return access.send(table, row, repeat, call, deadline);
+          TabletAccess.RowRequest request, Deadline deadline) {
+        return access.send(request, deadline);
       }
     };
-  }
-
-  /**
-   * {@code future}, whose failure begins with what was being done: the server does not know the
-   * table's name.
-   */
-  static <T> CompletableFuture<T> saying(String what, CompletableFuture<T> future) {
-    CompletableFuture<T> said = new CompletableFuture<>();
-    future.whenComplete(
-        (result, failure) -> {
-          if (failure == null) {
-            said.complete(result);
-          } else if (Futures.cause(failure) instanceof SteleException stele) {
-            said.completeExceptionally(
-                new SteleException(stele.code(), what + ": " + stele.getMessage(), stele));
-          } else {
-            Throwable cause = Futures.cause(failure);
-            said.completeExceptionally(
-                new SteleException(Code.OUTCOME_UNKNOWN, what + ": " + cause, cause));
-          }
-        });
-    return said;
   }
 }

@@ -1,6 +1,9 @@
 package io.stele.metadata;
 
 import io.stele.lock.LockService;
+import io.stele.metadata.Attempts.Decision;
+import io.stele.metadata.Attempts.Effect;
+import io.stele.metadata.Attempts.Purpose;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Durability;
@@ -12,9 +15,7 @@ import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
-import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
-import io.stele.wire.CallException;
 import io.stele.wire.DataPlane;
 import io.stele.wire.OperationCodec;
 import io.stele.wire.QueryCodec;
@@ -22,43 +23,28 @@ import io.stele.wire.Response;
 import io.stele.wire.RowCodec;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
-import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
  * Sends a request for a row to whichever server has the row's tablet: locates it, sends, and tries
- * again (elsewhere, later) until the deadline.
+ * again (elsewhere, later) until the deadline, as {@link Attempts} decides.
  *
- * <p>The outcome is right at all times: what may be sent twice is sent until it is answered; what
- * may not is sent once; and where the time ends, or a refusal comes, after an attempt that may have
- * been executed, the failure is OUTCOME_UNKNOWN. Every other failure says that nothing was done.
+ * <p>The outcome is right at all times: where the time ends, or a refusal comes, after an attempt
+ * that may have changed something, the failure is OUTCOME_UNKNOWN. Every other failure says that
+ * nothing was changed.
  *
  * <p>Safe for use by any number of threads. Nothing here blocks. Futures complete on threads of the
  * transport: callbacks must not block.
  */
 public final class TabletAccess implements AutoCloseable {
-  private static final Duration ATTEMPT_MAX = Duration.ofSeconds(15);
-
   private final ProcessRuntime runtime;
   private final DataPlane plane;
   private final Operations operations;
   private final TabletLocator locator;
-  private volatile boolean closed;
-
-  /** Whether a request may be sent again after an attempt that may have been executed. */
-  public enum Repeat {
-    /** It changes nothing: always, and its outcome is never in doubt. */
-    READ,
-    /** It carries an operation id by which the tablet knows it again: always. */
-    BY_ID,
-    /** Doing it twice is not like doing it once: never. */
-    NEVER
-  }
 
   /** A request, made anew for every attempt as it names the tablet. */
   @FunctionalInterface
@@ -66,6 +52,13 @@ public final class TabletAccess implements AutoCloseable {
     /** What to send to {@code location}. */
     Message to(TabletLocation location);
   }
+
+  /**
+   * What to send, and to the tablet of which row.
+   *
+   * @param purpose what it does; a change carries an operation id
+   */
+  public record RowRequest(TableId table, Bytes row, Purpose purpose, Call call) {}
 
   /** A header and a body. */
   public record Message(RequestProto header, ByteBuffer body) {
@@ -113,34 +106,31 @@ public final class TabletAccess implements AutoCloseable {
   }
 
   /**
-   * Sends {@code call} to the tablet with {@code row} until it is answered or the deadline is over.
+   * Sends {@code request} to the tablet with its row until it is answered or the deadline is over.
    *
    * <p>The future fails with a {@link SteleException}: that of the server (NOT_FOUND, REFUSED,
    * CORRUPTION), RETRY_LATER where time ended and nothing was done, OUTCOME_UNKNOWN where something
    * may have been done.
    */
-  public CompletableFuture<Answer> send(
-      TableId table, Bytes row, Repeat repeat, Call call, Deadline deadline) {
-    Attempts attempts = new Attempts(table, row, repeat, call, deadline);
-    attempts.next();
-    return attempts.result;
+  public CompletableFuture<Answer> send(RowRequest request, Deadline deadline) {
+    Sending sending = new Sending(request, new Attempts(runtime, request.purpose(), deadline));
+    sending.next();
+    return sending.result;
   }
 
   /** The rows of {@code query} in the tablet with {@code at} in it, as many as come at once. */
   public CompletableFuture<Rows> rows(TableId table, Bytes at, RowQuery query, Deadline deadline) {
-    return send(
-            table,
-            at,
-            Repeat.READ,
-            location ->
-                Message.of(
-                    RequestProto.newBuilder()
-                        .setRead(
-                            ReadProto.newBuilder()
-                                .setTablet(QueryCodec.encode(location.tablet(), location.epoch()))
-                                .setQuery(QueryCodec.encode(query)))),
-            deadline)
-        .thenApply(TabletAccess::rows);
+    Purpose purpose =
+        Purpose.of(Effect.READ, () -> "reading table " + table + " from row \"" + at + "\" on");
+    Call call =
+        location ->
+            Message.of(
+                RequestProto.newBuilder()
+                    .setRead(
+                        ReadProto.newBuilder()
+                            .setTablet(QueryCodec.encode(location.tablet(), location.epoch()))
+                            .setQuery(QueryCodec.encode(query))));
+    return send(new RowRequest(table, at, purpose, call), deadline).thenApply(TabletAccess::rows);
   }
 
   private static Rows rows(Answer answer) {
@@ -162,21 +152,22 @@ public final class TabletAccess implements AutoCloseable {
   public CompletableFuture<Boolean> checkAndMutate(
       TableId table, CheckAndMutate operation, Deadline deadline) {
     OperationId id = operations.begin();
-    return send(
-            table,
-            operation.row(),
-            Repeat.BY_ID,
-            location ->
-                Message.of(
-                    RequestProto.newBuilder()
-                        .setCheckAndMutate(
-                            OperationCodec.encode(
-                                QueryCodec.encode(location.tablet(), location.epoch()),
-                                Optional.of(id),
-                                operations.firstIncomplete(),
-                                Durability.HFLUSH, // METADATA's own log asks for more.
-                                operation))),
-            deadline)
+    Purpose purpose =
+        Purpose.of(
+            Effect.CHANGE_WITH_ID,
+            () -> "changing row \"" + operation.row() + "\" of table " + table);
+    Call call =
+        location ->
+            Message.of(
+                RequestProto.newBuilder()
+                    .setCheckAndMutate(
+                        OperationCodec.encode(
+                            QueryCodec.encode(location.tablet(), location.epoch()),
+                            Optional.of(id),
+                            operations.firstIncomplete(),
+                            Durability.HFLUSH, // METADATA's own log asks for more.
+                            operation)));
+    return send(new RowRequest(table, operation.row(), purpose, call), deadline)
         .whenComplete((answer, failure) -> operations.complete(id))
         .thenApply(answer -> answer.response().header().getMatched());
   }
@@ -184,146 +175,79 @@ public final class TabletAccess implements AutoCloseable {
   /** Gives up what is under way; the data plane and the lock service stay open. */
   @Override
   public void close() {
-    closed = true;
     locator.close();
   }
 
   /** One request and its attempts, which follow each other: never two at a time. */
-  private final class Attempts {
-    private final TableId table;
-    private final Bytes row;
-    private final Repeat repeat;
-    private final Call call;
-    private final Deadline deadline;
-    private final Backoff backoff = new Backoff(runtime);
+  private final class Sending {
+    private final RowRequest request;
+    private final Attempts attempts; // Each attempt is handed over to the next by a future.
     private final CompletableFuture<Answer> result = new CompletableFuture<>();
-    // Touched by one attempt after the other, each handed over by a future.
-    private boolean inDoubt;
-    private Throwable last;
 
-    Attempts(TableId table, Bytes row, Repeat repeat, Call call, Deadline deadline) {
-      this.table = table;
-      this.row = row;
-      this.repeat = repeat;
-      this.call = call;
-      this.deadline = deadline;
+    Sending(RowRequest request, Attempts attempts) {
+      this.request = request;
+      this.attempts = attempts;
     }
 
     void next() {
-      if (result.isDone()) {
-        return; // Cancelled.
+      if (!result.isDone()) { // Otherwise it was cancelled.
+        step(
+            () ->
+                locator
+                    .locate(request.table(), request.row(), attempts.deadline())
+                    .whenComplete(this::located));
       }
-      if (closed) {
-        fail(SteleException.retryLater("this connection to the cluster is closed"));
-        return;
-      }
-      if (deadline.isOver()) {
-        fail(
-            SteleException.retryLater(
-                "table "
-                    + table
-                    + " row \""
-                    + row
-                    + "\": no answer in time"
-                    + (last == null ? "" : "; last: " + last.getMessage())));
-        return;
-      }
-      locator.locate(table, row, deadline).whenComplete(this::located);
     }
 
     private void located(TabletLocation location, Throwable failure) {
-      if (failure != null) {
-        Throwable why = Futures.cause(failure);
-        if (why instanceof IOException
-            || (why instanceof SteleException known && known.code() == Code.RETRY_LATER)) {
-          later(why);
-        } else {
-          fail(why);
-        }
-        return;
-      }
-      try {
-        Message message = call.to(location);
-        Duration patience = deadline.remaining();
-        plane
-            .call(
-                location.address(),
-                message.header(),
-                message.body(),
-                patience.compareTo(ATTEMPT_MAX) < 0 ? patience : ATTEMPT_MAX)
-            .whenComplete((response, lost) -> answered(location, response, lost));
-      } catch (RuntimeException e) {
-        fail(e);
-      }
+      step(
+          () -> {
+            if (failure != null) {
+              decide(attempts.notSent(failure));
+              return;
+            }
+            Message message = request.call().to(location);
+            plane
+                .call(
+                    location.address(), message.header(), message.body(), attempts.attemptTimeout())
+                .whenComplete((response, lost) -> answered(location, response, lost));
+          });
     }
 
-    private void answered(TabletLocation location, Response response, Throwable failure) {
-      if (failure != null) {
-        Throwable why = Futures.cause(failure);
-        if (why instanceof CallException lost) {
-          locator.invalidate(location);
-          if (lost.mayHaveExecuted()) {
-            doubt(lost);
-          } else {
-            later(lost);
-          }
-        } else {
-          fail(why);
-        }
-        return;
-      }
-      if (response.status() == StatusProto.OK) {
-        result.complete(new Answer(response, location));
-        return;
-      }
-      SteleException why = refusal(response);
-      switch (response.status()) {
-        case NOT_SERVING_TABLET -> {
-          locator.invalidate(location);
-          later(why);
-        }
-        case RETRY_LATER -> later(why);
-        case OUTCOME_UNKNOWN, INTERNAL -> doubt(why);
-        default -> fail(why);
-      }
+    private void answered(TabletLocation location, Response response, Throwable lost) {
+      step(
+          () -> {
+            Throwable failure = lost;
+            if (failure == null) {
+              try {
+                result.complete(new Answer(response.check(), location));
+                return;
+              } catch (SteleException e) {
+                failure = e;
+              }
+            }
+            Decision decision = attempts.sent(failure);
+            if (decision instanceof Decision.Again again && again.elsewhere()) {
+              locator.invalidate(location);
+            }
+            decide(decision);
+          });
     }
 
-    private SteleException refusal(Response response) {
-      try {
-        response.check();
-        throw new IllegalStateException("an answer that is OK was taken for a failure");
-      } catch (SteleException e) {
-        return e;
-      }
-    }
-
-    private void doubt(Throwable why) {
-      inDoubt |= repeat != Repeat.READ;
-      if (repeat == Repeat.NEVER) {
-        fail(why);
+    private void decide(Decision decision) {
+      if (decision instanceof Decision.Again again) {
+        runtime.after(again.pause(), this::next);
       } else {
-        later(why);
+        result.completeExceptionally(((Decision.End) decision).failure());
       }
     }
 
-    private void later(Throwable why) {
-      last = why;
-      backoff.schedule(deadline, this::next);
-    }
-
-    private void fail(Throwable why) {
-      if (inDoubt) {
-        result.completeExceptionally(
-            SteleException.outcomeUnknown(
-                "table "
-                    + table
-                    + " row \""
-                    + row
-                    + "\": an attempt may have been executed; then: "
-                    + why.getMessage(),
-                why));
-      } else {
-        result.completeExceptionally(why);
+    /** Whatever is thrown ends the request: nobody else would. */
+    private void step(Runnable work) {
+      try {
+        work.run();
+      } catch (RuntimeException | Error e) {
+        result.completeExceptionally(e);
       }
     }
   }

@@ -8,22 +8,19 @@ import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
-import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
-import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
@@ -31,104 +28,87 @@ import java.util.concurrent.RejectedExecutionException;
  * rows tell where METADATA's tablets are, and theirs where all others are.
  *
  * <p>What was found is kept until {@link #invalidate}d: it may be out of date, and the server asked
- * then says so. The lock service is asked only when the root tablet is not where it was.
+ * then says so. The lock service is asked only when the root tablet is not where it was. Each
+ * table's {@link TabletDirectory} sees to it that a tablet that is away is not looked up too often.
  *
  * <p>Safe for use by any number of threads.
  */
 public final class TabletLocator implements AutoCloseable {
   private static final int ROWS_AHEAD = 16;
-  private static final Bytes ROOT_KEY = MetadataKeys.row(TableId.ROOT, Bytes.EMPTY);
+  private static final Duration READ_MAX = Duration.ofSeconds(10);
 
+  private final ProcessRuntime runtime;
   private final RootRecordRows root;
   private final TabletAccess access;
-  // By key of the METADATA row: the tablet with a row is the first at or above the row's lookup
-  // key.
-  private final ConcurrentSkipListMap<Bytes, TabletLocation> known = new ConcurrentSkipListMap<>();
-  private final ConcurrentMap<Bytes, CompletableFuture<TabletLocation>> searches =
-      new ConcurrentHashMap<>();
+  private final ConcurrentMap<TableId, TabletDirectory> directories = new ConcurrentHashMap<>();
   private final WorkerPool lockServiceReader;
+  private volatile boolean closed;
 
   TabletLocator(ProcessRuntime runtime, LockService locks, TabletAccess access) {
+    this.runtime = runtime;
     this.root = new RootRecordRows(runtime, locks);
     this.access = access;
     this.lockServiceReader = runtime.pool("tablet-locator", 1);
   }
 
   /**
-   * The tablet with {@code row} in it, as known or as METADATA has it now.
+   * The tablet with {@code row} in it: as known, or once it is served.
    *
-   * <p>The future fails with RETRY_LATER while nobody serves the tablet, or METADATA has none yet;
+   * <p>The future fails with RETRY_LATER where nobody serves the tablet until the deadline is over;
    * NOT_FOUND where the table has no tablets.
    */
   public CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline) {
-    Optional<TabletLocation> found = cached(table, row);
-    if (found.isPresent()) {
-      return CompletableFuture.completedFuture(found.get());
-    }
-    Bytes key = table.equals(TableId.ROOT) ? ROOT_KEY : MetadataKeys.lookup(table, row);
-    CompletableFuture<TabletLocation> search = new CompletableFuture<>();
-    CompletableFuture<TabletLocation> other = searches.putIfAbsent(key, search);
-    if (other != null) {
-      return other;
-    }
-    (table.equals(TableId.ROOT)
-            ? searchRoot()
-            : search(table, row, key, new ArrayList<>(), deadline))
-        .whenComplete(
-            (location, failure) -> {
-              searches.remove(key, search);
-              if (failure != null) {
-                search.completeExceptionally(Futures.cause(failure));
-              } else {
-                search.complete(location);
-              }
-            });
-    return search;
+    return closed
+        ? CompletableFuture.failedFuture(
+            new IllegalStateException("this connection to the cluster is closed"))
+        : directory(table).locate(row, deadline);
   }
 
   /** What is known without asking. */
   public Optional<TabletLocation> cached(TableId table, Bytes row) {
-    Map.Entry<Bytes, TabletLocation> entry =
-        known.ceilingEntry(table.equals(TableId.ROOT) ? ROOT_KEY : MetadataKeys.lookup(table, row));
-    return Optional.ofNullable(entry)
-        .map(Map.Entry::getValue)
-        .filter(
-            location -> location.tablet().table().equals(table) && location.extent().contains(row));
+    return directory(table).cached(row);
   }
 
   /** Forgets {@code location}: the tablet was not there. */
   public void invalidate(TabletLocation location) {
-    known.remove(key(location), location);
+    directory(location.tablet().table()).invalidate(location);
   }
 
   /** Forgets all tablets of {@code table}. */
   public void invalidate(TableId table) {
-    RowRange rows = MetadataKeys.table(table);
-    known.subMap(rows.start(), rows.end()).clear();
+    directory(table).invalidate();
   }
 
-  private CompletableFuture<TabletLocation> searchRoot() {
+  private TabletDirectory directory(TableId table) {
+    TabletDirectory known = directories.get(table);
+    return known != null
+        ? known
+        : directories.computeIfAbsent(
+            table, id -> new TabletDirectory(runtime, id, row -> records(id, row)));
+  }
+
+  private CompletableFuture<List<TabletRecord>> records(TableId table, Bytes row) {
+    if (!table.equals(TableId.ROOT)) {
+      Deadline deadline = Deadline.after(runtime, READ_MAX);
+      return records(table, MetadataKeys.lookup(table, row), new ArrayList<>(), deadline);
+    }
     try {
-      return CompletableFuture.supplyAsync(this::readRoot, lockServiceReader);
+      return CompletableFuture.supplyAsync(this::rootRecord, lockServiceReader);
     } catch (RejectedExecutionException e) {
       return CompletableFuture.failedFuture(new IOException("this locator is closed", e));
     }
   }
 
-  private TabletLocation readRoot() {
+  private List<TabletRecord> rootRecord() {
     try {
       List<Row> rows = root.scan(RowRange.ALL, 1);
-      TabletLocation location =
-          rows.isEmpty()
-              ? null
-              : RecordCodec.decode(rows.get(0), LockPaths.ROOT)
-                  .flatMap(TabletRecord::location)
-                  .orElse(null);
-      if (location == null) {
-        throw SteleException.retryLater("the root tablet is not served at this moment");
+      if (!rows.isEmpty()) {
+        Optional<TabletRecord> record = RecordCodec.decode(rows.get(0), LockPaths.ROOT);
+        if (record.isPresent()) {
+          return List.of(record.get());
+        }
       }
-      known.put(ROOT_KEY, location);
-      return location;
+      throw SteleException.retryLater("there is no root tablet yet: the cluster is being started");
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -140,8 +120,8 @@ public final class TabletLocator implements AutoCloseable {
    *
    * @param marked records met so far, all of them marked
    */
-  private CompletableFuture<TabletLocation> search(
-      TableId table, Bytes row, Bytes from, List<TabletRecord> marked, Deadline deadline) {
+  private CompletableFuture<List<TabletRecord>> records(
+      TableId table, Bytes from, List<TabletRecord> marked, Deadline deadline) {
     TableId records = MetadataKeys.recordsOf(table);
     Bytes end = MetadataKeys.table(table).end();
     RowQuery query =
@@ -161,10 +141,10 @@ public final class TabletLocator implements AutoCloseable {
                 for (Row found : page.rows()) {
                   RecordCodec.decode(found, records.value()).ifPresent(inOrder::add);
                 }
-                int settled = lastUnmarked(inOrder) + 1;
-                List<TabletRecord> counting = Tilings.counting(inOrder.subList(0, settled));
+                List<TabletRecord> counting =
+                    Tilings.counting(inOrder.subList(0, lastUnmarked(inOrder) + 1));
                 if (!counting.isEmpty()) {
-                  return CompletableFuture.completedFuture(remember(table, row, counting));
+                  return CompletableFuture.completedFuture(counting);
                 }
                 Optional<Bytes> next =
                     (page.rows().size() < ROWS_AHEAD
@@ -172,7 +152,7 @@ public final class TabletLocator implements AutoCloseable {
                             : Optional.of(page.rows().get(ROWS_AHEAD - 1).key().successor()))
                         .filter(key -> key.compareTo(end) < 0);
                 if (next.isPresent()) {
-                  return search(table, row, next.get(), inOrder, deadline);
+                  return records(table, next.get(), inOrder, deadline);
                 }
                 throw table.isSystem()
                     ? SteleException.retryLater(
@@ -193,34 +173,10 @@ public final class TabletLocator implements AutoCloseable {
     return last;
   }
 
-  private TabletLocation remember(TableId table, Bytes row, List<TabletRecord> counting) {
-    for (TabletRecord record : counting) {
-      record.location().ifPresent(location -> known.put(key(location), location));
-    }
-    TabletRecord first = counting.get(0);
-    return Optional.of(first)
-        .filter(record -> record.extent().contains(row))
-        .flatMap(TabletRecord::location)
-        .orElseThrow(
-            () ->
-                SteleException.retryLater(
-                    "the tablet of table "
-                        + table
-                        + " with row \""
-                        + row
-                        + "\" is not served at this moment ("
-                        + first.assignment()
-                        + ")"));
-  }
-
-  private static Bytes key(TabletLocation location) {
-    return location.tablet().equals(TabletId.ROOT)
-        ? ROOT_KEY
-        : MetadataKeys.row(location.tablet().table(), location.extent().end());
-  }
-
   @Override
   public void close() {
+    closed = true;
+    directories.values().forEach(TabletDirectory::close);
     lockServiceReader.close();
   }
 }

@@ -41,8 +41,8 @@ class BatchWriterTest {
             () -> TableSchema.of("webtable", "f"),
             Runnable::run,
             1000);
-    Batcher batcher = new Batcher(tablets, table, Operations.repeatable(FIRST));
-    return new BatchWriter("webtable", check, batcher, bufferBytes, Durability.HFLUSH);
+    Batcher.Writer writer = new Batcher(tablets, table).writer(Operations.repeatable(FIRST));
+    return new BatchWriter(check, writer, bufferBytes, Durability.HFLUSH);
   }
 
   private BatchWriter writer() {

@@ -159,12 +159,8 @@ final class FakeTablets implements Tablets {
 
   @Override
   public CompletableFuture<TabletAccess.Answer> send(
-      TableId table,
-      Bytes row,
-      TabletAccess.Repeat repeat,
-      TabletAccess.Call call,
-      Deadline deadline) {
-    return CompletableFuture.supplyAsync(() -> answer(row, call), answers);
+      TabletAccess.RowRequest request, Deadline deadline) {
+    return CompletableFuture.supplyAsync(() -> answer(request.row(), request.call()), answers);
   }
 
   private synchronized TabletAccess.Answer answer(Bytes row, TabletAccess.Call call) {

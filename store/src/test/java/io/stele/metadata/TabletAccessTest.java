@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.format.CellBlockWriter;
+import io.stele.metadata.Attempts.Effect;
+import io.stele.metadata.Attempts.Purpose;
 import io.stele.metadata.TabletAccess.Message;
-import io.stele.metadata.TabletAccess.Repeat;
+import io.stele.metadata.TabletAccess.RowRequest;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
@@ -190,28 +192,28 @@ class TabletAccessTest {
   @Test
   void aRowIsFoundInThreeLevelsAndRememberedThen() throws IOException {
     access.locator().invalidate(TableId.METADATA);
-    ping(Repeat.READ, LONG);
+    ping(Effect.READ, LONG);
     assertThat(plane.calls).containsExactly("READ one:1", "READ one:1", "PING one:1");
     plane.calls.clear();
     locks.disconnect(); // Nothing on the way of a request needs the lock service.
-    ping(Repeat.READ, LONG);
+    ping(Effect.READ, LONG);
     assertThat(plane.calls).containsExactly("PING one:1");
   }
 
   @Test
   void aTabletThatMovedIsFoundAgain() throws IOException {
-    ping(Repeat.READ, LONG);
+    ping(Effect.READ, LONG);
     user = records.loaded(records.assign(records.release(user, "unloaded"), TWO));
     plane.stop(ONE, USER);
     plane.serve(TWO, USER);
     plane.calls.clear();
-    ping(Repeat.NEVER, LONG);
+    ping(Effect.CHANGE, LONG);
     assertThat(plane.calls).containsExactly("PING one:1", "READ one:1", "PING two:2");
   }
 
   @Test
   void metadataAndTheRootTabletAreFoundAgainAsWell() throws IOException {
-    ping(Repeat.READ, LONG);
+    ping(Effect.READ, LONG);
     user = records.loaded(records.assign(records.release(user, "unloaded"), TWO));
     metadata = records.loaded(records.assign(records.release(metadata, "unloaded"), TWO));
     root = records.loaded(records.assign(records.release(root, "unloaded"), TWO));
@@ -220,7 +222,7 @@ class TabletAccessTest {
       plane.serve(TWO, tablet);
     }
     plane.calls.clear();
-    ping(Repeat.READ, LONG);
+    ping(Effect.READ, LONG);
     assertThat(plane.calls).contains("PING two:2");
   }
 
@@ -230,7 +232,7 @@ class TabletAccessTest {
             () -> {
               records.release(user, "unloaded");
               plane.stop(ONE, USER);
-              ping(Repeat.NEVER, Duration.ofMillis(200));
+              ping(Effect.CHANGE, Duration.ofMillis(200));
             })
         .isInstanceOfSatisfying(
             SteleException.class,
@@ -262,9 +264,9 @@ class TabletAccessTest {
           lost[0] |= first;
           return first ? Optional.of(StatusProto.INTERNAL) : Optional.empty();
         };
-    ping(Repeat.BY_ID, LONG);
+    ping(Effect.CHANGE_WITH_ID, LONG);
     lost[0] = false;
-    assertThatThrownBy(() -> ping(Repeat.NEVER, LONG))
+    assertThatThrownBy(() -> ping(Effect.CHANGE, LONG))
         .isInstanceOfSatisfying(
             SteleException.class,
             e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
@@ -296,15 +298,16 @@ class TabletAccessTest {
             e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
   }
 
-  private void ping(Repeat repeat, Duration timeout) throws IOException {
-    await(
-        access.send(
-            TABLE,
-            Bytes.of("row"),
-            repeat,
-            location ->
-                Message.of(RequestProto.newBuilder().setPing(PingProto.getDefaultInstance())),
-            Deadline.after(SystemRuntime.INSTANCE, timeout)));
+  private void ping(Effect effect, Duration timeout) throws IOException {
+    await(access.send(ping(effect), Deadline.after(SystemRuntime.INSTANCE, timeout)));
+  }
+
+  private static RowRequest ping(Effect effect) {
+    return new RowRequest(
+        TABLE,
+        Bytes.of("row"),
+        Purpose.of(effect, () -> "a ping"),
+        location -> Message.of(RequestProto.newBuilder().setPing(PingProto.getDefaultInstance())));
   }
 
   private static <T> T await(CompletableFuture<T> future) throws IOException {

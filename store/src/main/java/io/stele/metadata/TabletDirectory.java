@@ -1,0 +1,409 @@
+package io.stele.metadata;
+
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
+import io.stele.model.TableId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.Timer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/**
+ * Where the tablets of one table are, as far as is known, and who waits to know more.
+ *
+ * <p>METADATA is read for one tablet once at a time, whoever waits for it, and less and less often
+ * while it has no better news: a tablet that is not served, or not where its record says, costs a
+ * read a second at most. For rows of tablets that were never seen a few reads go on at a time.
+ *
+ * <p>Whoever waits does so until the tablet is served or its own deadline is over, whichever comes
+ * first.
+ *
+ * <p>Safe for use by any number of threads; nothing here blocks. The monitor is held only to change
+ * fields: reads, timers and futures come after.
+ */
+final class TabletDirectory {
+  /** How many reads may go on for rows of unknown tablets. */
+  private static final int UNKNOWN_READS_MAX = 8;
+
+  /** A tablet that was served for so long starts anew with short pauses. */
+  private static final Duration GOOD_FOR = Duration.ofSeconds(5);
+
+  private final ProcessRuntime runtime;
+  private final TableId table;
+  private final Source source;
+
+  // By key of the METADATA row: the tablet with a row is the first at or above the row's lookup
+  // key. Changed under the monitor, read without.
+  private final ConcurrentSkipListMap<Bytes, Place> places = new ConcurrentSkipListMap<>();
+
+  // Guarded by this.
+  private final Set<Waiter> unknown = new LinkedHashSet<>();
+  private int unknownReads;
+  private boolean closed;
+
+  /** Reads METADATA; never blocks. */
+  @FunctionalInterface
+  interface Source {
+    /**
+     * Records of neighbouring tablets, the first of them at or after {@code row}; fails with
+     * NOT_FOUND where the table has none.
+     */
+    CompletableFuture<List<TabletRecord>> read(Bytes row);
+  }
+
+  /** A tablet as its record was last read. */
+  private static final class Place {
+    final RowRange extent;
+    final Optional<TabletLocation> location;
+    final Set<Waiter> waiters = new LinkedHashSet<>(); // Guarded by the directory.
+    final String state;
+    volatile boolean usable; // Written under the directory's monitor.
+
+    // Guarded by the directory.
+    int reads; // In a row, of no news.
+    long readNanos;
+    boolean reading; // Or about to.
+
+    Place(TabletRecord record, long readNanos) {
+      this.extent = record.extent();
+      this.location = record.location();
+      this.state = record.assignment().toString();
+      this.usable = location.isPresent();
+      this.reads = usable ? 0 : 1;
+      this.readNanos = readNanos;
+    }
+
+    boolean says(TabletRecord record) {
+      return extent.equals(record.extent()) && location.equals(record.location());
+    }
+  }
+
+  /** Somebody who waits for the place of a row. */
+  private static final class Waiter {
+    final Bytes row;
+    final CompletableFuture<TabletLocation> result = new CompletableFuture<>();
+
+    // Guarded by the directory.
+    Optional<Place> place = Optional.empty();
+    int reads;
+    boolean ended;
+    String why = "METADATA has not answered yet";
+
+    Waiter(Bytes row) {
+      this.row = row;
+    }
+  }
+
+  /** A directory in which nothing is known. */
+  TabletDirectory(ProcessRuntime runtime, TableId table, Source source) {
+    this.runtime = runtime;
+    this.table = table;
+    this.source = source;
+  }
+
+  /** What is known without asking. */
+  Optional<TabletLocation> cached(Bytes row) {
+    Place place = placeOf(row);
+    return place != null && place.usable ? place.location : Optional.empty();
+  }
+
+  /**
+   * The tablet with {@code row} in it, once it is served.
+   *
+   * <p>The future fails with RETRY_LATER when {@code deadline} is over; NOT_FOUND where the table
+   * has no tablets; otherwise as METADATA could not be read, where trying again would not help.
+   */
+  CompletableFuture<TabletLocation> locate(Bytes row, Deadline deadline) {
+    Optional<TabletLocation> found = cached(row);
+    if (found.isPresent()) {
+      return CompletableFuture.completedFuture(found.get());
+    }
+    Waiter waiter = new Waiter(row);
+    Timer timer = runtime.after(deadline.remaining(), () -> expire(waiter));
+    waiter.result.whenComplete(
+        (location, failure) -> {
+          timer.cancel();
+          end(waiter);
+        });
+    List<Runnable> after = new ArrayList<>();
+    synchronized (this) {
+      admit(waiter, after);
+    }
+    after.forEach(Runnable::run);
+    return waiter.result;
+  }
+
+  /** The tablet was not there: the next one who asks waits for METADATA to be read. */
+  synchronized void invalidate(TabletLocation location) {
+    Place place = placeOf(location.extent().start());
+    if (place != null && place.usable && place.location.equals(Optional.of(location))) {
+      place.usable = false;
+      if (runtime.nanoTime() - place.readNanos > GOOD_FOR.toNanos()) {
+        place.reads = 0;
+      }
+    }
+  }
+
+  /** Forgets all that is known; whoever waits goes on waiting. */
+  synchronized void invalidate() {
+    for (Iterator<Place> all = places.values().iterator(); all.hasNext(); ) {
+      if (all.next().usable) {
+        all.remove();
+      }
+    }
+  }
+
+  /** Fails whoever waits, now and later. */
+  void close() {
+    List<Runnable> after = new ArrayList<>();
+    synchronized (this) {
+      closed = true;
+      failAll(closed(), after);
+    }
+    after.forEach(Runnable::run);
+  }
+
+  private static IllegalStateException closed() {
+    return new IllegalStateException("this connection to the cluster is closed");
+  }
+
+  private Place placeOf(Bytes row) {
+    Map.Entry<Bytes, Place> entry = places.ceilingEntry(MetadataKeys.lookup(table, row));
+    return entry != null && entry.getValue().extent.contains(row) ? entry.getValue() : null;
+  }
+
+  // What follows is called under the monitor, and leaves to `after` what must not be.
+
+  private void admit(Waiter waiter, List<Runnable> after) {
+    Place place = placeOf(waiter.row);
+    if (waiter.ended) {
+      return;
+    }
+    if (closed) {
+      after.add(() -> waiter.result.completeExceptionally(closed()));
+    } else if (place == null) {
+      unknown.add(waiter);
+      readUnknown(after);
+    } else if (place.usable) {
+      after.add(() -> waiter.result.complete(place.location.orElseThrow()));
+    } else {
+      waiter.place = Optional.of(place);
+      place.waiters.add(waiter);
+      readLater(place, after);
+    }
+  }
+
+  private void readLater(Place place, List<Runnable> after) {
+    if (place.reading || place.waiters.isEmpty()) {
+      return;
+    }
+    place.reading = true;
+    Duration since = Duration.ofNanos(runtime.nanoTime() - place.readNanos);
+    Duration pause = Attempts.pause(runtime, place.reads).minus(since);
+    after.add(
+        pause.isNegative() || pause.isZero()
+            ? () -> read(place)
+            : () -> runtime.after(pause, () -> read(place)));
+  }
+
+  private void readUnknown(List<Runnable> after) {
+    for (Iterator<Waiter> all = unknown.iterator();
+        all.hasNext() && unknownReads < UNKNOWN_READS_MAX; ) {
+      Waiter waiter = all.next();
+      all.remove();
+      if (placeOf(waiter.row) != null) {
+        admit(waiter, after);
+      } else {
+        unknownReads++;
+        after.add(() -> readUnknown(waiter));
+      }
+    }
+  }
+
+  /** Takes over what METADATA says; {@code read} is the place it was read for, if for one. */
+  private void take(List<TabletRecord> records, Optional<Place> read, List<Runnable> after) {
+    long now = runtime.nanoTime();
+    List<Waiter> displaced = new ArrayList<>();
+    for (TabletRecord record : records) {
+      Bytes key = MetadataKeys.row(table, record.extent().end());
+      Place known = places.get(key);
+      if (known == null || !known.says(record)) {
+        Iterator<Place> above =
+            places
+                .tailMap(MetadataKeys.lookup(table, record.extent().start()), true)
+                .values()
+                .iterator();
+        for (Place old = next(above);
+            old != null && old.extent.intersection(record.extent()).isPresent();
+            old = next(above)) {
+          above.remove();
+          displaced.addAll(old.waiters);
+          old.waiters.clear();
+        }
+        places.put(key, new Place(record, now));
+      } else if (read.isPresent() && read.get() == known) {
+        known.reads++;
+        known.readNanos = now;
+        known.usable = known.location.isPresent();
+        if (known.usable) {
+          displaced.addAll(known.waiters);
+          known.waiters.clear();
+        }
+      }
+    }
+    displaced.forEach(waiter -> admit(waiter, after));
+  }
+
+  private static Place next(Iterator<Place> places) {
+    return places.hasNext() ? places.next() : null;
+  }
+
+  private void failAll(Throwable why, List<Runnable> after) {
+    List<Waiter> all = new ArrayList<>(unknown);
+    places.values().forEach(place -> all.addAll(place.waiters));
+    places.values().forEach(place -> place.waiters.clear());
+    unknown.clear();
+    places.clear();
+    all.forEach(waiter -> after.add(() -> waiter.result.completeExceptionally(why)));
+  }
+
+  private static boolean mayPass(Throwable failure) {
+    return failure instanceof SteleException known
+        ? known.code() == Code.RETRY_LATER || known.code() == Code.OUTCOME_UNKNOWN
+        : failure instanceof IOException;
+  }
+
+  private static boolean isGone(Throwable failure) {
+    return failure instanceof SteleException known && known.code() == Code.NOT_FOUND;
+  }
+
+  // What follows is called without the monitor.
+
+  private synchronized void end(Waiter waiter) {
+    waiter.ended = true;
+    unknown.remove(waiter);
+    waiter.place.ifPresent(place -> place.waiters.remove(waiter));
+  }
+
+  private void expire(Waiter waiter) {
+    String why;
+    synchronized (this) {
+      why =
+          waiter
+              .place
+              .map(
+                  place ->
+                      place.location.isEmpty()
+                          ? "it is not served at this moment (" + place.state + ")"
+                          : "it is not where it was last known to be (" + place.state + ")")
+              .orElse(waiter.why);
+    }
+    waiter.result.completeExceptionally(
+        SteleException.retryLater(
+            "the tablet of table " + table + " with row \"" + waiter.row + "\": " + why));
+  }
+
+  private void read(Place place) {
+    synchronized (this) {
+      if (place.waiters.isEmpty() || closed) {
+        place.reading = false;
+        return;
+      }
+    }
+    CompletableFuture<List<TabletRecord>> records = ask(place.extent.start());
+    records.whenComplete((found, failure) -> tell(place, found, failure));
+  }
+
+  private void tell(Place place, List<TabletRecord> found, Throwable failure) {
+    List<Runnable> after = new ArrayList<>();
+    synchronized (this) {
+      place.reading = false;
+      if (failure == null) {
+        long before = place.readNanos;
+        take(found, Optional.of(place), after);
+        if (place.readNanos == before) { // No record tells of it: it is about to be another's.
+          place.reads++;
+          place.readNanos = runtime.nanoTime();
+        }
+      } else {
+        Throwable cause = Futures.cause(failure);
+        place.reads++;
+        place.readNanos = runtime.nanoTime();
+        if (isGone(cause)) {
+          failAll(cause, after);
+        } else if (!mayPass(cause)) {
+          List<Waiter> waiters = List.copyOf(place.waiters);
+          place.waiters.clear();
+          waiters.forEach(waiter -> after.add(() -> waiter.result.completeExceptionally(cause)));
+        }
+      }
+      readLater(place, after);
+    }
+    after.forEach(Runnable::run);
+  }
+
+  private void readUnknown(Waiter waiter) {
+    CompletableFuture<List<TabletRecord>> records = ask(waiter.row);
+    records.whenComplete((found, failure) -> tell(waiter, found, failure));
+  }
+
+  private void tell(Waiter waiter, List<TabletRecord> found, Throwable failure) {
+    List<Runnable> after = new ArrayList<>();
+    synchronized (this) {
+      unknownReads--;
+      Throwable cause = failure == null ? null : Futures.cause(failure);
+      if (cause == null) {
+        take(found, Optional.empty(), after);
+      }
+      if (cause != null && isGone(cause)) {
+        unknown.add(waiter);
+        failAll(cause, after);
+      } else if (cause != null && !mayPass(cause)) {
+        after.add(() -> waiter.result.completeExceptionally(cause));
+      } else if (cause == null && placeOf(waiter.row) != null) {
+        admit(waiter, after);
+      } else {
+        waiter.why = cause == null ? "METADATA has no record of it at this moment" : text(cause);
+        waiter.reads++;
+        Duration pause = Attempts.pause(runtime, waiter.reads);
+        after.add(() -> runtime.after(pause, () -> admitAgain(waiter)));
+      }
+      readUnknown(after);
+    }
+    after.forEach(Runnable::run);
+  }
+
+  private void admitAgain(Waiter waiter) {
+    List<Runnable> after = new ArrayList<>();
+    synchronized (this) {
+      admit(waiter, after);
+    }
+    after.forEach(Runnable::run);
+  }
+
+  private CompletableFuture<List<TabletRecord>> ask(Bytes row) {
+    try {
+      return source.read(row);
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private static String text(Throwable cause) {
+    return "METADATA cannot be read: "
+        + (cause.getMessage() == null ? cause.toString() : cause.getMessage());
+  }
+}
