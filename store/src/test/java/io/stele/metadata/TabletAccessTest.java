@@ -3,19 +3,12 @@ package io.stele.metadata;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.stele.format.CellBlockWriter;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.Attempts.Purpose;
 import io.stele.metadata.TabletAccess.Message;
 import io.stele.metadata.TabletAccess.RowRequest;
 import io.stele.model.Bytes;
-import io.stele.model.CheckAndMutate;
-import io.stele.model.Column;
-import io.stele.model.Filter;
 import io.stele.model.Mutation;
-import io.stele.model.OperationId;
-import io.stele.model.Row;
-import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -26,30 +19,14 @@ import io.stele.runtime.Futures;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
-import io.stele.wire.Address;
-import io.stele.wire.DataPlane;
-import io.stele.wire.NotServingTabletException;
-import io.stele.wire.OperationCodec;
-import io.stele.wire.QueryCodec;
-import io.stele.wire.Response;
-import io.stele.wire.RowCodec;
-import io.stele.wire.Statuses;
 import io.stele.wire.data.DataProtos.PingProto;
 import io.stele.wire.data.DataProtos.RequestProto;
-import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -61,111 +38,10 @@ class TabletAccessTest {
   private static final Duration LONG = Duration.ofSeconds(10);
 
   private final MemoryLockService locks = new MemoryLockStore().connect();
-  private final Plane plane = new Plane();
+  private final FakeServers plane = new FakeServers(SystemRuntime.INSTANCE, Duration.ZERO);
   private final TabletAccess access = new TabletAccess(SystemRuntime.INSTANCE, locks, plane);
   private final TabletRecords records =
       new TabletRecords(SystemRuntime.INSTANCE, locks, access, LONG);
-
-  /** Servers that hold tablets; rows are kept by table, so that they move with the tablets. */
-  private static final class Plane implements DataPlane {
-    final Map<TableId, MemoryRows> rows = new HashMap<>();
-    final Map<Address, Set<TabletId>> served = new HashMap<>();
-    final Map<OperationId, ResponseProto> remembered = new HashMap<>();
-    final List<String> calls = new ArrayList<>();
-    Function<RequestProto, Optional<StatusProto>> afterwards = request -> Optional.empty();
-
-    synchronized void serve(ServerId server, TabletId tablet) {
-      served.computeIfAbsent(address(server), a -> new HashSet<>()).add(tablet);
-    }
-
-    synchronized void stop(ServerId server, TabletId tablet) {
-      served.get(address(server)).remove(tablet);
-    }
-
-    @Override
-    public synchronized CompletableFuture<Response> call(
-        Address server, RequestProto request, ByteBuffer body, Duration timeout) {
-      calls.add(request.getMethodCase() + " " + server);
-      try {
-        Response response = answer(server, request);
-        Optional<StatusProto> instead = afterwards.apply(request);
-        return CompletableFuture.completedFuture(
-            instead.isEmpty()
-                ? response
-                : new Response(
-                    ResponseProto.newBuilder().setStatus(instead.get()).setMessage("lost").build(),
-                    EMPTY));
-      } catch (SteleException e) {
-        return CompletableFuture.completedFuture(new Response(Statuses.response(e), EMPTY));
-      } catch (IOException e) {
-        return CompletableFuture.failedFuture(e);
-      }
-    }
-
-    private Response answer(Address server, RequestProto request) throws IOException {
-      return switch (request.getMethodCase()) {
-        case READ -> {
-          TabletId tablet = QueryCodec.decode(request.getRead().getTablet());
-          check(server, tablet);
-          RowQuery query = QueryCodec.decode(request.getRead().getQuery());
-          CellBlockWriter block = CellBlockWriter.sequential(256);
-          for (Row row :
-              rows.get(tablet.table()).scan(query.ranges().get(0), (int) query.rowLimit())) {
-            RowCodec.write(row, block);
-          }
-          yield new Response(
-              ResponseProto.newBuilder().setStatus(StatusProto.OK).build(),
-              ByteBuffer.wrap(copy(RowCodec.body(block))));
-        }
-        case CHECK_AND_MUTATE -> {
-          var message = request.getCheckAndMutate();
-          TabletId tablet = QueryCodec.decode(message.getTablet());
-          check(server, tablet);
-          OperationId id = OperationCodec.id(message).orElseThrow();
-          ResponseProto known = remembered.get(id);
-          if (known == null) {
-            known = apply(rows.get(tablet.table()), OperationCodec.decode(message));
-            remembered.put(id, known);
-          }
-          yield new Response(known, EMPTY);
-        }
-        default -> {
-          check(server, USER);
-          yield new Response(ResponseProto.newBuilder().setStatus(StatusProto.OK).build(), EMPTY);
-        }
-      };
-    }
-
-    private static ResponseProto apply(MemoryRows rows, CheckAndMutate operation) {
-      boolean matched;
-      if (operation.predicate() instanceof Filter.Chain chain) {
-        Column column = ((Filter.ColumnIs) chain.filters().get(0)).column();
-        Bytes value = ((Filter.ValueIs) chain.filters().get(2)).value();
-        matched = rows.value(operation.row(), column).equals(Optional.of(value));
-      } else {
-        Column column = ((Filter.ColumnIs) operation.predicate()).column();
-        matched = rows.value(operation.row(), column).isPresent();
-      }
-      rows.apply(matched ? operation.ifTrue() : operation.ifFalse());
-      return ResponseProto.newBuilder().setStatus(StatusProto.OK).setMatched(matched).build();
-    }
-
-    private void check(Address server, TabletId tablet) {
-      if (!served.getOrDefault(server, Set.of()).contains(tablet)) {
-        throw new NotServingTabletException(tablet + " is not at " + server);
-      }
-    }
-
-    private static byte[] copy(ByteBuffer buffer) {
-      byte[] bytes = new byte[buffer.remaining()];
-      buffer.duplicate().get(bytes);
-      return bytes;
-    }
-
-    private static Address address(ServerId server) {
-      return new Address(server.host(), server.port());
-    }
-  }
 
   private static final TabletId USER = new TabletId(TABLE, "00000000000000bb");
   private TabletRecord root;
@@ -186,6 +62,7 @@ class TabletAccessTest {
     plane.rows.get(TableId.METADATA).apply(row);
     user = records.loaded(records.assign(records.readAll(TABLE).get(0), ONE));
     plane.serve(ONE, USER);
+    plane.pinged = USER;
     plane.calls.clear();
   }
 

@@ -1,0 +1,226 @@
+package io.stele.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.model.Bytes;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.sim.MemoryLockService;
+import io.stele.sim.MemoryLockStore;
+import io.stele.sim.SimulatedProcess;
+import io.stele.sim.Simulation;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Who waits for tablets, and how often METADATA is read for them, on virtual time. */
+class TabletDirectoryTest {
+  private static final TableId TABLE = new TableId("t1");
+  private static final ServerId ONE = new ServerId("one", 1, 1);
+  private static final ServerId TWO = new ServerId("two", 2, 2);
+  private static final Duration LATENCY = Duration.ofMillis(1);
+  private static final int TABLETS = 10;
+  private static final int ROWS = 50_000;
+  private static final int READS_A_SECOND_MAX = 100;
+
+  private final Simulation simulation = new Simulation(1, Long.MAX_VALUE);
+  private final SimulatedProcess runtime = simulation.outside();
+  private final MemoryLockService locks = new MemoryLockStore().connect();
+  private final FakeServers servers = new FakeServers(runtime, LATENCY);
+  private final TabletAccess access = new TabletAccess(runtime, locks, servers);
+  private final TabletRecords records =
+      new TabletRecords(runtime, locks, access, Duration.ofSeconds(10));
+  private final List<TabletRecord> tablets = new ArrayList<>();
+
+  private void start() throws IOException {
+    servers.rows.put(TableId.ROOT, new MemoryRows());
+    servers.rows.put(TableId.METADATA, new MemoryRows());
+    servers.rows.put(TABLE, new MemoryRows());
+    records.createRoot();
+    records.loaded(records.assign(records.readRoot().orElseThrow(), ONE));
+    servers.serve(ONE, TabletId.ROOT);
+    Bootstrap.finish(records);
+    TabletRecord metadata = records.readAll(TableId.METADATA).get(0);
+    servers.serve(ONE, records.loaded(records.assign(metadata, ONE)).id());
+    List<Bytes> splitRows = new ArrayList<>();
+    for (int i = 1; i < TABLETS; i++) {
+      splitRows.add(row(i * (ROWS / TABLETS)));
+    }
+    records.createTable(TABLE, splitRows);
+    for (TabletRecord tablet : records.readAll(TABLE)) {
+      tablets.add(records.loaded(records.assign(tablet, ONE)));
+      servers.serve(ONE, tablet.id());
+    }
+  }
+
+  private static Bytes row(int number) {
+    return Bytes.of(String.format("%05d", number));
+  }
+
+  private CompletableFuture<TabletAccess.Rows> read(int row, Duration timeout) {
+    RowQuery query = RowQuery.ALL.range(RowRange.single(row(row))).limit(1);
+    return access.rows(TABLE, row(row), query, Deadline.after(runtime, timeout));
+  }
+
+  private List<CompletableFuture<TabletAccess.Rows>> readAll(Duration timeout) {
+    List<CompletableFuture<TabletAccess.Rows>> all = new ArrayList<>();
+    for (int i = 0; i < ROWS; i++) {
+      all.add(read(i, timeout));
+    }
+    return all;
+  }
+
+  private void await(CompletableFuture<?> future) throws IOException {
+    Futures.await(runtime, future, "a read");
+  }
+
+  private long mostReadsInASecond() {
+    List<Long> reads = servers.reads.getOrDefault(TableId.METADATA, List.of());
+    int most = 0;
+    int first = 0;
+    for (int last = 0; last < reads.size(); last++) {
+      while (reads.get(last) - reads.get(first) >= TimeUnit.SECONDS.toNanos(1)) {
+        first++;
+      }
+      most = Math.max(most, last - first + 1);
+    }
+    return most;
+  }
+
+  @Test
+  void rowsOfTabletsThatNobodyServesCostFewReadsAndAreAnsweredOnceTheyAreServed() throws Exception {
+    simulation.run(
+        () -> {
+          start();
+          List<TabletRecord> away = new ArrayList<>();
+          for (TabletRecord tablet : tablets) {
+            away.add(records.release(tablet, "unloaded"));
+            servers.stop(ONE, tablet.id());
+          }
+          servers.reads.clear();
+          List<CompletableFuture<TabletAccess.Rows>> all = readAll(Duration.ofSeconds(60));
+          runtime.sleep(Duration.ofSeconds(20));
+          assertThat(mostReadsInASecond()).isPositive().isLessThanOrEqualTo(READS_A_SECOND_MAX);
+          for (TabletRecord tablet : away) {
+            records.loaded(records.assign(tablet, TWO));
+            servers.serve(TWO, tablet.id());
+          }
+          runtime.sleep(Duration.ofSeconds(3));
+          assertThat(all).allMatch(read -> read.isDone() && !read.isCompletedExceptionally());
+        });
+  }
+
+  @Test
+  void rowsOfTabletsThatAreNotWhereTheirRecordsSayCostFewReads() throws Exception {
+    simulation.run(
+        () -> {
+          start();
+          for (TabletRecord tablet : tablets) {
+            servers.stop(ONE, tablet.id());
+          }
+          List<CompletableFuture<TabletAccess.Rows>> all = readAll(Duration.ofSeconds(10));
+          runtime.sleep(Duration.ofMillis(10_100));
+          assertThat(mostReadsInASecond()).isPositive().isLessThanOrEqualTo(READS_A_SECOND_MAX);
+          assertThat(all).allMatch(CompletableFuture::isCompletedExceptionally);
+        });
+  }
+
+  @Test
+  void whoeverWaitsDoesSoUntilItsOwnDeadline() throws Exception {
+    simulation.run(
+        () -> {
+          start();
+          TabletRecord away = records.release(tablets.get(0), "unloaded");
+          servers.stop(ONE, away.id());
+          CompletableFuture<TabletAccess.Rows> patient = read(1, Duration.ofSeconds(30));
+          runtime.sleep(Duration.ofSeconds(1));
+          long begin = runtime.nanoTime();
+          CompletableFuture<TabletAccess.Rows> hasty = read(2, Duration.ofMillis(300));
+          assertThat(code(hasty)).isEqualTo(Code.RETRY_LATER);
+          assertThat(Duration.ofNanos(runtime.nanoTime() - begin))
+              .isBetween(Duration.ofMillis(290), Duration.ofMillis(310));
+          assertThat(patient.isDone()).isFalse();
+          records.loaded(records.assign(away, TWO));
+          servers.serve(TWO, away.id());
+          await(patient);
+        });
+  }
+
+  @Test
+  void oneReadIsEnoughForAllWhoWaitForAMovedTablet() throws Exception {
+    simulation.run(
+        () -> {
+          start();
+          await(read(1, Duration.ofSeconds(1)));
+          TabletRecord moved = records.release(tablets.get(0), "unloaded");
+          records.loaded(records.assign(moved, TWO));
+          servers.stop(ONE, moved.id());
+          servers.serve(TWO, moved.id());
+          servers.reads.clear();
+          List<CompletableFuture<TabletAccess.Rows>> all = new ArrayList<>();
+          for (int i = 0; i < 1000; i++) {
+            all.add(read(i, Duration.ofSeconds(10)));
+          }
+          for (CompletableFuture<TabletAccess.Rows> each : all) {
+            await(each);
+          }
+          assertThat(servers.reads.get(TableId.METADATA)).hasSize(1);
+        });
+  }
+
+  @Test
+  void aClosedConnectionFailsWhoeverWaits() throws Exception {
+    simulation.run(
+        () -> {
+          start();
+          records.release(tablets.get(0), "unloaded");
+          servers.stop(ONE, tablets.get(0).id());
+          CompletableFuture<TabletAccess.Rows> waiting = read(1, Duration.ofSeconds(30));
+          runtime.sleep(Duration.ofSeconds(1));
+          access.close();
+          assertThat(waiting).isCompletedExceptionally();
+          assertThat(read(2, Duration.ofSeconds(30))).isCompletedExceptionally();
+        });
+  }
+
+  @Test
+  void anErrorInMakingARequestEndsIt() throws Exception {
+    simulation.run(
+        () -> {
+          start();
+          CompletableFuture<?> broken =
+              access.send(
+                  new TabletAccess.RowRequest(
+                      TABLE,
+                      row(1),
+                      Attempts.Purpose.of(Attempts.Effect.READ, () -> "a test"),
+                      location -> {
+                        throw new AssertionError("planted");
+                      }),
+                  Deadline.after(runtime, Duration.ofSeconds(1)));
+          runtime.sleep(Duration.ofSeconds(2));
+          assertThat(broken).isCompletedExceptionally();
+        });
+  }
+
+  private Code code(CompletableFuture<?> future) throws InterruptedException {
+    try {
+      runtime.await(future);
+      throw new AssertionError("it did not fail");
+    } catch (ExecutionException e) {
+      return ((SteleException) Futures.cause(e)).code();
+    }
+  }
+}
