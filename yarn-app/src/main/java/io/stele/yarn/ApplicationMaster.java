@@ -1,20 +1,21 @@
 package io.stele.yarn;
 
 import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
 import io.stele.yarn.HeldContainer.Phase;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.TreeMap;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ContainerStatus;
@@ -32,10 +33,11 @@ import org.slf4j.LoggerFactory;
  */
 final class ApplicationMaster implements ResourceManager.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationMaster.class);
-  private static final long TICK_MILLIS = 1_000;
+  private static final Duration TICK = Duration.ofSeconds(1);
+  private static final int CALLS_MAX = 16;
   private static final long NODES_INTERVAL_MILLIS = 5_000;
 
-  /** What an attempt is made of besides what it learns. */
+  /** Starts processes in containers. */
   interface Starter {
     /** Starts the slot's process in the container. Blocks. */
     void start(SlotId slot, Container container) throws IOException;
@@ -49,8 +51,9 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private final StateFile stateFile;
   private final InstantSource clock;
   private final ApplicationState state;
-  private final LinkedBlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
-  private final Map<String, Container> containers = new HashMap<>();
+  private final EventQueue events;
+  private final WorkerPool calls; // That block.
+  private final Map<String, Container> containers = new TreeMap<>();
   private ApplicationStateProto saved = ApplicationStateProto.getDefaultInstance();
   private boolean saving;
   private boolean listingNodes;
@@ -65,23 +68,37 @@ final class ApplicationMaster implements ResourceManager.Listener {
     ResourceManager connect(ResourceManager.Listener listener);
   }
 
+  /**
+   * What an attempt takes from its process.
+   *
+   * @param runtime its clock and threads
+   * @param nodeManagers starts and stops containers
+   * @param servers Stele's processes in them
+   * @param starter starts a slot's process
+   * @param stateFile what outlives the attempt
+   */
+  record Environment(
+      ProcessRuntime runtime,
+      NodeManagers nodeManagers,
+      Servers servers,
+      Starter starter,
+      StateFile stateFile) {}
+
   ApplicationMaster(
       String applicationId,
       YarnSettings settings,
       ResourceManagerFactory resourceManager,
-      NodeManagers nodeManagers,
-      Servers servers,
-      Starter starter,
-      StateFile stateFile,
-      InstantSource clock) {
+      Environment environment) {
     this.applicationId = applicationId;
     this.state = new ApplicationState(settings);
+    this.nodeManagers = environment.nodeManagers();
+    this.servers = environment.servers();
+    this.starter = environment.starter();
+    this.stateFile = environment.stateFile();
+    this.clock = environment.runtime().wallClock();
+    this.events = new EventQueue(environment.runtime());
+    this.calls = environment.runtime().pool("node-call", CALLS_MAX);
     this.resourceManager = resourceManager.connect(this);
-    this.nodeManagers = nodeManagers;
-    this.servers = servers;
-    this.starter = starter;
-    this.stateFile = stateFile;
-    this.clock = clock;
   }
 
   /**
@@ -96,13 +113,14 @@ final class ApplicationMaster implements ResourceManager.Listener {
     LOG.info("Registered; {} containers of the attempt before this one", left.size());
     recovered(left);
     while (exitCode.isEmpty()) {
-      Runnable event = events.poll(TICK_MILLIS, TimeUnit.MILLISECONDS);
-      while (event != null) {
-        perform(event);
+      Optional<Runnable> event = events.poll(TICK);
+      while (event.isPresent()) {
+        perform(event.get());
         event = events.poll();
       }
       perform(this::turn);
     }
+    calls.close();
     return exitCode.getAsInt();
   }
 
@@ -316,7 +334,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   }
 
   private void blocking(Runnable call) {
-    nodeManagers.threads().execute(call);
+    calls.execute(call);
   }
 
   /** Writes the state when it has changed, one write at a time. */

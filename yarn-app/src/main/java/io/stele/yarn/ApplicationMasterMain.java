@@ -1,13 +1,12 @@
 package io.stele.yarn;
 
-import io.stele.runtime.SystemRuntime;
 import io.stele.config.ClusterConfig;
 import io.stele.lock.CuratorLockService;
-import io.stele.wire.Address;
-import io.stele.wire.ControlServer;
+import io.stele.runtime.SystemRuntime;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.Transport;
 import io.stele.wire.application.ApplicationProtos.ApplicationService;
 import java.io.IOException;
-import java.time.InstantSource;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -67,32 +66,35 @@ public final class ApplicationMasterMain {
     Credentials tokens = tokensForComponents();
 
     try (NodeManagers nodeManagers = new NodeManagers(conf);
-        Servers servers = servers(conf, settings, environment)) {
+        Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, host);
+        Servers servers = servers(conf, settings, environment, transport)) {
       ApplicationMaster master =
           new ApplicationMaster(
               applicationId,
               settings,
               listener -> new ResourceManager(conf, settings, listener),
-              nodeManagers,
-              servers,
-              (slot, container) ->
-                  nodeManagers.start(
-                      container,
-                      launch.context(
-                          mainClass(slot.kind(), environment),
-                          settings.kinds().get(slot.kind()).process(),
-                          Map.of(Launch.ENV_COMPONENT, slot.toString()),
-                          tokens)),
-              stateFile,
-              InstantSource.system());
-      try (ControlServer rpc =
-              ControlServer.start(
-                  conf,
-                  new Address("0.0.0.0", 0),
+              new ApplicationMaster.Environment(
+                  SystemRuntime.INSTANCE,
+                  nodeManagers,
+                  servers,
+                  (slot, container) ->
+                      nodeManagers.start(
+                          container,
+                          launch.context(
+                              mainClass(slot.kind(), environment),
+                              settings.kinds().get(slot.kind()).process(),
+                              Map.of(Launch.ENV_COMPONENT, slot.toString()),
+                              tokens)),
+                  stateFile));
+      try (Transport.Listener rpc =
+              transport.serveControl(
+                  0,
                   RPC_HANDLERS,
                   ApplicationProtocol.class,
                   ApplicationService.newReflectiveBlockingService(new OperatorService(master)));
-          StatusPage page = new StatusPage(settings.applicationName(), master::status)) {
+          Transport.Listener page =
+              transport.servePage(
+                  0, () -> ApplicationPage.of(settings.applicationName(), master.status()))) {
         int code = master.run(host, rpc.port(), "http://" + host + ":" + page.port());
         if (code == 0) {
           fs.delete(layout.applicationDirectory(applicationId), true);
@@ -103,7 +105,10 @@ public final class ApplicationMasterMain {
   }
 
   private static Servers servers(
-      Configuration conf, YarnSettings settings, Map<String, String> environment) {
+      Configuration conf,
+      YarnSettings settings,
+      Map<String, String> environment,
+      Transport transport) {
     boolean standIns =
         environment.keySet().stream().anyMatch(variable -> variable.startsWith(ENV_MAIN));
     if (standIns) {
@@ -111,12 +116,15 @@ public final class ApplicationMasterMain {
     }
     ClusterConfig cluster = ClusterConfig.of(conf);
     return new SteleServers(
-        conf,
+        SystemRuntime.INSTANCE,
+        transport.controlPlane(),
         settings.limits().drainTimeout(),
         () ->
             CuratorLockService.connect(
-            SystemRuntime.INSTANCE,
-                cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout()));
+                SystemRuntime.INSTANCE,
+                cluster.zookeeperQuorum(),
+                cluster.name(),
+                cluster.sessionTimeout()));
   }
 
   private static String mainClass(ComponentKind kind, Map<String, String> environment) {

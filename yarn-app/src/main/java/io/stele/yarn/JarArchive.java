@@ -1,6 +1,7 @@
 package io.stele.yarn;
 
 import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -14,7 +15,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.zip.Deflater;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
@@ -71,7 +71,8 @@ final class JarArchive {
     if (fs.exists(target)) {
       return false;
     }
-    org.apache.hadoop.fs.Path temporary = target.suffix("." + UUID.randomUUID());
+    org.apache.hadoop.fs.Path temporary =
+        target.suffix("." + Long.toHexString(SystemRuntime.INSTANCE.random().nextLong()));
     fs.mkdirs(target.getParent());
     try {
       try (OutputStream out = fs.create(temporary, false)) {

@@ -1,10 +1,6 @@
 package io.stele.yarn;
 
 import java.io.IOException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerId;
@@ -17,17 +13,15 @@ import org.apache.hadoop.yarn.exceptions.YarnException;
 
 /**
  * Speaks to NodeManagers. Every call blocks, up to {@link #CONNECT_WAIT_MILLIS} on a dead node: so
- * they are made on {@link #threads()}, never on the ApplicationMaster's own thread.
+ * none is made on the ApplicationMaster's own thread.
  *
  * <p>Uses the synchronous client: the asynchronous one does not stop containers that an earlier
  * attempt started.
  */
 final class NodeManagers implements AutoCloseable {
   private static final long CONNECT_WAIT_MILLIS = 20_000;
-  private static final int THREADS = 16;
 
   private final NMClient client;
-  private final ThreadPoolExecutor threads;
 
   NodeManagers(Configuration conf) {
     Configuration impatient = new YarnConfiguration(conf);
@@ -38,24 +32,6 @@ final class NodeManagers implements AutoCloseable {
     // The servers outlive an attempt of the ApplicationMaster.
     client.cleanupRunningContainersOnStop(false);
     client.start();
-    threads =
-        new ThreadPoolExecutor(
-            THREADS,
-            THREADS,
-            60,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            runnable -> {
-              Thread thread = new Thread(runnable, "node-call");
-              thread.setDaemon(true);
-              return thread;
-            });
-    threads.allowCoreThreadTimeOut(true);
-  }
-
-  /** Where calls that block are made. */
-  ExecutorService threads() {
-    return threads;
   }
 
   void start(Container container, ContainerLaunchContext context) throws IOException {
@@ -92,7 +68,6 @@ final class NodeManagers implements AutoCloseable {
 
   @Override
   public void close() {
-    threads.shutdownNow();
     client.stop();
   }
 }

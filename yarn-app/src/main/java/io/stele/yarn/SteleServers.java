@@ -7,8 +7,11 @@ import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
-import io.stele.wire.ControlClient;
+import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -20,13 +23,14 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.apache.hadoop.conf.Configuration;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.locks.Lock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +43,7 @@ final class SteleServers implements Servers {
   private static final Duration MASTER_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration EXITED_WAIT = Duration.ofSeconds(60);
-  private static final long PAUSE_MILLIS = 500;
+  private static final Duration PAUSE = Duration.ofMillis(500);
 
   /** Connects to the lock service. */
   interface Connector {
@@ -48,15 +52,20 @@ final class SteleServers implements Servers {
 
   private record Registered(ServerId id, ServerInfo info) {}
 
-  private final Configuration conf;
+  private final ProcessRuntime runtime;
+  private final ControlPlane plane;
   private final Duration drainTimeout;
   private final Connector connector;
-  private Optional<LockService> locks = Optional.empty();
+  private final Lock connecting;
+  private volatile Optional<LockService> locks = Optional.empty(); // Changed under connecting.
 
-  SteleServers(Configuration conf, Duration drainTimeout, Connector connector) {
-    this.conf = conf;
+  SteleServers(
+      ProcessRuntime runtime, ControlPlane plane, Duration drainTimeout, Connector connector) {
+    this.runtime = runtime;
+    this.plane = plane;
     this.drainTimeout = drainTimeout;
     this.connector = connector;
+    this.connecting = runtime.newLock();
   }
 
   @Override
@@ -65,16 +74,16 @@ final class SteleServers implements Servers {
         find(containerId)
             .orElseThrow(
                 () -> new IOException("no tablet server is registered from " + containerId));
-    try (ControlClient<TabletServerProtocol> client =
-        ControlClient.connect(
-            conf, server.info().control(), TabletServerProtocol.class, drainTimeout)) {
-      client.call(protocol -> protocol.drain(null, EmptyProto.getDefaultInstance()));
-    }
+    plane.call(
+        server.info().control(),
+        TabletServerProtocol.class,
+        drainTimeout,
+        protocol -> protocol.drain(null, EmptyProto.getDefaultInstance()));
   }
 
   @Override
   public void exited(String containerId) throws IOException {
-    long deadline = System.nanoTime() + EXITED_WAIT.toNanos();
+    Deadline deadline = Deadline.after(runtime, EXITED_WAIT);
     while (true) {
       // A server that ended in order gave its lock up itself, and there is nothing to tell.
       Optional<Registered> server = find(containerId);
@@ -84,9 +93,10 @@ final class SteleServers implements Servers {
       try {
         tellMaster(server.get().id());
         LOG.info("Told the master that {} ({}) has ended", server.get().id(), containerId);
+        forgetOthers();
         return;
       } catch (IOException | SteleException e) {
-        if (System.nanoTime() > deadline) {
+        if (deadline.isOver()) {
           throw new IOException("the master could not be told of " + server.get().id(), e);
         }
         LOG.info("The master cannot be told of {} yet: {}", server.get().id(), e.toString());
@@ -95,23 +105,30 @@ final class SteleServers implements Servers {
     }
   }
 
+  /** Gives up connections to servers that are gone. */
+  private void forgetOthers() throws IOException {
+    Set<Address> there = new HashSet<>();
+    ServerInfo.all(locks()).values().forEach(info -> there.add(info.control()));
+    MasterInfo.address(locks()).ifPresent(there::add);
+    plane.retain(there);
+  }
+
   private void tellMaster(ServerId server) throws IOException {
     Address master =
         MasterInfo.address(locks())
-            .orElseThrow(() -> new IOException("there was never a master of this cluster"));
-    try (ControlClient<MasterProtocol> client =
-        ControlClient.connect(conf, master, MasterProtocol.class, MASTER_TIMEOUT)) {
-      client.call(
-          protocol ->
-              protocol.serverExited(
-                  null,
-                  ServerExitedRequestProto.newBuilder().setServerId(server.toString()).build()));
-    }
+            .orElseThrow(() -> new IOException("no master of this cluster serves"));
+    ServerExitedRequestProto request =
+        ServerExitedRequestProto.newBuilder().setServerId(server.toString()).build();
+    plane.call(
+        master,
+        MasterProtocol.class,
+        MASTER_TIMEOUT,
+        protocol -> protocol.serverExited(null, request));
   }
 
   @Override
   public Set<String> serving(Map<String, ComponentKind> running) throws IOException {
-    Set<String> serving = new HashSet<>();
+    Set<String> serving = new TreeSet<>();
     if (running.containsValue(ComponentKind.TABLET_SERVER)) {
       for (ServerInfo info : ServerInfo.all(locks()).values()) {
         info.container().ifPresent(serving::add);
@@ -132,7 +149,7 @@ final class SteleServers implements Servers {
 
   @Override
   public Map<String, Integer> stopRanks(Set<String> containers) throws IOException {
-    Map<String, Integer> ranks = new HashMap<>();
+    Map<String, Integer> ranks = new TreeMap<>();
     List<Address> withSystemTablets = new ArrayList<>();
     for (Map.Entry<ServerId, ServerInfo> server : ServerInfo.all(locks()).entrySet()) {
       Optional<String> container = server.getValue().container().filter(containers::contains);
@@ -172,31 +189,35 @@ final class SteleServers implements Servers {
   }
 
   private List<TabletRefProto> tabletsOf(Address server) throws IOException {
-    try (ControlClient<TabletServerProtocol> client =
-        ControlClient.connect(conf, server, TabletServerProtocol.class, REPORT_TIMEOUT)) {
-      return client
-          .call(protocol -> protocol.report(null, EmptyProto.getDefaultInstance()))
-          .getTabletsList()
-          .stream()
-          .map(HostedTabletProto::getTablet)
-          .toList();
-    }
+    return plane
+        .call(
+            server,
+            TabletServerProtocol.class,
+            REPORT_TIMEOUT,
+            protocol -> protocol.report(null, EmptyProto.getDefaultInstance()))
+        .getTabletsList()
+        .stream()
+        .map(HostedTabletProto::getTablet)
+        .toList();
   }
 
   /**
    * Waits until the server has no user tablets, or the time to drain is up: it then drains without.
    */
   private void unloadUserTablets(Address server) throws IOException {
-    long deadline = System.nanoTime() + drainTimeout.toNanos();
-    try (ControlClient<TabletServerProtocol> client =
-        ControlClient.connect(conf, server, TabletServerProtocol.class, REPORT_TIMEOUT)) {
+    Deadline deadline = Deadline.after(runtime, drainTimeout);
+    try {
       List<TabletRefProto> left = userTabletsOf(server);
       // Again until there is none left: a split may put two in the place of one.
-      for (; !left.isEmpty() && System.nanoTime() < deadline; left = userTabletsOf(server)) {
+      for (; !left.isEmpty() && !deadline.isOver(); left = userTabletsOf(server)) {
         for (TabletRefProto tablet : left) {
           UnloadTabletRequestProto request =
               UnloadTabletRequestProto.newBuilder().setTablet(tablet).build();
-          client.call(protocol -> protocol.unloadTablet(null, request));
+          plane.call(
+              server,
+              TabletServerProtocol.class,
+              REPORT_TIMEOUT,
+              protocol -> protocol.unloadTablet(null, request));
         }
         pause();
       }
@@ -216,24 +237,37 @@ final class SteleServers implements Servers {
         .findFirst();
   }
 
-  private synchronized LockService locks() throws IOException {
-    if (locks.isEmpty()) {
-      locks = Optional.of(connector.connect());
+  private LockService locks() throws IOException {
+    Optional<LockService> known = locks;
+    if (known.isPresent()) {
+      return known.get();
     }
-    return locks.get();
+    connecting.lock();
+    try {
+      if (locks.isEmpty()) {
+        locks = Optional.of(connector.connect());
+      }
+      return locks.get();
+    } finally {
+      connecting.unlock();
+    }
   }
 
-  private static void pause() throws InterruptedIOException {
+  private void pause() throws InterruptedIOException {
     try {
-      Thread.sleep(PAUSE_MILLIS);
+      runtime.sleep(PAUSE);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException();
+      throw Futures.interrupted(e, "waiting for Stele's processes");
     }
   }
 
   @Override
-  public synchronized void close() {
-    locks.ifPresent(LockService::close);
+  public void close() {
+    connecting.lock();
+    try {
+      locks.ifPresent(LockService::close);
+    } finally {
+      connecting.unlock();
+    }
   }
 }

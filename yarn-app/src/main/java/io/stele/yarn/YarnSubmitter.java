@@ -1,6 +1,10 @@
 package io.stele.yarn;
 
 import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.ControlClient;
 import io.stele.wire.ControlPlane;
@@ -48,7 +52,9 @@ import org.apache.hadoop.yarn.exceptions.YarnException;
  */
 public final class YarnSubmitter implements Closeable {
   private static final String TYPE = "STELE";
-  private static final long POLL_MILLIS = 250;
+  private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
+  private static final Duration POLL = Duration.ofMillis(250);
+  private static final Duration FOREVER = Duration.ofDays(365);
   private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
 
   /** Failures of the ApplicationMaster further apart than this do not count together. */
@@ -167,7 +173,7 @@ public final class YarnSubmitter implements Closeable {
 
   private void waitUntilComplete(ApplicationId id, Duration timeout, Consumer<String> progress)
       throws IOException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.after(RUNTIME, timeout);
     Lines lines = new Lines(progress);
     while (true) {
       ApplicationStatus status = status(id);
@@ -179,7 +185,7 @@ public final class YarnSubmitter implements Closeable {
         throw SteleException.refused(
             id + " is " + status.state() + ": " + status.diagnostics().strip());
       }
-      if (System.nanoTime() > deadline) {
+      if (deadline.isOver()) {
         throw SteleException.retryLater(
             id
                 + " is "
@@ -324,7 +330,7 @@ public final class YarnSubmitter implements Closeable {
       return false;
     }
     ApplicationId id = running.get().getApplicationId();
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.after(RUNTIME, timeout);
     Lines lines = new Lines(progress);
     boolean asked = false;
     while (true) {
@@ -340,11 +346,11 @@ public final class YarnSubmitter implements Closeable {
         progress.accept(id + " has not begun to run: telling YARN to kill it");
         kill(id);
       }
-      if (System.nanoTime() > deadline) {
+      if (deadline.isOver()) {
         progress.accept(
             id + " has not ended within " + timeout.toSeconds() + " s: telling YARN to kill it");
         kill(id);
-        deadline = Long.MAX_VALUE;
+        deadline = Deadline.after(RUNTIME, FOREVER);
       }
       pause();
     }
@@ -414,10 +420,9 @@ public final class YarnSubmitter implements Closeable {
 
   private static void pause() throws InterruptedIOException {
     try {
-      Thread.sleep(POLL_MILLIS);
+      RUNTIME.sleep(POLL);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException("interrupted; the application stays as it is");
+      throw Futures.interrupted(e, "the application stays as it is");
     }
   }
 

@@ -9,10 +9,12 @@ import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MemoryLockStore;
 import io.stele.wire.Address;
 import io.stele.wire.ControlServer;
 import io.stele.wire.MasterProtocol;
+import io.stele.wire.NetworkTransport;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.MasterService;
 import io.stele.wire.control.ControlProtos.TabletServerService;
@@ -39,6 +41,7 @@ final class SteleServersTest {
   private ControlServer master;
   private LockService locks;
   private SteleServers servers;
+  private NetworkTransport transport;
 
   @BeforeEach
   void start() throws IOException {
@@ -59,12 +62,19 @@ final class SteleServersTest {
             MasterService.newReflectiveBlockingService(
                 noting(MasterService.BlockingInterface.class)));
     locks = store.connect();
-    servers = new SteleServers(conf, Duration.ofSeconds(5), store::connect);
+    transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
+    servers =
+        new SteleServers(
+            SystemRuntime.INSTANCE,
+            transport.controlPlane(),
+            Duration.ofSeconds(5),
+            store::connect);
   }
 
   @AfterEach
   void stop() {
     servers.close();
+    transport.close();
     locks.close();
     tabletServer.close();
     master.close();

@@ -1,0 +1,38 @@
+package io.stele.yarn;
+
+import io.stele.web.StatusPage;
+import io.stele.wire.application.ApplicationProtos.ComponentProto;
+import io.stele.wire.application.ApplicationProtos.StatusResponseProto;
+import java.util.List;
+import java.util.Map;
+
+/** The application's page, to which YARN's proxy leads: what runs where. */
+final class ApplicationPage {
+  private static final List<String> COLUMNS =
+      List.of("Component", "State", "Node", "Container", "Restarts", "Note");
+
+  private ApplicationPage() {}
+
+  /** The page that shows {@code status}. */
+  static StatusPage of(String name, StatusResponseProto status) {
+    List<List<String>> rows =
+        status.getComponentsList().stream().map(ApplicationPage::row).toList();
+    long placed = status.getComponentsList().stream().filter(ComponentProto::hasContainer).count();
+    return new StatusPage(
+        name,
+        List.of(
+            new StatusPage.Section(
+                status.getStopping() ? "Components (being stopped)" : "Components", COLUMNS, rows)),
+        Map.of("stele_yarn_components", rows.size(), "stele_yarn_components_placed", placed));
+  }
+
+  private static List<String> row(ComponentProto component) {
+    return List.of(
+        component.getId(),
+        component.getState(),
+        component.getNode(),
+        component.getContainer(),
+        Integer.toString(component.getRestarts()),
+        component.getNote());
+  }
+}
