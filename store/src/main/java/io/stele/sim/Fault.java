@@ -22,6 +22,25 @@ public sealed interface Fault {
     }
   }
 
+  /** A tablet server is killed at one of its next calls of the file system. */
+  record DieAt(int slot, Operation operation, int nth) implements Fault {
+    @Override
+    public Duration length() {
+      return Duration.ZERO;
+    }
+  }
+
+  /** A tablet server stands still from one of its next calls of the file system on. */
+  record PauseAt(int slot, Operation operation, int nth, Duration length) implements Fault {}
+
+  /** A tablet server is asked to give its tablets away and end. */
+  record Drain(int slot) implements Fault {
+    @Override
+    public Duration length() {
+      return Duration.ZERO;
+    }
+  }
+
   /** All members are killed at one moment. */
   record KillAll() implements Fault {
     @Override
@@ -33,12 +52,20 @@ public sealed interface Fault {
   /** A process stands still. */
   record Pause(SimulatedCluster.Kind kind, int slot, Duration length) implements Fault {}
 
+  /**
+   * A process stands still, and its clocks too, so that it does not know. No lease holds against
+   * this: its reads may be out of date until it hears of its session, but it loses no write.
+   */
+  record Freeze(int slot, Duration length) implements Fault {}
+
   /** What a process is cut off from. */
   enum Far {
     ENSEMBLE,
     FILES,
     MEMBERS,
     CLIENTS,
+    /** The lock service, other members, and every other client. */
+    HALF,
     EVERYTHING
   }
 
@@ -83,51 +110,76 @@ public sealed interface Fault {
   /** A fault and when it begins. */
   record Planned(Duration at, Fault fault) {}
 
-  /** Faults that a seed chooses. */
-  static List<Planned> plan(RandomGenerator random, Duration during) {
+  /**
+   * Faults that a seed chooses.
+   *
+   * @param freezes whether clocks may stand still
+   */
+  static List<Planned> plan(RandomGenerator random, Duration during, boolean freezes) {
     List<Planned> plan = new ArrayList<>();
-    int count = 1 + random.nextInt(6);
+    int count = 2 + random.nextInt(9);
     for (int i = 0; i < count; i++) {
-      plan.add(new Planned(Duration.ofMillis(random.nextLong(during.toMillis())), any(random)));
+      plan.add(
+          new Planned(Duration.ofMillis(random.nextLong(during.toMillis())), any(random, freezes)));
     }
     plan.sort((one, other) -> one.at().compareTo(other.at()));
     return plan;
   }
 
-  private static Fault any(RandomGenerator random) {
+  private static Fault any(RandomGenerator random, boolean freezes) {
     SimulatedCluster.Kind kind =
         random.nextInt(4) == 0 ? SimulatedCluster.Kind.MASTER : SimulatedCluster.Kind.SERVER;
     int slot = random.nextInt(8);
-    Duration length = Duration.ofMillis(100 + random.nextLong(8000));
-    return switch (random.nextInt(12)) {
-      case 0, 1 -> new Kill(kind, slot);
-      case 2 -> random.nextInt(3) == 0 ? new KillAll() : new Kill(kind, slot);
-      case 3 -> new Pause(kind, slot, length);
-      case 4, 5 ->
+    // Shorter than a session, or as long as tablets need to move.
+    Duration length =
+        Duration.ofMillis(
+            random.nextBoolean() ? 50 + random.nextLong(1500) : 2500 + random.nextLong(6000));
+    return switch (random.nextInt(16)) {
+      case 0 -> new Kill(kind, slot);
+      case 1 -> random.nextInt(4) == 0 ? new KillAll() : new Kill(kind, slot);
+      case 2, 3, 4 -> new DieAt(slot, step(random), 1 + random.nextInt(30));
+      case 5, 6 ->
+          freezes
+              ? new Freeze(slot, length)
+              : new PauseAt(slot, step(random), 1 + random.nextInt(30), length);
+      case 7 -> new Pause(kind, slot, length);
+      case 8, 9 ->
           new Cut(
               kind,
               slot,
               Far.values()[random.nextInt(Far.values().length)],
               Way.values()[random.nextInt(Way.values().length)],
               length);
-      case 6 ->
+      case 10 ->
           new BadNetwork(
               new SimulatedNetwork.Weather(
-                  random.nextDouble() * 0.05, random.nextDouble() * 0.1, random.nextDouble() * 0.1),
+                  random.nextDouble() * 0.1, random.nextDouble() * 0.1, random.nextDouble() * 0.1),
               length);
-      case 7 -> new EndSession(kind, slot);
-      case 8 -> random.nextBoolean() ? new NoEnsemble(length) : new LostAnswers(0.2, length);
-      case 9 ->
+      case 11 -> new EndSession(kind, slot);
+      case 12 -> random.nextBoolean() ? new NoEnsemble(length) : new LostAnswers(0.2, length);
+      case 13 ->
           new WrongClock(kind, slot, Duration.ofMillis(random.nextLong(-20_000, 20_000)), length);
-      case 10 ->
-          new BadFiles(
-              new SimulatedFiles.Weather(
-                  0.4,
-                  random.nextDouble() * 0.02,
-                  random.nextDouble() * 0.03,
-                  random.nextInt(3) == 0 ? 0.002 : 0),
-              length);
-      default -> random.nextInt(3) == 0 ? new FullDisk(length) : new Kill(kind, slot);
+      case 14 ->
+          random.nextInt(4) == 0
+              ? new FullDisk(length)
+              : new BadFiles(
+                  new SimulatedFiles.Weather(
+                      0.4,
+                      random.nextDouble() * 0.02,
+                      random.nextDouble() * 0.03,
+                      random.nextInt(3) == 0 ? 0.002 : 0),
+                  length);
+      default -> new Drain(slot);
+    };
+  }
+
+  private static Operation step(RandomGenerator random) {
+    return switch (random.nextInt(8)) {
+      case 0, 1, 2 -> Operation.FLUSH;
+      case 3, 4 -> Operation.CREATE;
+      case 5 -> Operation.CLOSE;
+      case 6 -> Operation.WRITE;
+      default -> Operation.DELETE;
     };
   }
 }

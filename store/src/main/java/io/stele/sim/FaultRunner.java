@@ -34,14 +34,26 @@ final class FaultRunner {
   private void begin(Fault fault) {
     if (fault instanceof Fault.Kill kill) {
       slot(kill.kind(), kill.slot()).process().kill();
+    } else if (fault instanceof Fault.DieAt die) {
+      SimulatedProcess process = slot(SimulatedCluster.Kind.SERVER, die.slot()).process();
+      cluster.files().trap(process, die.operation(), die.nth(), process::kill);
+    } else if (fault instanceof Fault.PauseAt pause) {
+      SimulatedProcess process = slot(SimulatedCluster.Kind.SERVER, pause.slot()).process();
+      cluster
+          .files()
+          .trap(process, pause.operation(), pause.nth(), () -> pause(process, fault.length()));
+    } else if (fault instanceof Fault.Drain drain) {
+      cluster.drain(slot(SimulatedCluster.Kind.SERVER, drain.slot()));
     } else if (fault instanceof Fault.KillAll) {
       for (SimulatedCluster.Kind kind : SimulatedCluster.Kind.values()) {
         cluster.slots(kind).forEach(slot -> slot.process().kill());
       }
     } else if (fault instanceof Fault.Pause pause) {
-      SimulatedProcess process = slot(pause.kind(), pause.slot()).process();
+      pause(slot(pause.kind(), pause.slot()).process(), fault.length());
+    } else if (fault instanceof Fault.Freeze freeze) {
+      SimulatedProcess process = slot(SimulatedCluster.Kind.SERVER, freeze.slot()).process();
       process.pause();
-      later(fault.length(), process::resume);
+      later(fault.length(), () -> process.resumeLate(fault.length()));
     } else if (fault instanceof Fault.Cut cut) {
       cut(cut);
     } else if (fault instanceof Fault.BadNetwork bad) {
@@ -75,6 +87,11 @@ final class FaultRunner {
     return slots.get(number % slots.size());
   }
 
+  private void pause(SimulatedProcess process, Duration length) {
+    process.pause();
+    later(length, process::resume);
+  }
+
   private void cut(Fault.Cut cut) {
     SimulatedProcess process = slot(cut.kind(), cut.slot()).process();
     BiPredicate<SimulatedProcess, SimulatedProcess> cuts =
@@ -105,6 +122,7 @@ final class FaultRunner {
       case FILES -> files;
       case CLIENTS -> client;
       case MEMBERS -> !ensemble && !files && !client;
+      case HALF -> ensemble || (!files && (!client || other.isOdd()));
       case EVERYTHING -> true;
     };
   }

@@ -10,7 +10,9 @@ import io.stele.model.SteleException;
 import io.stele.tabletserver.TabletServer;
 import io.stele.wire.Address;
 import io.stele.wire.MasterProtocol;
+import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.Transport;
+import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import java.io.IOException;
 import java.time.Duration;
@@ -260,6 +262,29 @@ public final class SimulatedCluster {
       }
     } catch (InterruptedException | IOException | SteleException e) {
       simulation.note(supervisor, "could not report " + dead + ": " + e);
+    }
+  }
+
+  /** Asks a tablet server to give its tablets away and end, as an operator would. */
+  public void drain(Slot slot) {
+    Optional<TabletServer> server = slot.server;
+    if (server.isPresent() && !slot.process.isDead()) {
+      Address address = server.get().controlAddress();
+      supervisor.start("drains " + slot, () -> drain(address));
+    }
+  }
+
+  private void drain(Address server) {
+    try {
+      supervisorTransport
+          .controlPlane()
+          .call(
+              server,
+              TabletServerProtocol.class,
+              REPORT_TIMEOUT,
+              protocol -> protocol.drain(null, EmptyProto.getDefaultInstance()));
+    } catch (IOException | SteleException e) {
+      simulation.note(supervisor, "could not drain " + server + ": " + e);
     }
   }
 

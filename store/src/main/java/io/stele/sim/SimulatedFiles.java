@@ -30,6 +30,7 @@ public final class SimulatedFiles {
   private final SimulatedProcess machine;
   private final CrashableDisk disk = new CrashableDisk();
   private final RandomGenerator random;
+  private final List<Trap> traps = new ArrayList<>();
   private Weather weather = Weather.FAIR;
   private boolean full;
   private long calls;
@@ -56,6 +57,29 @@ public final class SimulatedFiles {
   /** Sets how calls fare from now on. */
   public void setWeather(Weather now) {
     weather = now;
+  }
+
+  /** Something that happens to a process at one of its next calls. */
+  private static final class Trap {
+    final SimulatedProcess process;
+    final Operation operation;
+    final Runnable action;
+    int callsLeft;
+
+    Trap(SimulatedProcess process, Operation operation, int callsLeft, Runnable action) {
+      this.process = process;
+      this.operation = operation;
+      this.callsLeft = callsLeft;
+      this.action = action;
+    }
+  }
+
+  /**
+   * Has {@code action} run at the {@code nth} call from now on of that kind by {@code process}:
+   * before the call, or while its answer is on the way.
+   */
+  public void trap(SimulatedProcess process, Operation operation, int nth, Runnable action) {
+    traps.add(new Trap(process, operation, nth, action));
   }
 
   /** Has every write fail for want of room, or not. */
@@ -93,6 +117,13 @@ public final class SimulatedFiles {
     if (full && (operation == Operation.WRITE || operation == Operation.FLUSH)) {
       return Optional.of(new FaultInjector.Effect.Fail());
     }
+    for (Trap trap : traps) {
+      if (trap.process == process && trap.operation == operation && --trap.callsLeft == 0) {
+        traps.remove(trap);
+        simulation.note(process, "is trapped at " + operation + " of " + path.getName());
+        return Optional.of(random.nextBoolean() ? atOnce(process, trap) : soon(process, trap));
+      }
+    }
     double chance = random.nextDouble();
     if (changes && chance < weather.fatal()) {
       simulation.note(process, "dies at " + operation + " of " + path.getName());
@@ -128,6 +159,23 @@ public final class SimulatedFiles {
       case OPEN, READ, LIST, STATUS -> {}
     }
     return fit.get(random.nextInt(fit.size()));
+  }
+
+  /** The trap goes off before the call. */
+  private static FaultInjector.Effect atOnce(SimulatedProcess process, Trap trap) {
+    return new FaultInjector.Effect.Delay(
+        () -> {
+          trap.action.run();
+          // Others go on, and this one when it may.
+          process.sleepUninterruptibly(Duration.ofNanos(1));
+        });
+  }
+
+  /** The trap goes off after the call, or in what follows. */
+  private FaultInjector.Effect soon(SimulatedProcess process, Trap trap) {
+    Duration soon = Duration.ofNanos(random.nextLong(1_000_000));
+    return new FaultInjector.Effect.Delay(
+        () -> simulation.schedule(simulation.outside(), soon, "", trap.action));
   }
 
   private static void die(SimulatedProcess process) {

@@ -123,14 +123,23 @@ public final class SimulatedNetwork {
     }
   }
 
-  /** Carries {@code deliver} to {@code to}, where it runs as a callback, if at all. */
-  private void send(SimulatedProcess from, SimulatedProcess to, String what, Runnable deliver) {
+  /**
+   * Carries {@code deliver} to {@code to}, where it runs as a callback, if at all.
+   *
+   * @param call whose message it is: where it gets lost, the caller may learn that its connection
+   *     broke
+   */
+  private void send(
+      SimulatedProcess from, SimulatedProcess to, String what, PendingCall call, Runnable deliver) {
     if (from.isDead()) {
       return; // It unwinds.
     }
     messages++;
     if (random.nextDouble() < weather.lost()) {
       simulation.note(from, "loses " + what + " to " + to.name());
+      if (random.nextInt(4) > 0) {
+        reset(from == call.caller ? to : from, call);
+      }
       return;
     }
     int copies = random.nextDouble() < weather.repeated() ? 2 : 1;
@@ -180,9 +189,10 @@ public final class SimulatedNetwork {
         caller,
         to,
         what,
+        call,
         () -> {
           if (endpoints.get(server.toString()) != endpoint) {
-            send(to, caller, "refusal", () -> refuse(call, server));
+            send(to, caller, "refusal", call, () -> refuse(call, server));
             return;
           }
           endpoint.pending().add(call);
@@ -193,7 +203,7 @@ public final class SimulatedNetwork {
                   request,
                   answer -> {
                     endpoint.pending().remove(call);
-                    send(to, caller, "answer to " + what, () -> call.answer.complete(answer));
+                    send(to, caller, "answer to " + what, call, () -> call.answer.complete(answer));
                   });
         });
     return call.answer;

@@ -35,6 +35,7 @@ public final class SimulatedProcess implements ProcessRuntime {
   private final List<Object> held = new ArrayList<>();
   private final List<Runnable> atDeath = new ArrayList<>();
   private Duration skew = Duration.ZERO;
+  private Duration lostTime = Duration.ZERO;
   private long taskNumber;
   private boolean dead;
   private boolean paused;
@@ -48,6 +49,11 @@ public final class SimulatedProcess implements ProcessRuntime {
   /** Its name, for the trace. */
   public String name() {
     return name;
+  }
+
+  /** Whether it is among one half of all processes, by its name. */
+  boolean isOdd() {
+    return name.hashCode() % 2 != 0;
   }
 
   /** What it is part of. */
@@ -107,6 +113,17 @@ public final class SimulatedProcess implements ProcessRuntime {
     }
   }
 
+  /**
+   * Has a stopped process go on whose clocks, both of them, stood still meanwhile, as those of a
+   * virtual machine may.
+   *
+   * @param stoodStill for how long
+   */
+  public void resumeLate(Duration stoodStill) {
+    lostTime = lostTime.plus(stoodStill);
+    resume();
+  }
+
   /** Whether it is stopped. */
   public boolean isPaused() {
     return paused;
@@ -153,12 +170,12 @@ public final class SimulatedProcess implements ProcessRuntime {
 
   @Override
   public long nanoTime() {
-    return simulation.nowNanos();
+    return simulation.nowNanos() - lostTime.toNanos();
   }
 
   @Override
   public InstantSource wallClock() {
-    return () -> EPOCH.plusNanos(simulation.nowNanos()).plus(skew);
+    return () -> EPOCH.plusNanos(simulation.nowNanos()).minus(lostTime).plus(skew);
   }
 
   @Override

@@ -226,7 +226,8 @@ public final class TabletServer {
     }
   }
 
-  Address controlAddress() {
+  /** Where its control plane listens. */
+  public Address controlAddress() {
     return new Address(id().host(), controlListener.port());
   }
 

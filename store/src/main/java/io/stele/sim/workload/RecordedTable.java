@@ -31,6 +31,10 @@ import java.util.Optional;
 final class RecordedTable {
   private static final Duration TRY_AGAIN = Duration.ofSeconds(1);
   private static final int READ_BACK_TRIES = 60;
+
+  /** So little that tables split while they are worked on. */
+  private static final long SPLIT_BYTES = 12 << 10;
+
   private static final int SCAN_TRIES = 3;
 
   private final WorkloadContext context;
@@ -54,7 +58,7 @@ final class RecordedTable {
     boolean isThere =
         stele.admin().listTables().stream().anyMatch(there -> there.name().equals(schema.name()));
     if (!isThere) {
-      stele.admin().createTable(schema, splitRows);
+      stele.admin().createTable(schema.withSplitBytes(SPLIT_BYTES), splitRows);
     }
   }
 

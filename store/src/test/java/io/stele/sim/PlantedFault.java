@@ -1,0 +1,99 @@
+package io.stele.sim;
+
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.agent.ByteBuddyAgent;
+import net.bytebuddy.asm.Advice;
+import net.bytebuddy.description.type.TypeDescription;
+import net.bytebuddy.dynamic.ClassFileLocator;
+import net.bytebuddy.dynamic.loading.ClassReloadingStrategy;
+import net.bytebuddy.implementation.bytecode.assign.Assigner;
+import net.bytebuddy.matcher.ElementMatchers;
+import net.bytebuddy.pool.TypePool;
+
+/**
+ * A mistake planted into a method of the product while it runs, by redefining its class: the
+ * product itself has no switch for it.
+ *
+ * @param name of the mistake
+ * @param className whose method
+ * @param method which
+ * @param advice what is wrong with it
+ */
+record PlantedFault(String name, String className, String method, Class<?> advice) {
+  /** Plants it; the class is as before when the result is closed. */
+  AutoCloseable plant() {
+    ByteBuddyAgent.install();
+    ClassLoader loader = PlantedFault.class.getClassLoader();
+    ClassFileLocator locator = ClassFileLocator.ForClassLoader.of(loader);
+    TypeDescription type = TypePool.Default.of(locator).describe(className).resolve();
+    if (type.getDeclaredMethods().filter(ElementMatchers.named(method)).isEmpty()) {
+      throw new IllegalStateException(className + " has no method " + method);
+    }
+    ClassReloadingStrategy strategy = ClassReloadingStrategy.fromInstalledAgent();
+    try {
+      Class<?> loaded = Class.forName(className, true, loader);
+      new ByteBuddy()
+          .redefine(type, locator)
+          .visit(Advice.to(advice).on(ElementMatchers.named(method)))
+          .make()
+          .load(loader, strategy);
+      return () -> strategy.reset(locator, loaded);
+    } catch (ClassNotFoundException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+
+  /** Answers true without asking. */
+  static final class Yes {
+    @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
+    static boolean enter() {
+      return true;
+    }
+
+    @Advice.OnMethodExit
+    static void exit(@Advice.Return(readOnly = false) boolean returned) {
+      returned = true;
+    }
+  }
+
+  /** Answers false without asking. */
+  static final class No {
+    @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
+    static boolean enter() {
+      return true;
+    }
+
+    @Advice.OnMethodExit
+    static void exit(@Advice.Return(readOnly = false) boolean returned) {
+      returned = false;
+    }
+  }
+
+  /** Does nothing, and returns nothing, null or zero. */
+  static final class Nothing {
+    @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
+    static boolean enter() {
+      return true;
+    }
+  }
+
+  /** Returns the first argument without doing anything. */
+  static final class FirstArgument {
+    @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
+    static boolean enter() {
+      return true;
+    }
+
+    @Advice.OnMethodExit
+    static void exit(
+        @Advice.Argument(0) Object first,
+        @Advice.Return(readOnly = false, typing = Assigner.Typing.DYNAMIC) Object returned) {
+      returned = first;
+    }
+  }
+}

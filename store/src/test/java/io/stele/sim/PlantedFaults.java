@@ -1,0 +1,170 @@
+package io.stele.sim;
+
+import io.stele.model.Bytes;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import net.bytebuddy.asm.Advice;
+import net.bytebuddy.implementation.bytecode.assign.Assigner;
+
+/** The mistakes that the simulator must find: those that an engineer might make. */
+final class PlantedFaults {
+  private static final String ROOM = "io.stele.";
+
+  private PlantedFaults() {}
+
+  /** All of them. */
+  static List<PlantedFault> all() {
+    return List.of(
+        fault("leases are not looked at", "lock.Lease", "valid", PlantedFault.Yes.class),
+        fault(
+            "a lease is renewed without asking the lock service",
+            "sim.SimulatedEnsemble$Session$RemoteLock",
+            "renew",
+            PlantedFault.Nothing.class),
+        fault("the lease is not waited out", "master.ServerWatch", "goOn", NoDelay.class),
+        fault(
+            "tablets are given away before their server is fenced",
+            "master.ServerWatch",
+            "beginFence",
+            FencedAtOnce.class),
+        fault(
+            "segments can be created in a directory that was renamed",
+            "sim.CrashableDisk",
+            "create",
+            Recursive.class),
+        fault("open segments are not closed", "log.LogFence", "isClosed", PlantedFault.Yes.class),
+        fault(
+            "METADATA is changed whatever it holds",
+            "metadata.TabletRecords",
+            "state",
+            Unconditional.class),
+        fault(
+            "logs are struck early",
+            "metadata.TabletEdit",
+            "dropOtherLogs",
+            PlantedFault.Yes.class),
+        fault("segments are deleted early", "log.SegmentLedger", "release", ReleaseAll.class),
+        fault("the log is not flushed", "log.LogWriter", "flush", PlantedFault.Nothing.class),
+        fault("the redo point is one too high", "tablet.ManifestEdit", "redoPoint", OneMore.class),
+        fault("the read point moves early", "tablet.CommitQueue", "add", ReadPointEarly.class),
+        fault(
+            "operation ids are not kept in files",
+            "tablet.OperationWindow",
+            "encodeRecent",
+            NoBytes.class),
+        fault(
+            "operation ids are not replayed",
+            "tablet.OperationWindow",
+            "replay",
+            PlantedFault.Nothing.class),
+        fault(
+            "an unloaded tablet is still served",
+            "tabletserver.HostedTablets",
+            "remove",
+            PlantedFault.Nothing.class),
+        fault(
+            "stale locations are not forgotten",
+            "metadata.TabletLocator",
+            "invalidate",
+            PlantedFault.Nothing.class),
+        fault(
+            "files being written are swept", "master.Sweeper", "isOrphan", PlantedFault.Yes.class),
+        fault(
+            "a mark made during a split is used",
+            "metadata.TabletRecords",
+            "tile",
+            PlantedFault.Yes.class),
+        fault("writes go on while a tablet is split", "tablet.Sequencer", "pause", NoPause.class),
+        fault("tombstones go too early", "tablet.CellSieve", "tombstone", Drop.class));
+  }
+
+  private static PlantedFault fault(String name, String className, String method, Class<?> advice) {
+    return new PlantedFault(name, ROOM + className, method, advice);
+  }
+
+  static final class NoDelay {
+    @Advice.OnMethodEnter
+    static void enter(@Advice.Argument(value = 2, readOnly = false) Duration delay) {
+      delay = Duration.ZERO;
+    }
+  }
+
+  static final class FencedAtOnce {
+    @Advice.OnMethodExit
+    static void exit(
+        @Advice.Argument(0) Object server,
+        @Advice.FieldValue("live") Map<Object, Object> live,
+        @Advice.FieldValue("fenced") Set<Object> fenced) {
+      if (!live.containsKey(server)) {
+        fenced.add(server);
+      }
+    }
+  }
+
+  static final class Recursive {
+    @Advice.OnMethodEnter
+    static void enter(@Advice.Argument(value = 2, readOnly = false) boolean recursive) {
+      recursive = true;
+    }
+  }
+
+  static final class Unconditional {
+    @Advice.OnMethodExit
+    static void exit(
+        @Advice.Return(readOnly = false, typing = Assigner.Typing.DYNAMIC) Object condition) {
+      condition = Loosely.always(condition);
+    }
+  }
+
+  static final class NoPause {
+    @Advice.OnMethodExit
+    static void exit(@Advice.FieldValue(value = "paused", readOnly = false) boolean paused) {
+      paused = false;
+    }
+  }
+
+  static final class Drop {
+    @Advice.OnMethodExit
+    static void exit(
+        @Advice.Return(readOnly = false, typing = Assigner.Typing.DYNAMIC) Object verdict) {
+      verdict = Loosely.constant(verdict, "DROP");
+    }
+  }
+
+  static final class ReleaseAll {
+    @Advice.OnMethodEnter
+    static void enter(@Advice.Argument(value = 1, readOnly = false) long sequence) {
+      sequence = Long.MAX_VALUE;
+    }
+  }
+
+  static final class OneMore {
+    @Advice.OnMethodExit
+    static void exit(@Advice.Return(readOnly = false) long returned) {
+      returned = returned + 1;
+    }
+  }
+
+  static final class ReadPointEarly {
+    @Advice.OnMethodExit
+    static void exit(
+        @Advice.Argument(0) long sequence,
+        @Advice.FieldValue(value = "readPoint", readOnly = false) long readPoint) {
+      readPoint = sequence;
+    }
+  }
+
+  static final class NoBytes {
+    @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
+    static boolean enter() {
+      return true;
+    }
+
+    @Advice.OnMethodExit
+    static void exit(@Advice.Return(readOnly = false) Bytes returned) {
+      returned = Bytes.EMPTY;
+    }
+  }
+}
