@@ -3,16 +3,13 @@ package io.stele.log;
 import io.stele.model.TabletId;
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
-import java.util.function.Predicate;
 
 /**
  * Records of a log, in the order they were written. Not safe for use by several threads.
  *
- * <p>After a failed flush the same records stand in two segments, so a record may come twice: see
- * {@link #distinct()}.
+ * <p>After a failed flush the same records stand in two segments, so a record may come twice:
+ * {@link DistinctRecords} picks each once.
  */
 public interface RecordSource extends Closeable {
   /**
@@ -26,34 +23,12 @@ public interface RecordSource extends Closeable {
 
   /** Only the records of {@code tablet}. */
   default RecordSource only(TabletId tablet) {
-    return filter(record -> record.tablet().equals(tablet));
-  }
-
-  /**
-   * Every record once: without those at or below the highest sequence number seen before of the
-   * same tablet. Right for logs of one server process, as it appends a tablet's records in order.
-   */
-  default RecordSource distinct() {
-    Map<TabletId, Long> highest = new HashMap<>();
-    return filter(
-        record -> {
-          Long before = highest.get(record.tablet());
-          if (before != null && record.sequence() <= before) {
-            return false;
-          }
-          highest.put(record.tablet(), record.sequence());
-          return true;
-        });
-  }
-
-  /** Only the records that {@code wanted} accepts. */
-  default RecordSource filter(Predicate<LogRecord> wanted) {
     RecordSource all = this;
     return new RecordSource() {
       @Override
       public Optional<LogRecord> next() throws IOException {
         Optional<LogRecord> record = all.next();
-        while (record.isPresent() && !wanted.test(record.get())) {
+        while (record.isPresent() && !record.get().tablet().equals(tablet)) {
           record = all.next();
         }
         return record;

@@ -4,6 +4,7 @@ import static io.stele.log.LogRecords.SERVER;
 import static io.stele.log.LogRecords.TABLET;
 import static io.stele.log.LogRecords.all;
 import static io.stele.log.LogRecords.record;
+import static io.stele.log.LogRecords.replayed;
 import static io.stele.log.LogRecords.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -182,7 +183,7 @@ class CommitLogTest {
             log, 3); // The failed one, the one that took over, and the next that stands by.
         assertThat(log.statistics().failures()).isEqualTo(1);
       }
-      assertThat(all(read().distinct()))
+      assertThat(replayed(fs, DIRECTORY))
           .extracting(LogRecord::sequence)
           .containsExactly(1L, 2L, 3L);
     }

@@ -4,6 +4,7 @@ import static io.stele.log.LogRecords.SERVER;
 import static io.stele.log.LogRecords.TABLET;
 import static io.stele.log.LogRecords.all;
 import static io.stele.log.LogRecords.record;
+import static io.stele.log.LogRecords.replayed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -129,7 +130,7 @@ class LogOnHadoopIT {
         Thread.onSpinWait();
       }
       new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery);
-      List<LogRecord> read = all(LogDirectory.read(master, recovery, TabletKind.USER).distinct());
+      List<LogRecord> read = replayed(master, recovery);
       writer.join();
       log.close();
       long acknowledged = outcomes.stream().filter(o -> !o.isCompletedExceptionally()).count();
@@ -157,10 +158,7 @@ class LogOnHadoopIT {
         cluster.waitActive();
       }
       log.close();
-      assertThat(all(LogDirectory.read(fs, logs, TabletKind.USER).distinct()))
-          .hasSize(50)
-          .last()
-          .isEqualTo(record(TABLET, 50, 1000));
+      assertThat(replayed(fs, logs)).hasSize(50).last().isEqualTo(record(TABLET, 50, 1000));
     }
   }
 
@@ -211,10 +209,7 @@ class LogOnHadoopIT {
       log.awaitStandby(); // The slow one was ended, and another made.
       log.append(record(TABLET, 21, 1000), Durability.HSYNC).get();
       log.close();
-      assertThat(all(LogDirectory.read(fs, logs, TabletKind.USER).distinct()))
-          .hasSize(21)
-          .last()
-          .isEqualTo(record(TABLET, 21, 1000));
+      assertThat(replayed(fs, logs)).hasSize(21).last().isEqualTo(record(TABLET, 21, 1000));
       for (Task task : log.tasks()) {
         task.ended().join();
       }
@@ -236,7 +231,7 @@ class LogOnHadoopIT {
         DataNodeFaultInjector.set(slow);
         log.append(record(TABLET, 2, 1000)).get(); // Through the second, while the first is slow.
         new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery);
-        List<LogRecord> read = all(LogDirectory.read(master, recovery, TabletKind.USER).distinct());
+        List<LogRecord> read = replayed(master, recovery);
         assertThat(read).containsExactly(record(TABLET, 1, 1000), record(TABLET, 2, 1000));
         assertThatThrownBy(() -> log.append(record(TABLET, 3, 1000)).get(120, TimeUnit.SECONDS))
             .cause()
@@ -249,8 +244,7 @@ class LogOnHadoopIT {
         assertThat(failure.get()).isNotNull();
         slow.goOn.countDown();
         log.close();
-        assertThat(all(LogDirectory.read(master, recovery, TabletKind.USER).distinct()))
-            .isEqualTo(read);
+        assertThat(replayed(master, recovery)).isEqualTo(read);
       } finally {
         slow.goOn.countDown();
         DataNodeFaultInjector.set(usual);

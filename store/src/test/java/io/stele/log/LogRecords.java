@@ -8,11 +8,14 @@ import io.stele.model.OperationId;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 
 /** Records for tests. */
 final class LogRecords {
@@ -60,5 +63,22 @@ final class LogRecords {
       }
     }
     return records;
+  }
+
+  /** What a tablet whose files hold everything up to {@code above} replays from a log. */
+  static List<LogRecord> replayed(FileSystem fs, Path directory, TabletId tablet, long above)
+      throws IOException {
+    DistinctRecords distinct = new DistinctRecords(tablet, above);
+    List<LogRecord> replayed =
+        all(LogDirectory.read(fs, directory, TabletKind.USER).only(tablet)).stream()
+            .filter(distinct::add)
+            .toList();
+    distinct.checkComplete();
+    return replayed;
+  }
+
+  /** What a tablet without files replays from a log. */
+  static List<LogRecord> replayed(FileSystem fs, Path directory) throws IOException {
+    return replayed(fs, directory, TABLET, 0);
   }
 }

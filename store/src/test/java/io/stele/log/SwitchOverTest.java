@@ -2,8 +2,8 @@ package io.stele.log;
 
 import static io.stele.log.LogRecords.SERVER;
 import static io.stele.log.LogRecords.TABLET;
-import static io.stele.log.LogRecords.all;
 import static io.stele.log.LogRecords.record;
+import static io.stele.log.LogRecords.replayed;
 import static io.stele.log.LogRecords.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -113,10 +113,9 @@ class SwitchOverTest {
     return sequences;
   }
 
-  private static List<Long> distinct(CrashableFileSystem fs, Path directory) throws IOException {
-    return all(LogDirectory.read(fs, directory, TabletKind.USER).distinct()).stream()
-        .map(LogRecord::sequence)
-        .toList();
+  private static List<Long> replayedSequences(CrashableFileSystem fs, Path directory)
+      throws IOException {
+    return replayed(fs, directory).stream().map(LogRecord::sequence).toList();
   }
 
   private List<Integer> segments() throws IOException {
@@ -173,7 +172,7 @@ class SwitchOverTest {
     append(4);
     assertThat(order).containsExactly(2L, 3L);
     assertThat(log.statistics().records()).isEqualTo(4);
-    assertThat(distinct(fs, DIRECTORY)).containsExactly(1L, 2L, 3L, 4L);
+    assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L, 4L);
     assertThat(failure).isNotDone();
   }
 
@@ -240,7 +239,7 @@ class SwitchOverTest {
     append(3);
     hang.succeed();
     log.awaitStandby();
-    assertThat(distinct(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
+    assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
   }
 
   @Test
@@ -259,7 +258,7 @@ class SwitchOverTest {
     log.awaitStandby();
     append(5);
     assertThat(segments()).containsExactly(1, 2, 4, 5);
-    assertThat(distinct(fs, DIRECTORY)).containsExactly(1L, 2L, 3L, 4L, 5L);
+    assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L, 4L, 5L);
   }
 
   @Test
@@ -489,7 +488,7 @@ class SwitchOverTest {
     life.fs.disk().heal();
     CrashableFileSystem after = life.fs.disk().mount();
     new LogFence(SystemRuntime.INSTANCE, after).fence(DIRECTORY, RECOVERY);
-    List<Long> read = distinct(after, RECOVERY);
+    List<Long> read = replayedSequences(after, RECOVERY);
     assertThat(read)
         .as("seed %d", seed)
         .hasSizeGreaterThanOrEqualTo(acknowledged)
@@ -504,11 +503,11 @@ class SwitchOverTest {
     hang.await();
     CrashableFileSystem master = fs.disk().mount();
     new LogFence(SystemRuntime.INSTANCE, master).fence(DIRECTORY, RECOVERY);
-    assertThat(distinct(master, RECOVERY)).containsExactly(1L);
+    assertThat(replayedSequences(master, RECOVERY)).containsExactly(1L);
     hang.succeed();
     assertUnknown(second);
     assertThat(failure.get()).isNotNull();
-    assertThat(distinct(master, RECOVERY)).containsExactly(1L);
+    assertThat(replayedSequences(master, RECOVERY)).containsExactly(1L);
     assertThat(master.exists(DIRECTORY)).isFalse();
   }
 
@@ -526,7 +525,7 @@ class SwitchOverTest {
     assertThat(failure.get()).isNotNull();
     hang.succeed();
     log.close();
-    assertThat(distinct(master, RECOVERY)).containsExactly(1L);
+    assertThat(replayedSequences(master, RECOVERY)).containsExactly(1L);
     assertThat(LogDirectory.segments(master, RECOVERY))
         .extracting(Segment::number)
         .containsExactly(1L, 2L);
@@ -553,7 +552,7 @@ class SwitchOverTest {
       clock.pass(Duration.ofSeconds(1));
       spin();
     }
-    assertThat(distinct(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
+    assertThat(replayedSequences(fs, DIRECTORY)).containsExactly(1L, 2L, 3L);
     assertThat(log.tasks()).hasSize(3);
     log.tasks().get(1).ended().join();
     log.tasks().get(2).ended().join();

@@ -20,11 +20,10 @@ import io.stele.model.TableSchema;
 import io.stele.model.TimeRange;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 
 /**
  * Random schemas, operations and queries over few rows, columns and timestamps, so that they meet.
@@ -45,8 +44,12 @@ final class RandomData {
       List.of("q.?", "q", ".*", "q\\xff", "[^q]*", "");
   private static final List<String> VALUE_PATTERNS =
       List.of("v.*[13579]", "v", ".*", "[^v].*", "v[0-9]+\n.*", ".*\\xff", "(?i)V.*", "");
-  private static final Set<Filter.Kind> PARTED =
-      EnumSet.of(Filter.Kind.CHAIN, Filter.Kind.INTERLEAVE, Filter.Kind.CONDITION);
+  private static final List<Filter.Kind> PARTED =
+      List.of(Filter.Kind.CHAIN, Filter.Kind.INTERLEAVE, Filter.Kind.CONDITION);
+  private static final List<Filter.Kind> CHANGING =
+      List.of(Filter.Kind.LABEL, Filter.Kind.STRIP_VALUE);
+  private static final List<Filter.Kind> WHOLE =
+      Stream.of(Filter.Kind.values()).filter(kind -> !PARTED.contains(kind)).toList();
 
   private final RandomGenerator random;
   private final int rowCount;
@@ -240,11 +243,10 @@ final class RandomData {
 
   /** A filter of any kind; those of several parts nest up to {@code depth} deep. */
   Filter filter(int depth, long now) {
-    Filter.Kind[] kinds = Filter.Kind.values();
-    Filter.Kind kind = any(kinds);
-    while (depth == 0 && PARTED.contains(kind)) {
-      kind = any(kinds);
-    }
+    Filter.Kind kind =
+        depth > 0 && random.nextBoolean()
+            ? any(PARTED)
+            : any(random.nextInt(4) == 0 ? CHANGING : WHOLE);
     return switch (kind) {
       case PASS_ALL -> new Filter.PassAll();
       case BLOCK_ALL -> new Filter.BlockAll();

@@ -1,0 +1,104 @@
+package io.stele.log;
+
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Picks the records of one tablet to replay from the logs that its record names: those above what
+ * its files hold, each once, in whatever order they come. After a failed flush the same record
+ * stands in two segments.
+ *
+ * <p>A tablet's sequence numbers have no gaps, and a log's records of it are a prefix of what it
+ * was given. So a number missing below another is a record lost.
+ *
+ * <p>Not safe for use by several threads.
+ */
+public final class DistinctRecords {
+  private final TabletId tablet;
+  private final long above;
+  private final Map<Long, LogRecord> seen = new HashMap<>();
+  private long last;
+
+  /** Of the records of {@code tablet}, those whose sequence number is above {@code above}. */
+  public DistinctRecords(TabletId tablet, long above) {
+    this.tablet = tablet;
+    this.above = above;
+    this.last = above;
+  }
+
+  /**
+   * Looks at a record.
+   *
+   * @return whether it is to be replayed: it is above what the files hold and was not seen before
+   * @throws SteleException CORRUPTION where another record with its number was seen before
+   */
+  public boolean add(LogRecord record) {
+    if (!record.tablet().equals(tablet)) {
+      throw new IllegalArgumentException(
+          "a record of tablet " + record.tablet() + " is not one of " + tablet);
+    }
+    if (record.sequence() <= above) {
+      return false;
+    }
+    LogRecord before = seen.putIfAbsent(record.sequence(), record);
+    if (before != null && !before.equals(record)) {
+      throw new SteleException(
+          SteleException.Code.CORRUPTION,
+          "the logs of tablet "
+              + tablet
+              + " have two different records "
+              + record.sequence()
+              + ": it is not opened");
+    }
+    last = Math.max(last, record.sequence());
+    return before == null;
+  }
+
+  /**
+   * Checks that no record is missing between those seen.
+   *
+   * @throws SteleException CORRUPTION where one is
+   */
+  public void checkComplete() {
+    if (seen.size() != last - above) {
+      throw new SteleException(
+          SteleException.Code.CORRUPTION,
+          "the logs of tablet "
+              + tablet
+              + " lack "
+              + (last - above - seen.size())
+              + " of the records "
+              + (above + 1)
+              + " to "
+              + last
+              + ", the first is "
+              + firstMissing()
+              + ": a log is missing or was cut; it is not opened, so that nothing is lost for good");
+    }
+  }
+
+  /** The files hold everything up to this sequence number. */
+  public long above() {
+    return above;
+  }
+
+  /** The highest sequence number seen; where none is above what the files hold, that number. */
+  public long last() {
+    return last;
+  }
+
+  /** The number of records to replay. */
+  public long count() {
+    return seen.size();
+  }
+
+  private long firstMissing() {
+    long missing = above + 1;
+    while (seen.containsKey(missing)) {
+      missing++;
+    }
+    return missing;
+  }
+}
