@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * <p>While the server lives, a tablet whose record says that it is LOADED here is served, or is on
  * its way out: what fails in between ends the server. Safe for use by any number of threads.
  */
-final class TabletLifecycle {
+class TabletLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger(TabletLifecycle.class);
 
   private final ProcessRuntime runtime;

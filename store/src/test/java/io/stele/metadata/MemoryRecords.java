@@ -14,10 +14,19 @@ import java.util.Optional;
 
 /** Tablet records whose rows are in memory, of which a part may be away or damaged. */
 public final class MemoryRecords {
+  /** Called with an update of a row. */
+  @FunctionalInterface
+  public interface Hook {
+    /** May throw what the update is to fail with. */
+    void on(Mutation update) throws IOException;
+  }
+
   private final MemoryRows ofMetadata = new MemoryRows();
   private final MemoryRows ofTables = new MemoryRows();
   private final TabletRecords records;
   private Optional<RowRange> away = Optional.empty();
+  private volatile Hook before = update -> {};
+  private volatile Hook after = update -> {};
 
   /** No records; the root tablet's is in {@code locks}. */
   public MemoryRecords(ProcessRuntime runtime, LockService locks) {
@@ -34,6 +43,16 @@ public final class MemoryRecords {
   /** The rows of METADATA that cannot be reached from now on. */
   public void setAway(Optional<RowRange> rows) {
     away = rows;
+  }
+
+  /** Has {@code hook} called before every update of a table's tablet from now on. */
+  public void before(Hook hook) {
+    before = hook;
+  }
+
+  /** Has {@code hook} called after every update of a table's tablet from now on. */
+  public void after(Hook hook) {
+    after = hook;
   }
 
   /** Makes the record of a table's tablet unreadable. */
@@ -68,7 +87,10 @@ public final class MemoryRecords {
     @Override
     public boolean update(Condition condition, Mutation mutation) throws IOException {
       check(RowRange.single(mutation.row()));
-      return rows.update(condition, mutation);
+      before.on(mutation);
+      boolean done = rows.update(condition, mutation);
+      after.on(mutation);
+      return done;
     }
 
     private void check(RowRange range) {

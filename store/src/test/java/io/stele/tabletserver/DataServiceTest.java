@@ -1,0 +1,336 @@
+package io.stele.tabletserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.model.Durability;
+import io.stele.model.Filter;
+import io.stele.model.Mutation;
+import io.stele.model.RowQuery;
+import io.stele.model.TableSchema;
+import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.Task;
+import io.stele.tablet.OperationRequest;
+import io.stele.wire.DataPlane;
+import io.stele.wire.MutateBatch;
+import io.stele.wire.QueryCodec;
+import io.stele.wire.Request;
+import io.stele.wire.Responder;
+import io.stele.wire.data.DataProtos.ReadProto;
+import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.StatusProto;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class DataServiceTest {
+  /** A runtime that fails whatever would wait on the test's thread while {@link #forbidden}. */
+  private static final class NoWaiting extends ForwardingRuntime {
+    final Thread thread = Thread.currentThread();
+    final List<String> started = new ArrayList<>();
+    volatile boolean forbidden;
+    volatile Runnable atClock = () -> {};
+
+    void check(String what) {
+      if (forbidden && Thread.currentThread() == thread) {
+        throw new AssertionError(what + " on the event loop");
+      }
+    }
+
+    @Override
+    public InstantSource wallClock() {
+      InstantSource real = super.wallClock();
+      return () -> {
+        if (Thread.currentThread() == thread) {
+          atClock.run();
+        }
+        return real.instant();
+      };
+    }
+
+    @Override
+    public Task start(String name, Runnable work) {
+      synchronized (started) {
+        started.add(name);
+      }
+      return super.start(name, work);
+    }
+
+    @Override
+    public void sleep(Duration duration) throws InterruptedException {
+      check("sleep");
+      super.sleep(duration);
+    }
+
+    @Override
+    public <T> T await(CompletableFuture<T> future)
+        throws InterruptedException, ExecutionException {
+      check("await");
+      return super.await(future);
+    }
+
+    @Override
+    public boolean await(CompletableFuture<?> future, Duration timeout)
+        throws InterruptedException {
+      check("await");
+      return super.await(future, timeout);
+    }
+
+    @Override
+    public Lock newLock() {
+      return new ReentrantLock() {
+        @Override
+        public void lock() {
+          check("lock");
+          super.lock();
+        }
+      };
+    }
+  }
+
+  /** Keeps the answer. */
+  private static final class Answer implements Responder {
+    final CompletableFuture<ResponseProto> header = new CompletableFuture<>();
+    private volatile boolean failing;
+
+    @Override
+    public void answer(ResponseProto response, ByteBuffer body) {
+      if (failing) {
+        failing = false;
+        throw new OutOfMemoryError("no room for the answer");
+      }
+      assertThat(header.complete(response)).as("answered once").isTrue();
+    }
+
+    StatusProto status() throws Exception {
+      ResponseProto response = header.get(30, TimeUnit.SECONDS);
+      return response.hasStatus() ? response.getStatus() : StatusProto.OK;
+    }
+  }
+
+  private final NoWaiting runtime = new NoWaiting();
+  private final TestServer.World world = new TestServer.World();
+  private volatile boolean leased = true;
+  private TestServer server;
+  private HostedTablet hosted;
+  private DataService service;
+
+  @BeforeEach
+  void serve() throws Exception {
+    server = new TestServer(world, runtime, new Configuration(false));
+    hosted = server.takeNew(TableSchema.of("t", "f"));
+    service =
+        new DataService(
+            server.context.tablets(),
+            server.context.resources(),
+            new WriteDelay(runtime, 10, 1 << 20),
+            () -> leased);
+    TestServer.put(hosted, "row", "value");
+  }
+
+  @AfterEach
+  void close() {
+    world.disk.heal();
+    server.close();
+  }
+
+  private Answer ask(RequestProto request, ByteBuffer body) {
+    Answer answer = new Answer();
+    ask(request, body, answer);
+    return answer;
+  }
+
+  private void ask(RequestProto request, ByteBuffer body, Answer answer) {
+    RequestProto timed = request.toBuilder().setRemainingMillis(60_000).build();
+    service.handle(new Request(runtime, timed, body, "a test"), answer);
+  }
+
+  private RequestProto read(RowQuery query) {
+    return RequestProto.newBuilder()
+        .setRead(
+            ReadProto.newBuilder()
+                .setTablet(QueryCodec.encode(hosted.id(), hosted.tablet().epoch()))
+                .setQuery(QueryCodec.encode(query)))
+        .build();
+  }
+
+  /** Has nothing on this thread wait or do I/O while {@code request} is taken. */
+  private Answer askOnEventLoop(RequestProto request) {
+    world.disk.inject(
+        (operation, path) -> {
+          runtime.check(operation + " of " + path);
+          return Optional.empty();
+        });
+    runtime.forbidden = true;
+    try {
+      return ask(request, DataPlane.EMPTY);
+    } finally {
+      runtime.forbidden = false;
+    }
+  }
+
+  @Test
+  void aRowOfTheMemtableIsAnsweredWhereItsRequestWasDecoded() throws Exception {
+    Answer answer = askOnEventLoop(read(RowQuery.row("row")));
+    assertThat(answer.header).isDone();
+    assertThat(answer.status()).isEqualTo(StatusProto.OK);
+    assertThat(answer.header.get().getRows()).isEqualTo(1);
+    assertThat(server.handlers.size()).isZero();
+  }
+
+  @Test
+  void aRowThatIsNotThereIsAnsweredThereToo() throws Exception {
+    Answer answer = askOnEventLoop(read(RowQuery.row("other")));
+    assertThat(answer.status()).isEqualTo(StatusProto.OK);
+    assertThat(answer.header.get().getRows()).isZero();
+    assertThat(server.handlers.size()).isZero();
+  }
+
+  @Test
+  void aRowThatOnlyAFileHasIsReadByAHandlerOnceAndThenFromMemory() throws Exception {
+    hosted.tablet().minorCompact();
+    Answer first = askOnEventLoop(read(RowQuery.row("row")));
+    assertThat(first.header).isNotDone();
+    assertThat(server.handlers.size()).isEqualTo(1);
+    server.handlers.work();
+    assertThat(first.header.get().getRows()).isEqualTo(1);
+
+    Answer second = askOnEventLoop(read(RowQuery.row("row")));
+    assertThat(second.header).isDone();
+    assertThat(second.header.get().getRows()).isEqualTo(1);
+    assertThat(server.handlers.size()).isZero();
+  }
+
+  @Test
+  void scansAndFilteredReadsGoToAHandler() throws Exception {
+    for (RowQuery query : List.of(RowQuery.ALL, RowQuery.row("row").filter(new Filter.PassAll()))) {
+      Answer answer = askOnEventLoop(read(query));
+      assertThat(answer.header).isNotDone();
+      server.handlers.work();
+      assertThat(answer.header.get().getRows()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void filesThatGoWithAReadOnTheEventLoopAreClosedByAnotherThread() throws Exception {
+    hosted.tablet().minorCompact();
+    TestServer.put(hosted, "row2", "value");
+    hosted.tablet().minorCompact();
+    ask(read(RowQuery.row("row")), DataPlane.EMPTY);
+    server.handlers.work();
+    int open = server.fs.openReaders();
+    runtime.atClock =
+        () -> {
+          runtime.atClock = () -> {};
+          CompletableFuture<Void> compaction =
+              CompletableFuture.runAsync(
+                  () -> {
+                    try {
+                      hosted.tablet().majorCompact();
+                    } catch (IOException e) {
+                      throw new AssertionError(e);
+                    }
+                  });
+          compaction.join();
+        };
+    Answer answer = askOnEventLoop(read(RowQuery.row("row")));
+    assertThat(answer.header).isDone();
+    assertThat(runtime.started).contains("close-files");
+    while (server.fs.openReaders() >= open) {
+      Thread.onSpinWait(); // Until that thread has run; the test's time is limited.
+    }
+  }
+
+  @Test
+  void withoutALeaseNothingIsSaidOfWhatATabletHolds() throws Exception {
+    leased = false;
+    assertThat(askOnEventLoop(read(RowQuery.row("row"))).status())
+        .isEqualTo(StatusProto.RETRY_LATER);
+    Answer write = write("row3");
+    server.handlers.work();
+    assertThat(write.status()).isEqualTo(StatusProto.OUTCOME_UNKNOWN);
+  }
+
+  private Answer write(String row) {
+    Answer answer = new Answer();
+    write(row, answer);
+    return answer;
+  }
+
+  private void write(String row, Answer answer) {
+    MutateBatch batch =
+        new MutateBatch()
+            .add(
+                QueryCodec.encode(hosted.id(), hosted.tablet().epoch()),
+                Optional.empty(),
+                Durability.HFLUSH,
+                Mutation.of(row).put("f", "q", "value"));
+    ask(batch.header(0), batch.body(), answer);
+  }
+
+  @Test
+  void aWriteIsAnsweredWhenItIsDurable() throws Exception {
+    Answer answer = write("row4");
+    assertThat(answer.header).isNotDone();
+    server.handlers.work();
+    assertThat(answer.status()).isEqualTo(StatusProto.OK);
+    assertThat(TestServer.rows(hosted)).isEqualTo(2);
+  }
+
+  @Test
+  void aWriteWhoseAnswerCannotBeMadeIsAnsweredOutcomeUnknown() throws Exception {
+    Answer answer = new Answer();
+    answer.failing = true;
+    write("row5", answer);
+    server.handlers.work();
+    assertThat(answer.status()).isEqualTo(StatusProto.OUTCOME_UNKNOWN);
+  }
+
+  @Test
+  void anErrorInAHandlerAnswersTheRequest() throws Exception {
+    Answer answer = new Answer();
+    answer.failing = true;
+    ask(read(RowQuery.ALL), DataPlane.EMPTY, answer);
+    server.handlers.work();
+    assertThat(answer.status()).isEqualTo(StatusProto.INTERNAL);
+  }
+
+  @Test
+  void aTabletUnderAnotherEpochIsNotServed() throws Exception {
+    RequestProto stale =
+        RequestProto.newBuilder()
+            .setRead(
+                ReadProto.newBuilder()
+                    .setTablet(QueryCodec.encode(hosted.id(), hosted.tablet().epoch() + 1))
+                    .setQuery(QueryCodec.encode(RowQuery.row("row"))))
+            .build();
+    assertThat(askOnEventLoop(stale).status()).isEqualTo(StatusProto.NOT_SERVING_TABLET);
+  }
+
+  @Test
+  void whatATabletRefusesIsToldToTheCaller() throws Exception {
+    RowQuery unknown = RowQuery.row("row").family("g");
+    assertThat(askOnEventLoop(read(unknown)).status()).isEqualTo(StatusProto.NOT_FOUND);
+    assertThat(
+            hosted
+                .tablet()
+                .apply(OperationRequest.of(Mutation.of("r").put("g", "q", "v")))
+                .isCompletedExceptionally())
+        .isTrue();
+  }
+}

@@ -1,0 +1,130 @@
+package io.stele.tabletserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.lock.Lease;
+import io.stele.lock.Lock;
+import io.stele.lock.LockLostException;
+import io.stele.model.Bytes;
+import io.stele.runtime.ManualRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LeaseKeeperTest {
+  private static final Duration LENGTH = Duration.ofSeconds(8);
+
+  /**
+   * A lock whose renewals go as the test says; after the last it is lost, which ends the keeper.
+   */
+  private static final class ScriptedLock implements Lock {
+    final Deque<Renewal> renewals = new ArrayDeque<>();
+    final List<Runnable> lost = new ArrayList<>();
+
+    interface Renewal {
+      void go() throws IOException;
+    }
+
+    @Override
+    public String path() {
+      return "servers/one";
+    }
+
+    @Override
+    public boolean isHeld() {
+      return true;
+    }
+
+    @Override
+    public void renew() throws IOException {
+      if (renewals.isEmpty()) {
+        throw new LockLostException(path(), "the test is over");
+      }
+      renewals.remove().go();
+    }
+
+    @Override
+    public void update(Bytes data) {}
+
+    @Override
+    public void onLost(Runnable action) {
+      lost.add(action);
+    }
+
+    @Override
+    public void release() {}
+  }
+
+  private final ManualRuntime runtime = new ManualRuntime();
+  private final Lease lease = new Lease(runtime, LENGTH);
+  private final ScriptedLock lock = new ScriptedLock();
+  private final List<String> aborts = new ArrayList<>();
+
+  @Test
+  void theLeaseIsRenewedFourTimesInItsLength() throws IOException {
+    List<Long> times = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      lock.renewals.add(() -> times.add(Duration.ofNanos(runtime.nanoTime()).toSeconds()));
+    }
+    LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    runtime.work();
+    assertThat(times).containsExactly(0L, 2L, 4L, 6L, 8L, 10L);
+  }
+
+  @Test
+  void aServerWhoseFirstRenewalFailsDoesNotStart() {
+    lock.renewals.add(
+        () -> {
+          throw new IOException("away");
+        });
+    assertThatThrownBy(() -> LeaseKeeper.start(runtime, lease, lock, aborts::add))
+        .isInstanceOf(IOException.class);
+    assertThat(lease.valid()).isFalse();
+  }
+
+  @Test
+  void whileTheLockServiceIsAwayTheLeaseRunsOutAndTheServerLives() throws IOException {
+    List<Boolean> valid = new ArrayList<>();
+    lock.renewals.add(() -> {});
+    for (int i = 0; i < 5; i++) {
+      lock.renewals.add(
+          () -> {
+            valid.add(lease.valid());
+            throw new IOException("away");
+          });
+    }
+    lock.renewals.add(() -> {});
+    lock.renewals.add(() -> valid.add(lease.valid()));
+    LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    List<String> before = new ArrayList<>(aborts);
+    runtime.work();
+    assertThat(before).isEmpty();
+    assertThat(valid).containsExactly(true, true, true, false, false, true);
+    assertThat(aborts).hasSize(1); // By the end of the script only.
+  }
+
+  @Test
+  void aLostLockEndsTheServerAndItsLease() throws IOException {
+    lock.renewals.add(() -> {});
+    LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    assertThat(lease.valid()).isTrue();
+    lock.lost.forEach(Runnable::run);
+    assertThat(lease.valid()).isFalse();
+    assertThat(aborts).singleElement().asString().contains("servers/one");
+  }
+
+  @Test
+  void aClosedKeeperEndsNobody() throws IOException {
+    lock.renewals.add(() -> {});
+    LeaseKeeper keeper = LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    keeper.close();
+    runtime.work();
+    lock.lost.forEach(Runnable::run);
+    assertThat(aborts).isEmpty();
+  }
+}

@@ -1,0 +1,153 @@
+package io.stele.tabletserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.config.Keys;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.TableSchema;
+import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.FaultInjector;
+import io.stele.sim.Operation;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class MaintenanceTest {
+  private static final TableSchema SCHEMA = TableSchema.of("t", "f");
+
+  private final TestServer.World world = new TestServer.World();
+  private final Configuration conf = new Configuration(false);
+
+  private TestServer server() throws IOException {
+    return new TestServer(world, SystemRuntime.INSTANCE, conf);
+  }
+
+  private static Maintenance maintenance(TestServer server) {
+    return new Maintenance(server.context, server.lifecycle, server.loader, server.config);
+  }
+
+  @Test
+  void aLargeMemtableIsWrittenOutOnce() throws Exception {
+    conf.set(Keys.MEMTABLE_BYTES.name(), "1m");
+    try (TestServer server = server()) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      Maintenance maintenance = maintenance(server);
+      TestServer.put(hosted, "small", "value");
+      maintenance.round();
+      assertThat(server.minor.size()).isZero();
+      TestServer.put(hosted, "large", "x".repeat(2 << 20));
+      maintenance.round();
+      maintenance.round();
+      assertThat(server.minor.size()).isEqualTo(1);
+      server.work();
+      assertThat(hosted.tablet().statistics().files()).isEqualTo(1);
+      assertThat(hosted.minor().free()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aTabletAboveItsSplitSizeIsSplitByTheThreadsOfSplits() throws Exception {
+    try (TestServer server = server()) {
+      HostedTablet hosted = server.takeNew(SCHEMA.withSplitBytes(1 << 20));
+      Random random = new Random(1);
+      for (int i = 0; i < 20; i++) {
+        byte[] bytes = new byte[100_000];
+        random.nextBytes(bytes);
+        TestServer.put(
+            hosted, "row" + (char) ('a' + i), new String(bytes, StandardCharsets.ISO_8859_1));
+      }
+      hosted.tablet().minorCompact();
+      server.lifecycle.drain(true);
+      maintenance(server).round();
+      assertThat(server.splits.size()).as("a server that drains splits nothing").isZero();
+      server.lifecycle.drain(false);
+      maintenance(server).round();
+      assertThat(server.splits.size()).isEqualTo(1);
+      server.work();
+      assertThat(server.context.tablets().count()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void workThatFailsRestsAWhileAndIsThenTriedAgain() throws Exception {
+    conf.set(Keys.MEMTABLE_BYTES.name(), "1m");
+    AtomicLong skipped = new AtomicLong();
+    ProcessRuntime runtime =
+        new ForwardingRuntime() {
+          @Override
+          public long nanoTime() {
+            return super.nanoTime() + skipped.get();
+          }
+        };
+    try (TestServer server = new TestServer(world, runtime, conf)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      TestServer.put(hosted, "large", "x".repeat(2 << 20));
+      Maintenance maintenance = maintenance(server);
+      world.disk.inject(
+          FaultInjector.always(
+              Operation.CREATE,
+              path -> path.getName().endsWith(".sst"),
+              new FaultInjector.Effect.Fail()));
+      maintenance.round();
+      server.work();
+      world.disk.heal();
+      maintenance.round();
+      assertThat(server.minor.size()).isZero();
+      skipped.set(Duration.ofMinutes(1).toNanos());
+      maintenance.round();
+      assertThat(server.minor.size()).isEqualTo(1);
+      server.work();
+      assertThat(hosted.tablet().statistics().files()).isEqualTo(1);
+      assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  @Test
+  void whatWasReplayedIsWrittenOutSoThatTheLogsCanGo() throws Exception {
+    TestServer first = server();
+    HostedTablet hosted = first.takeNew(SCHEMA);
+    TestServer.put(hosted, "row", "value");
+    TabletRecord loaded = first.stored(hosted.id());
+    first.dieAndBeFenced();
+    try (TestServer second = server()) {
+      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      maintenance(second).round();
+      second.work();
+      assertThat(second.stored(again.id()).logs()).containsExactly(second.context.id());
+    }
+  }
+
+  @Test
+  void roundsGoOnUntilTheServerEndsAndEndItWhereTheyFail() throws Exception {
+    try (TestServer server = server()) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      TestServer.put(hosted, "row", "value");
+      AtomicLong asked = new AtomicLong();
+      TabletLifecycle failing =
+          new TabletLifecycle(server.context, server.loader, server.splitter) {
+            @Override
+            boolean isDraining() {
+              if (asked.incrementAndGet() == 3) {
+                throw new IllegalStateException("a fault");
+              }
+              return false;
+            }
+          };
+      Maintenance maintenance =
+          new Maintenance(server.context, failing, server.loader, server.config);
+      assertThatThrownBy(() -> maintenance.run(Duration.ofMillis(1))).hasMessage("a fault");
+      assertThat(server.aborts).singleElement().asString().contains("a fault");
+      maintenance.run(Duration.ofMillis(1)); // It is over: no more rounds.
+      assertThat(asked).hasValue(3);
+    }
+  }
+}

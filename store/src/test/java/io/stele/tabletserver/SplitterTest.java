@@ -1,0 +1,145 @@
+package io.stele.tabletserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.sim.FaultInjector;
+import io.stele.sim.Operation;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class SplitterTest {
+  private static final int ROWS = 100;
+
+  private final TestServer.World world = new TestServer.World();
+
+  private static String randomText(Random random) {
+    byte[] bytes = new byte[3000];
+    random.nextBytes(bytes);
+    return new String(bytes, StandardCharsets.ISO_8859_1);
+  }
+
+  private HostedTablet filled(TestServer server) throws Exception {
+    HostedTablet hosted = server.takeNew(TableSchema.of("t", "f"));
+    Random random = new Random(1);
+    for (int i = 0; i < ROWS; i++) {
+      TestServer.put(hosted, String.format("row%03d", i), randomText(random));
+    }
+    hosted.tablet().minorCompact();
+    return hosted;
+  }
+
+  @Test
+  void theHalvesAreServedInTheParentsPlaceAndTileIt() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet parent = filled(server);
+      TestServer.put(parent, "in the memtable", "value");
+      server.splitter.split(parent);
+      List<HostedTablet> halves = new ArrayList<>(server.context.tablets().all());
+      assertThat(halves).hasSize(2).doesNotContain(parent);
+      assertThat(TestServer.rows(halves.get(0)) + TestServer.rows(halves.get(1)))
+          .isEqualTo(ROWS + 1);
+      List<TabletRecord> records = server.records().readAll(parent.id().table());
+      assertThat(TabletRecords.tile(records)).isTrue();
+      assertThat(records)
+          .hasSize(2)
+          .allMatch(record -> record.assignment().state() == Assignment.State.LOADED)
+          .allMatch(record -> record.assignment().epoch() == parent.tablet().epoch() + 1);
+      for (HostedTablet half : halves) {
+        TestServer.put(half, half.tablet().extent().start() + "a", "value");
+      }
+    }
+  }
+
+  @Test
+  void aSplitWhoseCompactionFailsLeavesTheTabletWhole() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet parent = filled(server);
+      TestServer.put(parent, "more", "value");
+      world.disk.inject(
+          FaultInjector.always(
+              Operation.CREATE,
+              path -> path.getName().endsWith(".sst"),
+              new FaultInjector.Effect.Fail()));
+      assertThatThrownBy(() -> server.splitter.split(parent)).isInstanceOf(IOException.class);
+      world.disk.heal();
+      TestServer.put(parent, "more2", "value");
+      assertThat(TestServer.rows(parent)).isEqualTo(ROWS + 2);
+      server.splitter.split(parent);
+      assertThat(server.context.tablets().count()).isEqualTo(2);
+      assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  @Test
+  void aSplitThatCertainlyWasNotWrittenIsWrittenAgain() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet parent = filled(server);
+      world.metadata.before(
+          update -> {
+            world.metadata.before(other -> {});
+            throw new IOException("METADATA is away");
+          });
+      server.splitter.split(parent);
+      assertThat(server.context.tablets().count()).isEqualTo(2);
+      assertThat(TabletRecords.tile(server.records().readAll(parent.id().table()))).isTrue();
+    }
+  }
+
+  @Test
+  void aSplitOfUnknownOutcomeEndsTheServer() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet parent = filled(server);
+      world.metadata.after(
+          update -> {
+            throw SteleException.outcomeUnknown("no answer", new IOException());
+          });
+      assertThatThrownBy(() -> server.splitter.split(parent)).isInstanceOf(SteleException.class);
+      assertThat(server.aborts).hasSize(1);
+    }
+  }
+
+  @Test
+  void halvesThatCannotBeOpenedEndTheServer() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet parent = filled(server);
+      world.metadata.after(
+          update ->
+              world.disk.inject(
+                  FaultInjector.always(
+                      Operation.OPEN,
+                      path -> path.getName().endsWith(".sst"),
+                      new FaultInjector.Effect.Fail())));
+      assertThatThrownBy(() -> server.splitter.split(parent)).isInstanceOf(IOException.class);
+      world.disk.heal();
+      assertThat(server.aborts).singleElement().asString().contains("cannot be opened");
+    }
+  }
+
+  @Test
+  void aTabletOfOneRowIsNotTriedAgainUntilItsFilesChange() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(TableSchema.of("t", "f"));
+      TestServer.put(hosted, "row", "value");
+      hosted.tablet().minorCompact();
+      assertThat(hosted.maySplit()).isTrue();
+      server.splitter.split(hosted);
+      assertThat(server.context.tablets().all()).containsExactly(hosted);
+      assertThat(hosted.maySplit()).isFalse();
+      TestServer.put(hosted, "row2", "value");
+      hosted.tablet().minorCompact();
+      assertThat(hosted.maySplit()).isTrue();
+    }
+  }
+}

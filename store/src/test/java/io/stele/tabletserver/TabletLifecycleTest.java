@@ -1,0 +1,150 @@
+package io.stele.tabletserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.TableSchema;
+import io.stele.sim.FaultInjector;
+import io.stele.sim.Operation;
+import io.stele.wire.control.ControlProtos.CompactionKindProto;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class TabletLifecycleTest {
+  private static final TableSchema SCHEMA = TableSchema.of("t", "f");
+
+  private final TestServer.World world = new TestServer.World();
+
+  @Test
+  void whatIsAskedForTwiceIsDoneOnce() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      TabletRecord assigned =
+          server.records().assign(server.createTable(SCHEMA), server.context.id());
+      long epoch = assigned.assignment().epoch();
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
+      assertThat(server.loaders.size()).isEqualTo(1);
+      server.work();
+      assertThat(server.context.tablets().count()).isEqualTo(1);
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
+      server.work();
+      assertThat(server.context.tablets().count()).isEqualTo(1);
+      assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  @Test
+  void anUnloadedTabletHasAllInFilesAndNamesNoLogOfItsServer() throws Exception {
+    try (TestServer first = new TestServer(world);
+        TestServer second = new TestServer(world)) {
+      HostedTablet hosted = first.takeNew(SCHEMA);
+      TestServer.put(hosted, "row", "value");
+      first.lifecycle.unload(hosted.id(), hosted.tablet().epoch(), false);
+      first.work();
+      assertThat(first.context.tablets().count()).isZero();
+      TabletRecord free = first.stored(hosted.id());
+      assertThat(free.assignment().state()).isEqualTo(Assignment.State.NONE);
+      HostedTablet moved = second.take(free);
+      assertThat(TestServer.rows(moved)).isEqualTo(1);
+      assertThat(moved.tablet().replayedRecords()).isZero();
+    }
+  }
+
+  @Test
+  void aStaleEpochUnloadsNothing() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      server.lifecycle.unload(hosted.id(), hosted.tablet().epoch() - 1, false);
+      server.work();
+      assertThat(server.context.tablets().has(hosted)).isTrue();
+    }
+  }
+
+  @Test
+  void aDiscardedTabletWritesNothing() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      TestServer.put(hosted, "row", "value");
+      server.lifecycle.unload(hosted.id(), hosted.tablet().epoch(), true);
+      server.work();
+      TabletRecord free = server.stored(hosted.id());
+      assertThat(free.assignment().state()).isEqualTo(Assignment.State.NONE);
+      assertThat(free.files()).isEmpty();
+      assertThat(server.context.resources().of(hosted.id()).log().oldestNeeded()).isEmpty();
+    }
+  }
+
+  @Test
+  void aTabletWhoseUnloadingFailsIsServedAsBefore() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      TestServer.put(hosted, "row", "value");
+      world.disk.inject(
+          FaultInjector.always(
+              Operation.CREATE,
+              path -> path.getName().endsWith(".sst"),
+              new FaultInjector.Effect.Fail()));
+      assertThatThrownBy(() -> server.lifecycle.unloadAll()).isInstanceOf(IOException.class);
+      world.disk.heal();
+      assertThat(server.context.tablets().has(hosted)).isTrue();
+      TestServer.put(hosted, "row2", "value");
+      assertThat(TestServer.rows(hosted)).isEqualTo(2);
+      server.lifecycle.unloadAll();
+      assertThat(server.context.tablets().count()).isZero();
+      assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  @Test
+  void whileDrainingNoUserTabletIsLoaded() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      TabletRecord assigned =
+          server.records().assign(server.createTable(SCHEMA), server.context.id());
+      long epoch = assigned.assignment().epoch();
+      server.lifecycle.drain(true);
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
+      server.work();
+      assertThat(server.context.tablets().count()).isZero();
+      server.lifecycle.drain(false);
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
+      server.work();
+      assertThat(server.context.tablets().count()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aFailedLoadLeavesTheServerAliveAndMayBeAskedForAgain() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      TabletRecord free = server.createTable(SCHEMA);
+      TabletRecord assigned = server.records().assign(free, server.context.id());
+      long epoch = assigned.assignment().epoch();
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch + 1);
+      server.work();
+      assertThat(server.context.tablets().count()).isZero();
+      assertThat(server.aborts).isEmpty();
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
+      server.work();
+      assertThat(server.context.tablets().count()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void compactingATableCompactsEachOfItsTablets() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      for (int i = 0; i < 3; i++) {
+        TestServer.put(hosted, "row" + i, "value");
+        hosted.tablet().minorCompact();
+      }
+      TestServer.put(hosted, "row", "value");
+      server.lifecycle.compact(hosted.id().table(), CompactionKindProto.MAJOR);
+      assertThat(hosted.tablet().statistics().files()).isEqualTo(1);
+      assertThat(hosted.tablet().statistics().memtableBytes()).isZero();
+      assertThat(hosted.rewrites().free()).isEqualTo(HostedTablet.REWRITES_MAX);
+    }
+  }
+}

@@ -1,0 +1,126 @@
+package io.stele.tabletserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ColumnFamily;
+import io.stele.model.CorruptionException;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class TabletLoaderTest {
+  private static final TableSchema SCHEMA = TableSchema.of("t", "f");
+
+  private final TestServer.World world = new TestServer.World();
+
+  @Test
+  void aTabletIsServedWhenItsRecordSaysLoaded() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      assertThat(server.stored(hosted.id()).assignment().state())
+          .isEqualTo(Assignment.State.LOADED);
+      assertThat(server.context.tablets().has(hosted)).isTrue();
+    }
+  }
+
+  @Test
+  void whatADeadServerLoggedIsReplayed() throws Exception {
+    TestServer first = new TestServer(world);
+    HostedTablet hosted = first.takeNew(SCHEMA);
+    TestServer.put(hosted, "in a file", "1");
+    hosted.tablet().minorCompact();
+    TestServer.put(hosted, "in the log", "2");
+    TabletRecord loaded = first.stored(hosted.id());
+    first.dieAndBeFenced();
+
+    try (TestServer second = new TestServer(world)) {
+      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      assertThat(TestServer.rows(again)).isEqualTo(2);
+      assertThat(again.tablet().replayedRecords()).isEqualTo(1);
+      assertThat(second.loader.hasReplayToCover(again)).isTrue();
+      second.loader.coverReplay(again);
+      assertThat(second.loader.hasReplayToCover(again)).isFalse();
+      assertThat(second.stored(again.id()).logs()).containsExactly(second.context.id());
+    }
+  }
+
+  @Test
+  void aLogThatTheRecordNamesAndThatIsGoneFailsTheLoad() throws Exception {
+    TestServer first = new TestServer(world);
+    TabletRecord loaded = first.stored(first.takeNew(SCHEMA).id());
+    first.dieAndBeFenced();
+    try (TestServer second = new TestServer(world)) {
+      second.fs.delete(second.layout.recovery(first.context.id()), true);
+      TabletRecord free = second.records().release(loaded, "its server died");
+      assertThatThrownBy(() -> second.take(free)).isInstanceOf(CorruptionException.class);
+      assertThat(second.context.tablets().count()).isZero();
+      assertThat(second.stored(loaded.id()).assignment().state())
+          .isEqualTo(Assignment.State.ASSIGNED);
+    }
+  }
+
+  @Test
+  void onlyTheServerAndTheEpochOfTheAssignmentLoad() throws Exception {
+    try (TestServer server = new TestServer(world);
+        TestServer other = new TestServer(world)) {
+      TabletRecord assigned =
+          server.records().assign(server.createTable(SCHEMA), server.context.id());
+      long epoch = assigned.assignment().epoch();
+      for (TestServer.Attempt wrong :
+          List.<TestServer.Attempt>of(
+              () -> other.loader.load(assigned.id(), assigned.row(), epoch),
+              () -> server.loader.load(assigned.id(), assigned.row(), epoch + 1))) {
+        assertThatThrownBy(wrong::make)
+            .isInstanceOfSatisfying(
+                SteleException.class,
+                e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+      }
+      server.loader.load(assigned.id(), assigned.row(), epoch);
+      assertThatThrownBy(() -> server.loader.load(assigned.id(), assigned.row(), epoch))
+          .isInstanceOf(SteleException.class);
+    }
+  }
+
+  @Test
+  void aServerThatCannotTellWhetherItsTabletIsLoadedEnds() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      TabletRecord free = server.createTable(SCHEMA);
+      TabletRecord assigned = server.records().assign(free, server.context.id());
+      world.metadata.after(
+          update -> {
+            throw SteleException.outcomeUnknown("no answer", new IOException());
+          });
+      assertThatThrownBy(
+              () ->
+                  server.loader.load(assigned.id(), assigned.row(), assigned.assignment().epoch()))
+          .isInstanceOf(SteleException.class);
+      assertThat(server.aborts).hasSize(1);
+    }
+  }
+
+  @Test
+  void aSchemaThatCameWhileTheTabletWasBeingLoadedIsInForce() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      TabletRecord free = server.createTable(SCHEMA);
+      TableSchema wider = TableSchema.of("t", List.of(ColumnFamily.of("f"), ColumnFamily.of("g")));
+      TabletRecord assigned = server.records().assign(free, server.context.id());
+      world.metadata.before(
+          update -> {
+            world.metadata.before(other -> {});
+            StoredTable altered = server.schemas.alter(server.schemas.require("t"), wider);
+            server.context.tablets().alter(altered);
+          });
+      server.loader.load(assigned.id(), assigned.row(), assigned.assignment().epoch());
+      HostedTablet hosted = server.context.tablets().find(assigned.id()).orElseThrow();
+      assertThat(hosted.tablet().schema().families()).hasSize(2);
+    }
+  }
+}

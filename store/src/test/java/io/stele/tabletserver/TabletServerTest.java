@@ -1,0 +1,113 @@
+package io.stele.tabletserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.client.Table;
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.metadata.ServerInfo;
+import io.stele.model.Mutation;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.CrashableDisk;
+import io.stele.sim.FaultInjector;
+import io.stele.sim.MemoryLockStore;
+import io.stele.sim.MiniStele;
+import io.stele.sim.Operation;
+import io.stele.sim.Site;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.Transport;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class TabletServerTest {
+  private final CrashableDisk disk = new CrashableDisk();
+  private final MemoryLockStore lockStore = new MemoryLockStore();
+  private final Site site = Site.inMemory(disk, lockStore);
+  private final Configuration conf = MiniStele.quick(new Configuration(false));
+
+  @Test
+  void aDrainThatFailsLeavesTheServerServingAndOpenForTablets() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf, site, 0, 1)) {
+      TabletServer server = cluster.startServer();
+      cluster.awaitServed(TableId.METADATA);
+      cluster.client().admin().createTable(TableSchema.of("t", "f"));
+      Table table = cluster.client().table("t");
+      table.mutate(Mutation.of("row").put("f", "q", "value"));
+      disk.inject(
+          FaultInjector.always(
+              Operation.CREATE,
+              path -> path.getName().endsWith(".sst"),
+              new FaultInjector.Effect.Fail()));
+      assertThatThrownBy(server::drain).isInstanceOf(IOException.class);
+      disk.heal();
+
+      assertThat(server.isOver()).isFalse();
+      ServerInfo info = ServerInfo.all(cluster.locks()).get(server.id());
+      assertThat(info.draining()).isFalse();
+      assertThat(table.readRow("row")).isPresent();
+      table.mutate(Mutation.of("row2").put("f", "q", "value"));
+      cluster.client().admin().createTable(TableSchema.of("u", "f"));
+      cluster.client().table("u").mutate(Mutation.of("row").put("f", "q", "value"));
+
+      server.drain();
+      assertThat(server.isOver()).isTrue();
+      assertThat(server.tablets().count()).isZero();
+    }
+  }
+
+  @Test
+  void aServerThatWasFencedBeforeItHadItsLockDoesNotStart() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf, site, 1, 1);
+        Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
+        LockService locks = lockStore.connect()) {
+      FileSystem fs = disk.mount();
+      List<String> aborts = new ArrayList<>();
+      LockService fencing =
+          (LockService)
+              Proxy.newProxyInstance(
+                  LockService.class.getClassLoader(),
+                  new Class<?>[] {LockService.class},
+                  (proxy, method, arguments) -> {
+                    if (method.getName().equals("tryLock")) {
+                      String name = ((String) arguments[0]).substring(LockPaths.SERVERS.length());
+                      fs.rename(new Path("/stele/logs" + name), new Path("/stele/recovery" + name));
+                    }
+                    try {
+                      return method.invoke(locks, arguments);
+                    } catch (InvocationTargetException e) {
+                      throw e.getCause();
+                    }
+                  });
+      List<ServerId> before = cluster.servers();
+      fs.mkdirs(new Path("/stele/recovery"));
+      assertThatThrownBy(
+              () ->
+                  TabletServer.start(
+                      new TabletServer.Environment(
+                          conf,
+                          SystemRuntime.INSTANCE,
+                          fs,
+                          fencing,
+                          transport,
+                          Optional.empty(),
+                          aborts::add)))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("for dead");
+      assertThat(cluster.servers()).isEqualTo(before);
+    }
+  }
+}

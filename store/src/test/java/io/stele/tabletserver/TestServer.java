@@ -1,0 +1,211 @@
+package io.stele.tabletserver;
+
+import io.stele.config.Keys;
+import io.stele.config.TabletServerConfig;
+import io.stele.lock.LockService;
+import io.stele.log.LogDirectory;
+import io.stele.log.LogFence;
+import io.stele.metadata.Layout;
+import io.stele.metadata.MemoryRecords;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Mutation;
+import io.stele.model.RowQuery;
+import io.stele.model.ServerId;
+import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.WorkerPool;
+import io.stele.sim.CrashableDisk;
+import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.MemoryLockStore;
+import io.stele.sstable.CaffeineBlockCache;
+import io.stele.tablet.OperationRequest;
+import io.stele.tablet.ReadRequest;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * The parts of one tablet server, without its network and lock: real tablets and logs on a disk in
+ * memory, and records in memory. What pools are given to do waits until the test has them {@link
+ * #work}.
+ */
+final class TestServer implements AutoCloseable {
+  /** What servers have in common: disk, lock service and METADATA. */
+  static final class World {
+    final CrashableDisk disk = new CrashableDisk();
+    final MemoryLockStore lockStore = new MemoryLockStore();
+    final MemoryRecords metadata = new MemoryRecords(SystemRuntime.INSTANCE, lockStore.connect());
+    private int servers;
+  }
+
+  /** Something that may fail. */
+  interface Attempt {
+    void make() throws IOException;
+  }
+
+  /** Takes what its owner is to do, for the test to have it done. */
+  static final class HeldWork implements WorkerPool {
+    private final List<Runnable> held = new ArrayList<>();
+
+    @Override
+    public synchronized void execute(Runnable work) {
+      held.add(work);
+    }
+
+    /** How much there is to do. */
+    synchronized int size() {
+      return held.size();
+    }
+
+    /** Does it, on the calling thread. */
+    void work() {
+      List<Runnable> now;
+      synchronized (this) {
+        now = List.copyOf(held);
+        held.clear();
+      }
+      now.forEach(Runnable::run);
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  final World world;
+  final CrashableFileSystem fs;
+  final LockService locks;
+  final List<String> aborts = new ArrayList<>();
+  final HeldWork handlers = new HeldWork();
+  final HeldWork loaders = new HeldWork();
+  final HeldWork minor = new HeldWork();
+  final HeldWork rewrites = new HeldWork();
+  final HeldWork splits = new HeldWork();
+  final TabletServerConfig config;
+  final Layout layout;
+  final Schemas schemas;
+  final ServerContext context;
+  final TabletLoader loader;
+  final Splitter splitter;
+  final TabletLifecycle lifecycle;
+
+  TestServer(World world) throws IOException {
+    this(world, SystemRuntime.INSTANCE, new Configuration(false));
+  }
+
+  TestServer(World world, ProcessRuntime runtime, Configuration conf) throws IOException {
+    this.world = world;
+    this.fs = world.disk.mount();
+    this.locks = world.lockStore.connect();
+    conf.set(Keys.ROOT_DIR.name(), "/stele");
+    conf.set(Keys.CACHE_BYTES.name(), "4m");
+    this.config = TabletServerConfig.of(conf);
+    this.layout = Layout.openOrCreate(runtime, fs, new Path("/stele"));
+    this.schemas = new Schemas(runtime, locks);
+    ServerId id = new ServerId("host", 1, ++world.servers);
+    LogDirectory.create(fs, layout.logs(id));
+    ServerLife life = new ServerLife(runtime, aborts::add);
+    ServerResources real = ServerResources.open(runtime, fs, layout.logs(id), id, config, life);
+    ServerResources resources =
+        new ServerResources(
+            holding(real.of(TabletKind.USER)), holding(real.of(TabletKind.SYSTEM)), loaders);
+    this.context =
+        new ServerContext(
+            runtime, id, life, world.metadata.records(), new HostedTablets(), resources);
+    this.loader =
+        new TabletLoader(
+            context,
+            schemas,
+            TabletStorage.of(
+                runtime,
+                fs,
+                layout,
+                new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes()),
+                config));
+    this.splitter = new Splitter(context, loader);
+    this.lifecycle = new TabletLifecycle(context, loader, splitter);
+  }
+
+  private KindResources holding(KindResources real) {
+    return new KindResources(
+        real.kind(),
+        real.log(),
+        real.memtables(),
+        new KindResources.Threads(handlers, loaders, minor, rewrites, splits));
+  }
+
+  TabletRecords records() {
+    return context.records();
+  }
+
+  /** Makes a table of one tablet, which nobody has. */
+  TabletRecord createTable(TableSchema schema) throws IOException {
+    StoredTable table = schemas.create(schema, List.of());
+    schemas.claimName(table);
+    StoredTable ready = schemas.advance(table, StoredTable.State.READY);
+    records().createTable(ready.id(), List.of());
+    return records().readAll(ready.id()).get(0);
+  }
+
+  /** Assigns a tablet that nobody has to this server, and loads it. */
+  HostedTablet take(TabletRecord record) throws IOException {
+    TabletRecord assigned = records().assign(record, context.id());
+    loader.load(assigned.id(), assigned.row(), assigned.assignment().epoch());
+    return context.tablets().find(assigned.id()).orElseThrow();
+  }
+
+  /** Makes a table of one tablet, and loads it. */
+  HostedTablet takeNew(TableSchema schema) throws IOException {
+    return take(createTable(schema));
+  }
+
+  /** The tablet's record as METADATA has it; empty where it has none any more. */
+  TabletRecord stored(TabletId tablet) throws IOException {
+    return records().readAll(tablet.table()).stream()
+        .filter(record -> record.id().equals(tablet))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** Writes one cell. */
+  static void put(HostedTablet hosted, String row, String value) throws Exception {
+    hosted
+        .tablet()
+        .apply(OperationRequest.of(Mutation.of(row).put("f", "q", value)))
+        .get(30, TimeUnit.SECONDS);
+  }
+
+  /** How many rows a tablet has. */
+  static int rows(HostedTablet hosted) throws IOException {
+    return hosted.tablet().read(ReadRequest.of(RowQuery.ALL)).rows().size();
+  }
+
+  /** Does what is to be done in the background, and what comes of it. */
+  void work() {
+    while (loaders.size() + minor.size() + rewrites.size() + splits.size() > 0) {
+      List.of(loaders, minor, rewrites, splits).forEach(HeldWork::work);
+    }
+  }
+
+  /** Dies, and is fenced: its log is readable. */
+  void dieAndBeFenced() throws IOException {
+    close();
+    new LogFence(SystemRuntime.INSTANCE, world.disk.mount())
+        .fence(layout.logs(context.id()), layout.recovery(context.id()));
+  }
+
+  @Override
+  public void close() {
+    context.life().end("the test is over");
+    context.tablets().all().forEach(hosted -> hosted.tablet().close());
+    context.resources().closeLogs();
+  }
+}
