@@ -25,6 +25,7 @@ class RoomsTest {
           "runtime",
           "web",
           "format",
+          "record",
           "sstable",
           "log",
           "memtable",
@@ -58,6 +59,17 @@ class RoomsTest {
             .check(store);
       }
     }
+  }
+
+  @Test
+  void theClientDoesNotStandOnTheEngine() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(in("lock"), in("wire"), in("metadata"), in("client"))
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(in("sstable"), in("log"), in("memtable"), in("tablet"))
+        .check(store);
   }
 
   @Test

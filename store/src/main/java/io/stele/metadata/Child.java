@@ -1,7 +1,7 @@
 package io.stele.metadata;
 
 import io.stele.model.TabletId;
-import io.stele.tablet.FileRef;
+import io.stele.record.FileRef;
 import java.util.List;
 
 /**

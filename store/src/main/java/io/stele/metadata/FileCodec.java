@@ -4,7 +4,7 @@ import io.stele.metadata.avro.FileValue;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
-import io.stele.tablet.FileRef;
+import io.stele.record.FileRef;
 import java.util.List;
 import java.util.TreeSet;
 

@@ -16,7 +16,7 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
-import io.stele.tablet.FileRef;
+import io.stele.record.FileRef;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

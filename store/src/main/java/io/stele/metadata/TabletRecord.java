@@ -4,7 +4,7 @@ import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TabletId;
-import io.stele.tablet.FileRef;
+import io.stele.record.FileRef;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

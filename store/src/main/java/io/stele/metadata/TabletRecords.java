@@ -13,8 +13,9 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.model.TimeRange;
+import io.stele.record.FileRef;
+import io.stele.record.ManifestEdit;
 import io.stele.runtime.ProcessRuntime;
-import io.stele.tablet.FileRef;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -178,11 +179,11 @@ public final class TabletRecords {
   }
 
   /** Writes down what a compaction changed. */
-  public TabletRecord edit(TabletRecord record, TabletEdit edit) throws IOException {
+  public TabletRecord edit(TabletRecord record, ManifestEdit edit) throws IOException {
     Map<String, FileRef> files = new LinkedHashMap<>();
     record.files().forEach(file -> files.put(file.path(), file));
     Map<String, Long> dropped = new TreeMap<>(record.dropped());
-    Mutation.Builder row = change(record, edit.what(), record.assignment());
+    Mutation.Builder row = change(record, edit.reason(), record.assignment());
     long now = runtime.wallClock().millis();
     for (String path : edit.removed()) {
       if (files.remove(path) == null) {
@@ -196,15 +197,16 @@ public final class TabletRecords {
       RecordCodec.putFile(row, file);
       files.put(file.path(), file);
     }
-    edit.redo().ifPresent(redo -> RecordCodec.putRedo(row, redo));
+    Redo redo = new Redo(edit.redoPoint(), edit.highestTimestamp());
+    RecordCodec.putRedo(row, redo);
     Set<ServerId> logs = new TreeSet<>(record.logs());
-    if (edit.dropOtherLogs()) {
+    if (edit.coversReplay()) {
       logs.removeIf(server -> !record.assignment().isTo(server));
       record.logs().stream()
           .filter(server -> !logs.contains(server))
           .forEach(server -> deleteLog(row, server));
     }
-    apply(edit.what(), record, row);
+    apply(edit.reason(), record, row);
     return new TabletRecord(
         record.id(),
         record.extent(),
@@ -213,7 +215,7 @@ public final class TabletRecords {
         record.state(),
         List.copyOf(files.values()),
         logs,
-        edit.redo().orElse(record.redo()),
+        redo,
         dropped,
         Optional.empty());
   }

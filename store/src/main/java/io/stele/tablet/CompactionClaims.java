@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import io.stele.record.FileRef;
 import io.stele.runtime.Futures;
 import java.io.IOException;
 import java.util.ArrayList;

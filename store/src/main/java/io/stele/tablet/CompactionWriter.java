@@ -4,6 +4,7 @@ import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.record.FileRef;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.stele.tablet;
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import io.stele.record.ManifestEdit;
 import io.stele.runtime.Futures;
 import io.stele.sstable.ReadOptions;
 import java.io.IOException;

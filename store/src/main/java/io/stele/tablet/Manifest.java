@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import io.stele.record.ManifestEdit;
 import java.io.IOException;
 
 /**

@@ -7,6 +7,7 @@ import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.FileRef;
 import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;

@@ -6,6 +6,7 @@ import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
+import io.stele.record.FileRef;
 import io.stele.sstable.FileCaching;
 import io.stele.sstable.ReadOptions;
 import io.stele.sstable.SSTable;

@@ -3,6 +3,7 @@ package io.stele.tablet;
 import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.FileRef;
 import java.util.List;
 
 /**

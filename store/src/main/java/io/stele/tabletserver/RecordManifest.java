@@ -1,14 +1,11 @@
 package io.stele.tabletserver;
 
-import io.stele.metadata.Redo;
-import io.stele.metadata.TabletEdit;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.record.ManifestEdit;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Manifest;
-import io.stele.tablet.ManifestEdit;
 import java.io.IOException;
-import java.util.Optional;
 import java.util.concurrent.locks.Lock;
 
 /**
@@ -41,16 +38,7 @@ final class RecordManifest implements Manifest {
 
   @Override
   public void commit(ManifestEdit edit) throws IOException {
-    change(
-        before ->
-            records.edit(
-                before,
-                new TabletEdit(
-                    edit.reason(),
-                    edit.added(),
-                    edit.removed(),
-                    Optional.of(new Redo(edit.redoPoint(), edit.highestTimestamp())),
-                    edit.coversReplay())));
+    change(before -> records.edit(before, edit));
   }
 
   /** One conditional write of the record. */

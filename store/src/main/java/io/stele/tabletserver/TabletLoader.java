@@ -6,7 +6,6 @@ import io.stele.log.RecordSource;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
-import io.stele.metadata.TabletEdit;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
@@ -15,6 +14,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.record.ManifestEdit;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.Tablet;
 import io.stele.tablet.TabletEnvironment;
@@ -115,11 +115,12 @@ final class TabletLoader {
                       .records()
                       .edit(
                           before,
-                          new TabletEdit(
+                          new ManifestEdit(
                               "logs not needed",
                               List.of(),
                               List.of(),
-                              Optional.of(before.redo()),
+                              before.redo().sequence(),
+                              before.redo().highestTimestamp(),
                               true)));
     }
   }

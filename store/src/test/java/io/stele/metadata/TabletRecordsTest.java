@@ -9,10 +9,11 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.record.FileRef;
+import io.stele.record.ManifestEdit;
 import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
-import io.stele.tablet.FileRef;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
@@ -55,8 +56,7 @@ class TabletRecordsTest {
     assertThat(only()).isEqualTo(assigned);
     TabletRecord loaded = records.loaded(assigned);
     assertThat(only()).isEqualTo(loaded);
-    TabletRecord edited =
-        records.edit(loaded, TabletEdit.minor(List.of(file("a")), new Redo(7, 70), false));
+    TabletRecord edited = records.edit(loaded, minor(file("a"), new Redo(7, 70), false));
     assertThat(only()).isEqualTo(edited);
     TabletRecord released = records.release(edited, "unloaded");
     assertThat(only()).isEqualTo(released);
@@ -83,8 +83,7 @@ class TabletRecordsTest {
     TabletRecord now = only();
     assertThatThrownBy(() -> records.release(first, "late"))
         .isInstanceOf(RecordChangedException.class);
-    assertThatThrownBy(
-            () -> records.edit(first, TabletEdit.minor(List.of(file("a")), Redo.START, true)))
+    assertThatThrownBy(() -> records.edit(first, minor(file("a"), Redo.START, true)))
         .isInstanceOf(RecordChangedException.class);
     assertThatThrownBy(() -> split(first, "m", 1)).isInstanceOf(RecordChangedException.class);
     assertThat(only()).isEqualTo(now);
@@ -94,8 +93,7 @@ class TabletRecordsTest {
   void aMinorCompactionThatCoversTheReplayDropsTheLogsOfEarlierServers() throws IOException {
     TabletRecord first = records.loaded(records.assign(only(), ONE));
     TabletRecord second = records.loaded(records.assign(records.release(first, "fenced"), TWO));
-    TabletRecord compacted =
-        records.edit(second, TabletEdit.minor(List.of(file("a")), new Redo(9, 90), true));
+    TabletRecord compacted = records.edit(second, minor(file("a"), new Redo(9, 90), true));
     assertThat(compacted.logs()).containsExactly(TWO);
     assertThat(only()).isEqualTo(compacted);
   }
@@ -103,11 +101,11 @@ class TabletRecordsTest {
   @Test
   void filesThatACompactionReplacesAreRecordedAsDroppedUntilForgotten() throws IOException {
     TabletRecord loaded = records.loaded(records.assign(only(), ONE));
-    TabletRecord one =
-        records.edit(loaded, TabletEdit.minor(List.of(file("a")), new Redo(1, 1), false));
+    TabletRecord one = records.edit(loaded, minor(file("a"), new Redo(1, 1), false));
     TabletRecord two =
         records.edit(
-            one, TabletEdit.replace("merging compaction", List.of(file("b")), List.of("a")));
+            one,
+            new ManifestEdit("merging compaction", List.of(file("b")), List.of("a"), 1, 1, false));
     assertThat(two.files()).extracting(FileRef::path).containsExactly("b");
     assertThat(two.dropped()).containsEntry("a", 5000L);
     assertThat(only()).isEqualTo(two);
@@ -118,7 +116,7 @@ class TabletRecordsTest {
   @Test
   void aSplitGivesTwoLoadedTabletsThatCoverTheParentsRows() throws IOException {
     TabletRecord parent = records.loaded(records.assign(only(), ONE));
-    parent = records.edit(parent, TabletEdit.minor(List.of(file("a")), new Redo(4, 40), false));
+    parent = records.edit(parent, minor(file("a"), new Redo(4, 40), false));
     SplitResult split = split(parent, "m", 1);
     assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
     assertThat(split.lower().extent()).isEqualTo(RowRange.of("", "m"));
@@ -147,8 +145,7 @@ class TabletRecordsTest {
     assertThat(records.find(TABLE, Bytes.of("c")).orElseThrow().id()).isEqualTo(split.lower().id());
     TabletRecord lower = records.read(TABLE, split.lower().row()).orElseThrow();
     assertThat(lower.tentative()).contains(mark);
-    TabletRecord edited =
-        records.edit(lower, TabletEdit.minor(List.of(file("b")), new Redo(1, 1), false));
+    TabletRecord edited = records.edit(lower, minor(file("b"), new Redo(1, 1), false));
     assertThat(edited.tentative()).isEmpty();
     assertThat(records.readAll(TABLE).get(0)).isEqualTo(edited);
   }
@@ -289,5 +286,15 @@ class TabletRecordsTest {
 
   private static FileRef file(String path) {
     return new FileRef(path, 100, RowRange.ALL, 1, 2, new TreeSet<>(List.of("f")), 7);
+  }
+
+  private static ManifestEdit minor(FileRef added, Redo redo, boolean coversReplay) {
+    return new ManifestEdit(
+        "minor compaction",
+        List.of(added),
+        List.of(),
+        redo.sequence(),
+        redo.highestTimestamp(),
+        coversReplay);
   }
 }

@@ -11,6 +11,7 @@ import io.stele.model.LocalityGroup;
 import io.stele.model.OperationId;
 import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;

@@ -9,6 +9,7 @@ import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;

@@ -17,6 +17,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.FileRef;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -14,6 +14,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.record.ManifestEdit;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;

@@ -21,6 +21,7 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TimeRange;
+import io.stele.record.FileRef;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;

@@ -2,6 +2,8 @@ package io.stele.tablet;
 
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
+import io.stele.record.ManifestEdit;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;

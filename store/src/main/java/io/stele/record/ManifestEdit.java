@@ -1,4 +1,4 @@
-package io.stele.tablet;
+package io.stele.record;
 
 import java.util.List;
 

@@ -1,4 +1,4 @@
-package io.stele.tablet;
+package io.stele.record;
 
 import io.stele.model.RowRange;
 import java.util.Collections;
@@ -57,7 +57,7 @@ public record FileRef(
   }
 
   /** Whether both hold what some operation did to some family: no two files of a tablet do. */
-  boolean overlaps(FileRef other) {
+  public boolean overlaps(FileRef other) {
     return minSequence <= other.maxSequence
         && other.minSequence <= maxSequence
         && !Collections.disjoint(families, other.families);
