@@ -91,6 +91,9 @@ public sealed interface Fault {
     }
   }
 
+  /** The lock service ends a session early and cannot tell its process. */
+  record LoseSession(SimulatedCluster.Kind kind, int slot, Duration length) implements Fault {}
+
   /** The lock service is away. */
   record NoEnsemble(Duration length) implements Fault {}
 
@@ -145,17 +148,16 @@ public sealed interface Fault {
       case 7 -> new Pause(kind, slot, length);
       case 8, 9 ->
           new Cut(
-              kind,
-              slot,
-              Far.values()[random.nextInt(Far.values().length)],
-              Way.values()[random.nextInt(Way.values().length)],
-              length);
+              kind, slot, far(random), Way.values()[random.nextInt(Way.values().length)], length);
       case 10 ->
           new BadNetwork(
               new SimulatedNetwork.Weather(
                   random.nextDouble() * 0.1, random.nextDouble() * 0.1, random.nextDouble() * 0.1),
               length);
-      case 11 -> new EndSession(kind, slot);
+      case 11 ->
+          random.nextBoolean()
+              ? new EndSession(kind, slot)
+              : new LoseSession(SimulatedCluster.Kind.SERVER, slot, length);
       case 12 -> random.nextBoolean() ? new NoEnsemble(length) : new LostAnswers(0.2, length);
       case 13 ->
           new WrongClock(kind, slot, Duration.ofMillis(random.nextLong(-20_000, 20_000)), length);
@@ -170,6 +172,17 @@ public sealed interface Fault {
                       random.nextInt(3) == 0 ? 0.002 : 0),
                   length);
       default -> new Drain(slot);
+    };
+  }
+
+  private static Far far(RandomGenerator random) {
+    return switch (random.nextInt(8)) {
+      case 0, 1, 2 -> Far.ENSEMBLE;
+      case 3 -> Far.HALF;
+      case 4 -> Far.FILES;
+      case 5 -> Far.MEMBERS;
+      case 6 -> Far.CLIENTS;
+      default -> Far.EVERYTHING;
     };
   }
 

@@ -61,6 +61,11 @@ final class FaultRunner {
       later(fault.length(), () -> cluster.network().setWeather(SimulatedNetwork.Weather.FAIR));
     } else if (fault instanceof Fault.EndSession end) {
       slot(end.kind(), end.slot()).session().expire();
+    } else if (fault instanceof Fault.LoseSession lose) {
+      slot(lose.kind(), lose.slot()).session().expire();
+      cut(
+          new Fault.Cut(
+              lose.kind(), lose.slot(), Fault.Far.ENSEMBLE, Fault.Way.BOTH, lose.length()));
     } else if (fault instanceof Fault.NoEnsemble) {
       cluster.ensemble().setDown(true);
       later(fault.length(), () -> cluster.ensemble().setDown(false));

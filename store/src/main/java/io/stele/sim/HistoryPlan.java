@@ -16,7 +16,7 @@ import org.apache.hadoop.conf.Configuration;
  * @param length how long clients work and faults happen
  * @param masters how many
  * @param servers how many tablet servers
- * @param clients how many clients each workload has
+ * @param clients when each client of a workload begins: one that begins late knows no locations
  * @param workloads the workloads, by name
  * @param settings {@code stele.*} keys and values
  * @param faults what goes wrong, and when
@@ -26,7 +26,7 @@ public record HistoryPlan(
     Duration length,
     int masters,
     int servers,
-    int clients,
+    List<Duration> clients,
     List<String> workloads,
     List<Setting> settings,
     List<Fault.Planned> faults) {
@@ -40,6 +40,7 @@ public record HistoryPlan(
   private static final Set<String> WITH_FROZEN_CLOCKS = Set.of("lists");
 
   public HistoryPlan {
+    clients = List.copyOf(clients);
     workloads = List.copyOf(workloads);
     settings = List.copyOf(settings);
     faults = List.copyOf(faults);
@@ -61,10 +62,23 @@ public record HistoryPlan(
         length,
         1 + random.nextInt(2),
         2 + random.nextInt(2),
-        1 + random.nextInt(3),
+        clients(random, length),
         chosen,
         settings(random),
         Fault.plan(random, length, WITH_FROZEN_CLOCKS.containsAll(chosen)));
+  }
+
+  private static List<Duration> clients(RandomGenerator random, Duration length) {
+    List<Duration> begins = new ArrayList<>(List.of(Duration.ZERO));
+    int early = random.nextInt(2);
+    int late = random.nextInt(3);
+    for (int i = 0; i < early; i++) {
+      begins.add(Duration.ZERO);
+    }
+    for (int i = 0; i < late; i++) {
+      begins.add(Duration.ofMillis(random.nextLong(length.toMillis())));
+    }
+    return begins;
   }
 
   private static List<Setting> settings(RandomGenerator random) {
@@ -104,9 +118,9 @@ public record HistoryPlan(
     return new HistoryPlan(seed, length, masters, servers, clients, others, settings, faults);
   }
 
-  /** The same with another number of clients. */
-  HistoryPlan withClients(int count) {
-    return new HistoryPlan(seed, length, masters, servers, count, workloads, settings, faults);
+  /** The same with other clients. */
+  HistoryPlan withClients(List<Duration> begins) {
+    return new HistoryPlan(seed, length, masters, servers, begins, workloads, settings, faults);
   }
 
   /** The same, ended sooner. */

@@ -157,15 +157,22 @@ public final class HistoryRun {
 
   private List<Task> startClients(SimulatedCluster cluster) {
     List<Task> workers = new ArrayList<>();
-    for (int number = 0; number < plan.clients(); number++) {
+    for (int number = 0; number < plan.clients().size(); number++) {
       SimulatedProcess process = cluster.clientProcess();
       Stele client = cluster.connect(process);
+      Duration begin = plan.clients().get(number);
       for (Map.Entry<Workload, History> one : histories.entrySet()) {
         int own = number;
         Context context = new Context(client, process, one.getValue(), simulation.split());
         workers.add(
             process.start(
-                one.getKey().name(), () -> quietly(() -> one.getKey().run(context, own))));
+                one.getKey().name(),
+                () ->
+                    quietly(
+                        () -> {
+                          process.sleep(begin);
+                          one.getKey().run(context, own);
+                        })));
       }
     }
     return workers;

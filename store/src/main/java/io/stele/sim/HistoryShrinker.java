@@ -79,8 +79,10 @@ public final class HistoryShrinker {
       fewer.remove(i);
       candidates.add(plan.withFaults(fewer));
     }
-    if (plan.clients() > 1) {
-      candidates.add(plan.withClients(plan.clients() - 1));
+    for (int i = 0; i < plan.clients().size() && plan.clients().size() > 1; i++) {
+      List<Duration> fewer = new ArrayList<>(plan.clients());
+      fewer.remove(i);
+      candidates.add(plan.withClients(fewer));
     }
     if (plan.length().compareTo(Duration.ofSeconds(2)) > 0) {
       candidates.add(plan.withLength(plan.length().dividedBy(2)));
