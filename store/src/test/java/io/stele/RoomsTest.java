@@ -38,6 +38,17 @@ class RoomsTest {
           "master",
           "sim");
 
+  /** What may take time, chance, threads and waiting from elsewhere. */
+  private static final List<String> BESIDE_THE_RUNTIME =
+      List.of(
+          "io.stele.runtime..",
+          // Tasks of a simulation are carried by threads, one at a time.
+          "io.stele.sim.Simulation",
+          "io.stele.sim.SimulatedTask",
+          "io.stele.sim.SimulatedProcess",
+          // A bounded buffer whose users never wait.
+          "io.stele.format.Pool");
+
   private final JavaClasses store =
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -141,6 +152,11 @@ class RoomsTest {
         .resideInAPackage("com.github.benmanes..")
         .allowEmptyShould(true)
         .check(store);
+  }
+
+  @Test
+  void timeChanceThreadsAndWaitingComeFromTheRuntime() {
+    RuntimeSeam.check(store, BESIDE_THE_RUNTIME);
   }
 
   /** Jobs have no jar of it: what else names it would fail there when it is loaded. */

@@ -61,14 +61,12 @@ public final class MasterMain {
         Master master =
             Master.start(
                 new Master.Environment(conf, SystemRuntime.INSTANCE, fs, locks, transport))) {
-      Runtime.getRuntime()
-          .addShutdownHook(
-              new Thread(
-                  () -> {
-                    master.close();
-                    locks.close();
-                  },
-                  "master-shutdown"));
+      SystemRuntime.atExit(
+          "master-shutdown",
+          () -> {
+            master.close();
+            locks.close();
+          });
       SystemRuntime.INSTANCE.await(master.ended());
     }
   }

@@ -38,6 +38,11 @@ public final class SystemRuntime implements ProcessRuntime {
     timers.setRemoveOnCancelPolicy(true);
   }
 
+  /** Runs {@code work} when the process is asked to end. */
+  public static void atExit(String name, Runnable work) {
+    Runtime.getRuntime().addShutdownHook(new Thread(work, name));
+  }
+
   @Override
   public long nanoTime() {
     return System.nanoTime();

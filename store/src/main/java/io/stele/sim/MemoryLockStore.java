@@ -1,16 +1,17 @@
 package io.stele.sim;
 
 import io.stele.model.Bytes;
+import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.WorkerPool;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What all {@link MemoryLockService}s of one cluster share: the tree of nodes, in memory.
@@ -18,6 +19,8 @@ import java.util.function.Predicate;
  * <p>Safe for use by any number of threads.
  */
 public final class MemoryLockStore {
+  private static final Logger LOG = LoggerFactory.getLogger(MemoryLockStore.class);
+
   /** No session: of a node that stays. */
   static final long PERSISTENT = 0;
 
@@ -33,20 +36,16 @@ public final class MemoryLockStore {
 
   /** A process's connection, called back on a thread of its own. */
   public MemoryLockService connect() {
-    ExecutorService callbacks =
-        new ThreadPoolExecutor(
-            1,
-            1,
-            0,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            work -> {
-              Thread thread = new Thread(work, "memory-lock-callbacks");
-              thread.setDaemon(true);
-              return thread;
-            },
-            new ThreadPoolExecutor.DiscardPolicy()); // What is called back after the end is moot.
-    return new MemoryLockService(this, callbacks, callbacks::shutdown);
+    WorkerPool callbacks = SystemRuntime.INSTANCE.pool("memory-lock-callbacks", 1);
+    Executor untilClosed =
+        work -> {
+          try {
+            callbacks.execute(work);
+          } catch (RejectedExecutionException e) {
+            LOG.debug("What is called back after the end is moot", e);
+          }
+        };
+    return new MemoryLockService(this, untilClosed, callbacks::close);
   }
 
   /**

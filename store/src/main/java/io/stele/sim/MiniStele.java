@@ -12,6 +12,8 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
 import io.stele.runtime.SystemRuntime;
 import io.stele.tabletserver.TabletServer;
 import io.stele.wire.NetworkTransport;
@@ -171,7 +173,7 @@ public final class MiniStele implements AutoCloseable {
       aborts.put(server, why);
     }
     // As its process would: not on the thread that tells, which belongs to the server.
-    CompletableFuture.runAsync(() -> killServer(server));
+    SystemRuntime.INSTANCE.start("kill-" + server, () -> killServer(server));
   }
 
   /** The tablet servers that run, oldest first. */
@@ -291,7 +293,7 @@ public final class MiniStele implements AutoCloseable {
 
   /** Waits until {@code condition} holds, a minute at most. */
   public static void await(String what, Condition condition) throws IOException {
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    Deadline deadline = Deadline.after(SystemRuntime.INSTANCE, PATIENCE);
     Exception last = null;
     while (true) {
       try {
@@ -304,14 +306,13 @@ public final class MiniStele implements AutoCloseable {
         }
         last = e;
       }
-      if (System.nanoTime() - end >= 0) {
+      if (deadline.isOver()) {
         throw new IOException("waited in vain until " + what, last);
       }
       try {
-        Thread.sleep(LOOK_AGAIN.toMillis());
+        SystemRuntime.INSTANCE.sleep(LOOK_AGAIN);
       } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IOException("interrupted while waiting until " + what, e);
+        throw Futures.interrupted(e, "waiting until " + what);
       }
     }
   }

@@ -2,6 +2,7 @@ package io.stele.tablet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.Seeds;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Durability;

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import io.stele.Seeds;
 import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;

@@ -3,6 +3,7 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.Seeds;
 import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.CachePriority;

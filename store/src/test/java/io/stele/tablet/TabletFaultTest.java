@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import io.stele.Seeds;
 import io.stele.tablet.FaultRun.Scenario;
 import io.stele.tablet.FaultySites.Area;
 import io.stele.tablet.FaultySites.Call;

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import io.stele.Seeds;
 import java.io.IOException;
 import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
