@@ -89,7 +89,7 @@ public final class LargeSSTable {
       while (writer.length() < bytes) {
         byte[] key =
             ColumnKey.of(SSTableFixture.row(row), SSTableFixture.FAMILY, SSTableFixture.QUALIFIER);
-        writer.add(key, key.length, row, row, 0, CellType.PUT, value, 0, VALUE_BYTES);
+        writer.add(new OneCell(key, key.length, row, row, 0, CellType.PUT, value, 0, VALUE_BYTES));
         row++;
       }
       writer.finish();

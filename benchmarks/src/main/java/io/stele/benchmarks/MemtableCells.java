@@ -53,7 +53,8 @@ public final class MemtableCells {
   Memtable memtable() {
     Memtable memtable = new Memtable();
     for (int i = 0; i < keys.length; i++) {
-      memtable.add(keys[i], KEY_BYTES, 1, i, 0, CellType.PUT, values[i], 0, values[i].length);
+      memtable.add(
+          new OneCell(keys[i], KEY_BYTES, 1, i, 0, CellType.PUT, values[i], 0, values[i].length));
     }
     return memtable;
   }

@@ -71,7 +71,16 @@ record SSTableFixture(FileSystem fs, Path path, long length, Bytes bytes, int ro
         byte[] key = ColumnKey.of(row(i), FAMILY, QUALIFIER);
         random.nextBytes(value);
         writer.add(
-            key, key.length, 1_700_000_000_000_000L + i, i, 0, CellType.PUT, value, 0, valueBytes);
+            new OneCell(
+                key,
+                key.length,
+                1_700_000_000_000_000L + i,
+                i,
+                0,
+                CellType.PUT,
+                value,
+                0,
+                valueBytes));
       }
       long length = writer.finish().length();
       return new SSTableFixture(fs, path, length, Bytes.EMPTY, rows);

@@ -166,7 +166,9 @@ public final class WebPageCompression {
         long day = DAY_OF_LAST_VISIT;
         for (byte[] version : WebPages.versions(page.getKey(), page.getValue(), versions)) {
           long micros = day * MICROS_A_DAY;
-          writer.add(key, key.length, micros, day, 0, CellType.PUT, version, 0, version.length);
+          writer.add(
+              new OneCell(
+                  key, key.length, micros, day, 0, CellType.PUT, version, 0, version.length));
           day--;
         }
       }

@@ -21,17 +21,16 @@ import org.slf4j.LoggerFactory;
  * thread, and come back acknowledged, in the order they went in, after a flush that many of them
  * share.
  *
- * <p>Two threads write, one at a time, each to a file of its own (§6). The one whose turn it is
- * takes all records that wait, appends them to its segment, flushes once, and completes their
- * futures; while it flushes the next batch gathers. The other has ended its last segment meanwhile
- * and stands by with a new one, so that neither a full segment nor a failing or slow one costs the
- * writes a round trip to the NameNode. {@link CommitPipeline} is where they meet, and says when a
- * flush is slow; {@link SegmentThread} is what each does.
+ * <p>Two threads write, one at a time, each to a file of its own (§6). The active one takes all
+ * records that wait, appends them to its segment, flushes once, and completes their futures; the
+ * next batch gathers during the flush. The other ends its last segment meanwhile and stands by with a
+ * new one: so when a segment is full, fails or is slow, no write waits for the NameNode. They share a
+ * {@link CommitPipeline}, which also detects slow flushes; each runs a {@link SegmentThread}.
  *
  * <p><b>Failures.</b> An exception from a stream ends that stream. The records of the failed batch
  * are appended again, first, to the next segment, so that a sequence number never stands for two
- * things and no record overtakes another; so are those of a batch whose flush is slow. A reader
- * drops what it sees twice. When the directory is gone (a master has fenced this server) or too
+ * things and no record overtakes another; so are those of a batch whose flush is slow. A replay
+ * skips records it has seen. When the directory is gone (a master has fenced this server) or too
  * many segments in a row have failed, the log fails for good: every record that waits fails with
  * OUTCOME_UNKNOWN, and {@code onFailure} is called once, which must end the process.
  *
@@ -100,8 +99,8 @@ public final class CommitLog implements AutoCloseable {
    * before anything is changed.
    *
    * <p>The future completes when the record is as durable as asked, and after the futures of all
-   * records appended before it. What depends on it runs on the log's thread, which waits for it: it
-   * must be short, and must not wait for another record. The future fails with a {@link
+   * records appended before it. Its callbacks run on the log's thread and must not block. The
+   * future fails with a {@link
    * SteleException}: OUTCOME_UNKNOWN when the log failed with the record in it, RETRY_LATER when
    * the log had already ended, so that the record is not in it.
    *
@@ -120,41 +119,40 @@ public final class CommitLog implements AutoCloseable {
     return waiting.done;
   }
 
-  /** Whether less waits than {@link LogOptions#queuedBytesMax}; where not, refuse or wait. */
+  /** Whether less waits than {@link LogOptions#queuedBytesMax}; if not, refuse new records. */
   public boolean hasRoom() {
     return pipeline.hasRoom();
   }
 
   /**
-   * Says that everything of {@code tablet} up to {@code sequence} is in SSTables that METADATA
-   * names, and deletes the segments that nobody needs any more.
+   * Everything of {@code tablet} up to {@code sequence} is in SSTables that METADATA names: deletes
+   * the segments that no tablet needs any more.
    */
   public void release(TabletId tablet, long sequence) {
     ledger.release(tablet, sequence);
     deleteUnneeded();
   }
 
-  /** Says that {@code tablet} was unloaded with all its records in SSTables. */
+  /** {@code tablet} was unloaded, with all its records in SSTables. */
   public void forget(TabletId tablet) {
     release(tablet, Long.MAX_VALUE);
   }
 
   /**
-   * What keeps the oldest segment that anybody needs; empty where nobody needs any. When it, or all
-   * after it, are too many, or it is too old, have its tablets make minor compactions, so that a
-   * quiet tablet does not hold the log for ever; and where it is still being written, {@link
-   * #roll}.
+   * The oldest segment that some tablet needs; empty if none does. When it is too old, or too many
+   * segments follow it, have its tablets make minor compactions, so that a quiet tablet does not hold
+   * the log for ever; and if it is still being written, {@link #roll}.
    */
   public Optional<OldestNeeded> oldestNeeded() {
     return ledger.oldest();
   }
 
-  /** Has the segment being written closed after what waits now, so that it can be deleted later. */
+  /** Ends the segment being written, after the records that wait now, so that it can be deleted. */
   public void roll() {
     pipeline.roll();
   }
 
-  /** What the log has done so far. */
+  /** The log's counters so far. */
   public LogStatistics statistics() {
     return pipeline.statistics();
   }
@@ -165,8 +163,9 @@ public final class CommitLog implements AutoCloseable {
   }
 
   /**
-   * Writes what waits, closes the segments and ends the log; records after that are refused. A
-   * stream that hangs, and that nothing waits for, delays this for some seconds and is then left.
+   * Writes the records that wait, closes the segments and ends the log, which then refuses records.
+   * A stream that hangs, and that no record waits for, delays this for some seconds and is then left
+   * open.
    */
   @Override
   public void close() {
@@ -180,7 +179,7 @@ public final class CommitLog implements AutoCloseable {
         pipeline.awaitEnd();
         ended = true;
       } catch (InterruptedException e) {
-        interrupted = true; // What waits is still to be written.
+        interrupted = true; // The records that wait are still to be written.
       }
     }
     if (interrupted) {
@@ -201,7 +200,7 @@ public final class CommitLog implements AutoCloseable {
     return pipeline.tasks();
   }
 
-  // In order, and none before the one before it is gone, so that what is left has no gaps.
+  // In order, so that the segments that are left have no gaps.
   private void deleteUnneeded() {
     deleting.lock();
     try {
@@ -224,7 +223,7 @@ public final class CommitLog implements AutoCloseable {
   private void fail(IOException cause) {
     Optional<List<WaitingRecord>> unknown = pipeline.fail();
     if (unknown.isEmpty()) {
-      return; // Somebody else has said so.
+      return; // It had failed before.
     }
     LOG.error("The commit log in {} has failed for good", location.directory(), cause);
     SteleException outcome =

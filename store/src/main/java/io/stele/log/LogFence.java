@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes a dead server's log away from it: after {@link #fence} no write of that process, however
- * late it wakes, is acknowledged, and what was acknowledged stays.
+ * Takes a dead server's log away from it: after {@link #fence} no write of that process is
+ * acknowledged, however late it wakes; everything acknowledged before stays.
  *
  * <p>First the directory is renamed, so that no new segment can be created in it; then the lease of
  * every segment is recovered, so that the next flush of an open one fails; done when all are

@@ -3,7 +3,7 @@ package io.stele.log;
 import java.time.Duration;
 
 /**
- * What a commit log has done since it was opened.
+ * Counters of a commit log since it was opened.
  *
  * @param records records acknowledged
  * @param bytes bytes of acknowledged records

@@ -30,7 +30,7 @@ final class RecordQueue {
     return queue.isEmpty();
   }
 
-  /** Bytes of what waits, and of batches that were taken and have not completed. */
+  /** Bytes of the records that wait, and of batches taken that have not completed. */
   long bytes() {
     return bytes;
   }
@@ -47,12 +47,12 @@ final class RecordQueue {
     return batch;
   }
 
-  /** A batch of so many bytes has completed. */
+  /** A batch of {@code batchBytes} has completed. */
   void completed(long batchBytes) {
     bytes -= batchBytes;
   }
 
-  /** All that waits; it does so no more. */
+  /** Removes and returns all records. */
   List<WaitingRecord> clear() {
     List<WaitingRecord> all = List.copyOf(queue);
     queue.clear();

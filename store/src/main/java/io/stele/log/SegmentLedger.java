@@ -15,8 +15,8 @@ import java.util.TreeMap;
  * number of every tablet with records in it that are not in SSTables yet. Records that a switch of
  * writers, or a failure, put into two segments are needed in both.
  *
- * <p>A segment may be deleted when nobody needs it, nobody writes it any more, and none below it is
- * left: so what is left has no gaps. Safe for use by any number of threads.
+ * <p>A segment may be deleted when no tablet needs it, it is not written any more, and all below it
+ * are deleted: so the segments that are left have no gaps. Safe for use by any number of threads.
  */
 final class SegmentLedger {
   private static final class Entry {
@@ -59,7 +59,7 @@ final class SegmentLedger {
     entries.get(number).bytes = bytes;
   }
 
-  /** A segment is written no more: it was closed, or given up and will never be acknowledged. */
+  /** A segment has ended: it was closed, or given up with nothing more to be acknowledged. */
   synchronized void ended(long number) {
     Entry entry = entries.get(number);
     if (entry != null) {

@@ -41,7 +41,7 @@ final class SegmentThread {
     create();
   }
 
-  /** What the thread does. */
+  /** The work of the thread. */
   void run() {
     try {
       while (writer != null || prepare()) {
@@ -56,7 +56,7 @@ final class SegmentThread {
     }
   }
 
-  /** Creates the next segment; false where there is no need for one any more. */
+  /** Creates the next segment; false if the log has ended and needs no more. */
   private boolean prepare() {
     while (!pipeline.isOver()) {
       pipeline.pause(state);
@@ -86,7 +86,7 @@ final class SegmentThread {
   }
 
   /**
-   * Writes what comes until the segment is full, somebody else has the turn, or the log is over.
+   * Writes batches until the segment is full, the other writer is active, or the log has ended.
    *
    * @return the failure after which the segment is of no use
    */
@@ -167,7 +167,7 @@ final class SegmentThread {
     }
   }
 
-  // It stood by in vain: no other segment names it.
+  // It was never used: no other segment names it.
   private void delete(long number) {
     try {
       location.fs().delete(location.segment(number), false);

@@ -34,7 +34,7 @@ final class SlowFlushes {
   }
 
   /**
-   * Whether a flush that has been under way for so long is slow.
+   * Whether a flush that has taken {@code ageNanos} so far is slow.
    *
    * @param rolls whether it is the last of a segment, which syncs all of that: to switch then would
    *     gain little and leave a segment that is not on disk before another
@@ -60,7 +60,7 @@ final class SlowFlushes {
     return switches;
   }
 
-  /** How long so many per cent of the flushes kept took at most. */
+  /** The given percentile of the durations kept. */
   Duration percentile(int percent) {
     return Duration.ofNanos(percentile(KEPT, percent));
   }

@@ -1,5 +1,6 @@
 package io.stele.memtable;
 
+import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -117,39 +118,37 @@ final class CellArena {
   }
 
   /**
-   * Writes a node with {@code levels} links behind those that are kept, without its value. It takes
-   * no room until {@link #keep}.
+   * Writes a node for a cell, with {@code levels} links, behind those that are kept; its value is
+   * not written yet. It takes no room until {@link #keep}.
    *
    * @return its address
    */
-  int write(
-      int levels,
-      byte[] key,
-      int keyLength,
-      long timestamp,
-      long sequence,
-      int ordinal,
-      CellType type) {
+  int write(int levels, CellCursor cell) {
+    int ordinal = cell.ordinal();
     if (ordinal < 0 || ordinal > ORDINAL_MAX) {
       throw new IllegalArgumentException("an ordinal is 0 to " + ORDINAL_MAX + ", not " + ordinal);
     }
+    int keyLength = cell.keyLength();
     int words = words(keyLength);
     int number = room(levels + 1 + words + NUMBERS);
     int[] chunk = chunks[number];
     int at = (number == current ? used : 0) + levels;
     chunk[at] = keyLength;
-    pack(key, keyLength, chunk, at + 1);
+    pack(cell.key(), keyLength, chunk, at + 1);
+    long timestamp = cell.timestamp();
+    long sequence = cell.sequence();
     int numbers = at + 1 + words;
     chunk[numbers + TIMESTAMP] = (int) (timestamp >>> Integer.SIZE);
     chunk[numbers + TIMESTAMP + 1] = (int) timestamp;
     chunk[numbers + SEQUENCE] = (int) (sequence >>> Integer.SIZE);
     chunk[numbers + SEQUENCE + 1] = (int) sequence;
-    chunk[numbers + ORDINAL_AND_TYPE] = ordinal << TYPE_BITS | type.ordinal();
+    chunk[numbers + ORDINAL_AND_TYPE] = ordinal << TYPE_BITS | cell.type().ordinal();
     return number << OFFSET_BITS | at;
   }
 
-  /** Gives the node just written its room and its value. */
-  void keep(int address, byte[] value, int offset, int length) {
+  /** Gives the node just written its room, and its cell's value. */
+  void keep(int address, CellCursor cell) {
+    int length = cell.valueLength();
     int[] chunk = chunk(address);
     int numbers = numbers(chunk, offset(address));
     int number = 0;
@@ -160,7 +159,7 @@ final class CellArena {
         at = valueUsed;
         valueUsed += length;
       }
-      System.arraycopy(value, offset, values[number], at, length);
+      System.arraycopy(cell.valueArray(), cell.valueOffset(), values[number], at, length);
     }
     chunk[numbers + VALUE_CHUNK] = number;
     chunk[numbers + VALUE_OFFSET] = at;

@@ -1,6 +1,6 @@
 package io.stele.memtable;
 
-import io.stele.format.CellType;
+import io.stele.format.CellCursor;
 import java.util.Arrays;
 
 /**
@@ -32,25 +32,16 @@ final class CellSkipList {
     return arena;
   }
 
-  /** Adds a cell; false where it is there already. */
-  boolean add(
-      byte[] key,
-      int keyLength,
-      long timestamp,
-      long sequence,
-      int ordinal,
-      CellType type,
-      byte[] value,
-      int offset,
-      int length) {
+  /** Adds the current cell of {@code cell}; false where it is there already. */
+  boolean add(CellCursor cell) {
     int height = randomHeight();
-    int node = arena.write(height, key, keyLength, timestamp, sequence, ordinal, type);
+    int node = arena.write(height, cell);
     int[] chunk = arena.chunk(node);
     int at = CellArena.offset(node);
     if (!belongsAfterLast(chunk, at) && !find(chunk, at)) {
       return false;
     }
-    arena.keep(node, value, offset, length);
+    arena.keep(node, cell);
     for (int level = 0; level < height; level++) {
       arena.prepareLink(node, level, after[level]);
     }

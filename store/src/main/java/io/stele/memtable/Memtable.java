@@ -1,7 +1,6 @@
 package io.stele.memtable;
 
 import io.stele.format.CellCursor;
-import io.stele.format.CellType;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -41,38 +40,14 @@ public final class Memtable {
     this.cells = new CellSkipList(arena);
   }
 
-  /** Adds the current cell of {@code cell}; as the other one does. */
-  public void add(CellCursor cell) {
-    add(
-        cell.key(),
-        cell.keyLength(),
-        cell.timestamp(),
-        cell.sequence(),
-        cell.ordinal(),
-        cell.type(),
-        cell.valueArray(),
-        cell.valueOffset(),
-        cell.valueLength());
-  }
-
   /**
-   * Adds a cell; key and value are copied. A cell that is there already (the same log record
-   * replayed twice) changes nothing.
+   * Adds the current cell of {@code cell}; key and value are copied. A cell that is there already
+   * (the same log record replayed twice) changes nothing.
    *
-   * @param key a column key, from 0 to {@code keyLength}
-   * @throws IllegalStateException where the memtable is frozen or let go, where another thread is
-   *     adding as far as that was noticed, and where an earlier addition failed half-way
+   * @throws IllegalStateException where the memtable is frozen or released, where another thread is
+   *     seen to add at the same time, and where an earlier addition failed half-way
    */
-  public void add(
-      byte[] key,
-      int keyLength,
-      long timestamp,
-      long sequence,
-      int ordinal,
-      CellType type,
-      byte[] value,
-      int offset,
-      int length) {
+  public void add(CellCursor cell) {
     if (frozen) {
       throw new IllegalStateException("a frozen memtable takes no cell");
     }
@@ -81,10 +56,10 @@ public final class Memtable {
           "two threads add to a memtable, or an addition to it has failed half-way");
     }
     adding = true;
-    if (type.isTombstone()) {
+    if (cell.type().isTombstone()) {
       tombstones = true;
     }
-    if (cells.add(key, keyLength, timestamp, sequence, ordinal, type, value, offset, length)) {
+    if (cells.add(cell)) {
       cellCount.setRelease(cellCount.getPlain() + 1);
     }
     adding = false;
@@ -117,19 +92,19 @@ public final class Memtable {
     return tombstones;
   }
 
-  /** Refuses cells from now on. Who calls this sees to it that nobody is adding. */
+  /** Refuses cells from now on. No thread may be adding at the same time. */
   public void freeze() {
     frozen = true;
   }
 
-  /** Holds the memtable; who calls this holds it already by another hold. */
+  /** Holds the memtable once more; the caller must hold it already. */
   public void retain() {
     holders.incrementAndGet();
   }
 
   /**
-   * Lets the memtable go; with its last holder goes its memory, and no cursor of it may be used any
-   * more.
+   * Releases the memtable. The last holder's release frees its memory: no cursor of it may be used
+   * after that.
    */
   public void release() {
     if (holders.decrementAndGet() == 0) {

@@ -13,7 +13,7 @@ import java.util.List;
  * @param highestTimestamp the highest timestamp the tablet has assigned, microseconds; never goes
  *     back
  * @param coversReplay whether the files now hold all that was replayed when the tablet was opened,
- *     so that no log but the present server's own is needed for this tablet any more
+ *     so that this tablet needs no log any more but the current server's own
  */
 public record ManifestEdit(
     String reason,

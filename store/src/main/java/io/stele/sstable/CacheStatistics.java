@@ -1,5 +1,6 @@
 package io.stele.sstable;
 
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 
@@ -74,7 +75,7 @@ public record CacheStatistics(
     for (Kind kind : Kind.values()) {
       all.put(kind, counts.getOrDefault(kind, Counts.NONE));
     }
-    counts = Map.copyOf(all);
+    counts = Collections.unmodifiableMap(all);
   }
 
   /** The counts of one kind. */

@@ -103,37 +103,24 @@ public final class SSTableWriter implements Closeable {
     return writer;
   }
 
-  /** Adds the current cell of {@code cell}. */
-  public void add(CellCursor cell) throws IOException {
-    add(
-        cell.key(),
-        cell.keyLength(),
-        cell.timestamp(),
-        cell.sequence(),
-        cell.ordinal(),
-        cell.type(),
-        cell.valueArray(),
-        cell.valueOffset(),
-        cell.valueLength());
-  }
-
   /**
-   * Adds a cell.
+   * Adds the current cell of {@code cell}.
    *
    * @throws IllegalArgumentException where it does not come after the one before in the order of
    *     cells, or cannot be in an SSTable
    */
-  public void add(
-      byte[] key,
-      int keyLength,
-      long timestamp,
-      long sequence,
-      int ordinal,
-      CellType type,
-      byte[] value,
-      int valueOffset,
-      int valueLength)
-      throws IOException {
+  public void add(CellCursor cell) throws IOException {
+    add(cell, cell.type());
+  }
+
+  /** Adds the current cell of {@code cell} as one of {@code type}. */
+  public void add(CellCursor cell, CellType type) throws IOException {
+    byte[] key = cell.key();
+    int keyLength = cell.keyLength();
+    long timestamp = cell.timestamp();
+    long sequence = cell.sequence();
+    int ordinal = cell.ordinal();
+    int valueLength = cell.valueLength();
     checkOpen();
     if (type == CellType.LABEL) {
       throw new IllegalArgumentException("a label cannot be in " + path);
@@ -162,7 +149,16 @@ public final class SSTableWriter implements Closeable {
     if (newRow) {
       counter.addRow();
     }
-    block.add(key, keyLength, timestamp, sequence, ordinal, type, value, valueOffset, valueLength);
+    block.add(
+        key,
+        keyLength,
+        timestamp,
+        sequence,
+        ordinal,
+        type,
+        cell.valueArray(),
+        cell.valueOffset(),
+        valueLength);
     counter.addCell(key, keyLength, timestamp, sequence, type, valueLength);
     if (mismatch >= 0) {
       if (lastKey.length < keyLength) {

@@ -24,7 +24,7 @@ final class CellSieve {
     UNSEEN
   }
 
-  /** What is to become of a cell. */
+  /** The fate of a cell. */
   enum Verdict {
     /** A read shows it; a compaction keeps it, tombstone or not. */
     KEEP,
@@ -32,7 +32,7 @@ final class CellSieve {
     KEEP_AS_SURPLUS,
     /** Nobody will need it. */
     DROP,
-    /** Nobody will need it, nor what else is to come of its column. */
+    /** Nobody will need it, nor the rest of its column. */
     DROP_COLUMN
   }
 

@@ -8,10 +8,10 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * The operations that are queued for the log, in the order of their sequence numbers, and the read
- * point that follows behind: it moves over an operation when that and all before it are durable.
+ * point, which moves over an operation once it and all before it are durable.
  *
- * <p>Safe for use by any number of threads; what waits is called back on the thread that reported
- * the last operation missing, outside of any lock.
+ * <p>Safe for use by any number of threads. Callbacks run outside of any lock, on the thread that
+ * reported the last missing operation durable.
  */
 final class CommitQueue {
   /** One queued operation. */
@@ -43,7 +43,7 @@ final class CommitQueue {
   }
 
   /**
-   * Adds an operation behind all others; its number is above theirs.
+   * Adds an operation at the end; its number is above all others.
    *
    * @param onVisible called once when the read point has moved over it
    * @param future failed when the log has failed
@@ -75,7 +75,7 @@ final class CommitQueue {
     return reached;
   }
 
-  /** Says that an operation is durable. */
+  /** Marks an operation durable. */
   void durable(Entry entry) {
     List<Entry> visible = new ArrayList<>(1);
     synchronized (lock) {
@@ -89,7 +89,7 @@ final class CommitQueue {
     visible.forEach(first -> first.onVisible.run());
   }
 
-  /** Says that the log has failed: everything queued has an unknown outcome, and all to come. */
+  /** The log has failed: everything queued, and everything added later, fails with {@code why}. */
   void fail(Throwable why) {
     List<Entry> lost;
     synchronized (lock) {

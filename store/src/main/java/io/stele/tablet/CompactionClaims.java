@@ -16,21 +16,21 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
 
 /**
- * Which files are being compacted: of every stack one compaction at a time, other than minor ones.
- * A stack of which the last compaction failed comes after those of which it did not, so that damage
- * in one locality group does not keep the others waiting.
+ * Which files are being compacted. Each {@link FileStack} has at most one merging or major compaction
+ * at a time. A stack whose last compaction failed is chosen after all others, so that damage in one
+ * locality group does not hold the others up.
  *
  * <p>Safe for use by any number of threads.
  */
 final class CompactionClaims {
-  /** What a compaction is to take of a stack under some rules; empty: nothing. */
+  /** Chooses the layers of a stack to compact under some rules; empty: none. */
   interface Choice extends BiFunction<FileStack, SchemaRules, Optional<List<FileStack.Layer>>> {}
 
   /**
-   * The right to replace some neighbouring layers of a stack, whose files it holds.
+   * The right to replace some neighbouring layers of a stack. It holds the stack's files.
    *
    * @param layers of the stack, the newest first
-   * @param rules under which the files are this stack: to be written under no others
+   * @param rules under which the files form this stack; the new files are written under the same
    */
   record Claim(FileStack stack, List<FileStack.Layer> layers, SchemaRules rules) {
     /** The files to be replaced. */
@@ -70,18 +70,18 @@ final class CompactionClaims {
     this.released = lock.newCondition();
   }
 
-  /** Claims a stack that nobody has claimed and of which {@code choice} takes something. */
+  /** Claims the first stack that is free and of which {@code choice} takes something. */
   Optional<Claim> take(Choice choice) {
     lock.lock();
     try {
-      // Acquired under the lock: what was replaced before a claim was released is not in it.
+      // Acquired under the lock: a file that a released claim has replaced is not in it.
       TabletState state = core.current().acquire();
       try {
         Optional<Claim> first = first(state, choice);
         first.ifPresent(this::enter);
         return first;
       } finally {
-        // A claim holds its files and nothing else: above all not the memtables of this moment.
+        // A claim holds its files only, and above all not the memtables of this state.
         state.release();
       }
     } finally {

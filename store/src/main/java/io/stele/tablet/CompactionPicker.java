@@ -6,12 +6,12 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Chooses what compactions other than minor ones write again: of a stack some neighbouring layers
- * of similar size, or all of it where it is not as its locality group wants it or has held garbage
- * for long. Immutable.
+ * Chooses the inputs of merging and major compactions: some neighbouring layers of a stack of
+ * similar size; or the whole stack, if it does not fit its locality groups or has held garbage for
+ * long. Immutable.
  */
 final class CompactionPicker {
-  /** Of files merged none is larger than so many times all the others together. */
+  /** No file merged is larger than this many times all the others together. */
   private static final double RATIO_MAX = 1.2;
 
   /**
@@ -29,10 +29,10 @@ final class CompactionPicker {
   /** With fewer cells than this it is not worth a hurry. */
   private static final long TOMBSTONES_CELLS_MIN = 1000;
 
-  /** Tombstones are many where they are at least one of so many cells. */
+  /** Tombstones are many if they are at least one cell in this many. */
   private static final int TOMBSTONES_SHARE = 4;
 
-  /** What is not known to hold garbage may still (a policy was made stricter): rarely. */
+  /** A stack with no known garbage may have some (a policy became stricter): collect it rarely. */
   private static final int INTERVALS_IF_CLEAN = 7;
 
   private final TabletOptions options;
@@ -41,7 +41,7 @@ final class CompactionPicker {
     this.options = options;
   }
 
-  /** The layers that a merging compaction is to make one file of, if it is time for one. */
+  /** The layers that a merging compaction should merge into one file, if it is time for one. */
   Optional<List<FileStack.Layer>> toMerge(FileStack stack, SchemaRules rules) {
     if (stack.isOutOfGroup(rules)) {
       return Optional.of(stack.layers());

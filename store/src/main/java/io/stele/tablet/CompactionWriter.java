@@ -15,13 +15,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes what the sieve keeps of some cells to new SSTables, one for each locality group that has
- * any. Safe for use by any number of threads.
+ * Writes the cells that the sieve keeps to new SSTables, one for each locality group that has any.
+ * Safe for use by any number of threads.
  */
 final class CompactionWriter {
   private static final Logger LOG = LoggerFactory.getLogger(CompactionWriter.class);
 
-  /** So often a compaction asks whether it is too fast. */
+  /** A compaction reports to its pace each time it has gone through this many bytes. */
   private static final long PACE_BYTES = 256 << 10;
 
   private final TabletCore core;
@@ -63,7 +63,7 @@ final class CompactionWriter {
       long minSequence, long maxSequence, SortedSet<String> families, long collectedMicros) {}
 
   /**
-   * What came of it.
+   * The result of a compaction.
    *
    * @param files the new files, each held once; none where nothing was left
    * @param readableFrom the lowest read point that still sees what it saw before; 0: every one
@@ -74,7 +74,7 @@ final class CompactionWriter {
     }
   }
 
-  /** Writes what the sieve keeps of {@code inputs}; leaves no file behind where it fails. */
+  /** Writes the cells of {@code inputs} that the sieve keeps; leaves no file behind if it fails. */
   Output write(Inputs inputs, Coverage coverage, SchemaRules rules) throws IOException {
     CellSieve sieve = new CellSieve(rules, clock.now(), inputs.past(), inputs.tombstonesPossible());
     List<TabletFile> files = new ArrayList<>();
@@ -97,7 +97,7 @@ final class CompactionWriter {
     }
   }
 
-  /** Takes back files that were not committed. */
+  /** Deletes files that were not committed. */
   void discard(Output output) {
     for (TabletFile file : output.files()) {
       file.release();
@@ -110,7 +110,7 @@ final class CompactionWriter {
     }
   }
 
-  /** Moves what is to be kept to the writers; tells whether anything was not. */
+  /** Passes the cells to keep to the writers; returns whether any was dropped. */
   private static boolean sift(
       MergedCursor cells, CellSieve sieve, GroupWriters writers, CompactionPace pace)
       throws IOException {

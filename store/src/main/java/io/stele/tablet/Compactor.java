@@ -23,13 +23,13 @@ import java.util.function.UnaryOperator;
  * inputs, <em>writes</em> new files, <em>commits</em> them to the manifest, <em>swaps</em> the
  * state.
  *
- * <p>Until the commit nothing has changed, and files that were begun are deleted (after a crash the
- * sweep finds them: they have the tablet's epoch in their names and no record names them). After
- * the commit only the swap is left, which cannot fail unless the tablet was closed meanwhile. Of
- * the commit itself the outcome must be known, or the tablet stops.
+ * <p>A compaction that fails before its commit changes nothing, and deletes the files it began.
+ * (After a crash the sweep finds them: their names have the tablet's epoch and no record names
+ * them.) After the commit only the swap is left, which fails only if the tablet was closed
+ * meanwhile. If the outcome of the commit is not known, the tablet stops.
  *
- * <p>One minor compaction runs at a time, and beside it one larger one for each {@link FileStack};
- * commits are one by one. Safe for use by any number of threads.
+ * <p>One minor compaction runs at a time; beside it runs at most one merging or major compaction for
+ * each {@link FileStack}. Commits run one at a time. Safe for use by any number of threads.
  */
 final class Compactor {
   private static final int CROWDED = 2;
@@ -61,7 +61,7 @@ final class Compactor {
     this.committing = environment.runtime().newLock();
   }
 
-  /** Writes all memtables to SSTables; false where there is nothing in them. */
+  /** Writes all memtables to SSTables; false if they are empty. */
   boolean minorCompact() throws IOException {
     minor.lock();
     try {
@@ -84,20 +84,20 @@ final class Compactor {
     }
   }
 
-  /** Merges files of similar size, or of changed locality groups; false where there are none. */
+  /** Merges files of similar size, or of changed locality groups; false if there are none. */
   boolean mergingCompact() throws IOException {
     return compactOne("merging compaction", picker::toMerge);
   }
 
   /**
-   * Rids one locality group of garbage; false where none has any that is {@link
+   * Rids one locality group of garbage; false if none has any that is {@link
    * CompactionPicker#isDue due}.
    */
   boolean collectGarbage(Duration interval) throws IOException {
     return compactOne("major compaction", toCollect(interval));
   }
 
-  /** Writes all files again, those of a locality group as one; false where there are none. */
+  /** Writes all files again, those of a locality group as one; false if there are none. */
   boolean majorCompact() throws IOException {
     core.health().check();
     List<CompactionClaims.Claim> all = claims.takeAll();
@@ -123,7 +123,7 @@ final class Compactor {
     return claims.any(toCollect(interval));
   }
 
-  /** Whether some stack has so many layers that more should wait. */
+  /** Whether some stack has so many layers that merging does not keep up. */
   boolean isCrowded() {
     return hasLayers(CROWDED * core.options().filesMax());
   }
@@ -203,10 +203,10 @@ final class Compactor {
         chosen,
         0,
         before -> before.compacted(chosen, output.files(), output.readableFrom()));
-    core.counters().largerCompactions.increment();
+    core.counters().mergingAndMajorCompactions.increment();
   }
 
-  /** What the blocks of these files and no others know, without what was forgotten meanwhile. */
+  /** The operations in the blocks of these files, without those forgotten meanwhile. */
   private Bytes operations(List<TabletFile> chosen) throws IOException {
     OperationWindow operations = core.window().ofSameLength();
     for (TabletFile file : chosen) {
@@ -216,7 +216,7 @@ final class Compactor {
     return operations.encodeWritten();
   }
 
-  // Asked again and again: files may gather while a compaction waits.
+  // Asked each time: files may gather while a compaction waits.
   private void keepPace(long bytes) throws IOException {
     if (!hasLayers(core.options().filesMax())) {
       environment.pace().passed(bytes);

@@ -66,8 +66,7 @@ final class GroupWriters implements Closeable {
   private Optional<Group> lastGroup = Optional.empty();
 
   /**
-   * Writers for what concerns {@code families}, of which those that the schema does not have are
-   * left out.
+   * Writers for {@code families}; those that the schema does not have are left out.
    *
    * @param nextFile gives the numbers in names
    */
@@ -85,7 +84,7 @@ final class GroupWriters implements Closeable {
               groups.add(group);
               members.forEach(member -> byFamily.put(member, group));
             });
-    if (groups.isEmpty()) { // All its families were dropped: what is left are operations.
+    if (groups.isEmpty()) { // All its families were dropped: only operations are left.
       groups.add(new Group(LocalityGroup.of(LocalityGroup.DEFAULT_NAME), families));
     }
   }
@@ -102,7 +101,7 @@ final class GroupWriters implements Closeable {
       lastFamily = sieve.family();
       lastGroup = Optional.ofNullable(byFamily.get(lastFamily));
     }
-    if (lastGroup.isPresent()) { // Of a dropped family there may be tombstones, of no use.
+    if (lastGroup.isPresent()) { // A dropped family may have tombstones left, of no use.
       add(cell, type, lastGroup.get());
     }
   }
@@ -170,17 +169,7 @@ final class GroupWriters implements Closeable {
   }
 
   private void add(CellCursor cell, CellType type, Group group) throws IOException {
-    writer(group)
-        .add(
-            cell.key(),
-            cell.keyLength(),
-            cell.timestamp(),
-            cell.sequence(),
-            cell.ordinal(),
-            type,
-            cell.valueArray(),
-            cell.valueOffset(),
-            cell.valueLength());
+    writer(group).add(cell, type);
     group.cells++;
   }
 
@@ -201,7 +190,7 @@ final class GroupWriters implements Closeable {
             options,
             environment.runtime().random().nextLong());
       } catch (FileAlreadyExistsException e) {
-        // The tablet was open under this epoch before: it goes on behind what it wrote then.
+        // The tablet was open under this epoch before, and has used this name.
         if (tried == NAMES_TRIED) {
           throw e;
         }

@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Whether a tablet may still answer. Once it has stopped it stays so: what it has in memory may not
- * be what is durable, and it must be loaded again. Safe for use by any number of threads.
+ * Whether a tablet may still answer. Once stopped it stays stopped: its memory may differ from what
+ * is durable, and it must be loaded again. Safe for use by any number of threads.
  */
 final class Health {
   private final TabletId id;
@@ -29,7 +29,7 @@ final class Health {
   }
 
   /**
-   * Refuses what comes to a tablet that has stopped.
+   * Refuses every request once the tablet has stopped.
    *
    * @throws SteleException RETRY_LATER
    */

@@ -10,10 +10,10 @@ import io.stele.model.Mutation;
 import java.io.IOException;
 
 /**
- * The cells of an operation as the log has them, and their way into a memtable: one and the same
- * when an operation is applied and when it is replayed, so that both come to the same.
+ * The cells of an operation as the log has them, and the one way to put them into a memtable, both
+ * when an operation is applied and when it is replayed.
  *
- * <p>On the way of a write a value is copied three times: into this block, from it into the
+ * <p>A write copies a value three times: into this block, from it into the
  * memtable, and into the log's record.
  */
 final class LoggedCells {
@@ -38,7 +38,7 @@ final class LoggedCells {
     return new LoggedCells(cells.toByteArray(), cells.length());
   }
 
-  /** What a log record of them has; shares their memory. */
+  /** The cells as a log record has them; shares their memory. */
   Bytes bytes() {
     return Bytes.wrap(block, 0, length);
   }

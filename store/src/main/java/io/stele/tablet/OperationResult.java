@@ -4,7 +4,7 @@ import io.stele.model.Row;
 import java.util.Optional;
 
 /**
- * What a row operation came to.
+ * The result of a row operation.
  *
  * @param matched of a {@code CheckAndMutate}: whether the predicate held; true for other operations
  * @param row of a {@code ReadModifyWrite}: the new cells; empty for other operations

@@ -13,26 +13,27 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What a tablet remembers of its clients' operations, so that a retry is applied once: the scheme
- * of RIFL (Lee et al., SOSP 2015), with the client's own word for what may be forgotten.
+ * The operations of its clients that a tablet remembers, so that a retry is applied once. This is
+ * the scheme of RIFL (Lee et al., SOSP 2015), in which the client says what may be forgotten.
  *
- * <p>Of each client it has the lowest number that may still be retried; what is below is refused,
- * and of what is at or above it everything that this tablet has applied is known, with its result.
- * A client that was silent for longer than the window is reduced to a number: all it ever sent here
- * is below. After sixteen windows that goes too.
+ * <p>For each client it keeps the lowest number that may still be retried. It refuses operations
+ * below that number, and knows every operation at or above it that this tablet has applied, with its
+ * result. A client that was silent for longer than the window is reduced to a number above all that
+ * it ever sent here. After sixteen windows it forgets that, too.
  *
  * <p>An operation is <em>recent</em> until a minor compaction has written it to an SSTable's block,
- * and <em>written</em> from then on. Each block has what was recent when it was written: all blocks
- * of a tablet's files and its log together are what it knows.
+ * and <em>written</em> from then on. Each block has the operations that were recent when the block
+ * was written: the blocks of a tablet's files and its log together have all that it remembers.
  *
  * <p>Safe for use by any number of threads.
  *
  * <pre>
- * block  := version:u8=1 client*
+ * block  := version:u8=1 client*                                     in ascending order of client
  * client := high:u64 low:u64 first-incomplete:varlong last-seen:varlong operations:varint operation*
  * operation := number:varlong digest:u64 result:prefixed             in ascending order of number
  * </pre>
@@ -44,7 +45,13 @@ final class OperationWindow {
   private static final int VERSION = 1;
   private static final int WINDOWS_KEPT = 16;
 
-  private record ClientName(long high, long low) {}
+  private record ClientName(long high, long low) implements Comparable<ClientName> {
+    @Override
+    public int compareTo(ClientName other) {
+      int byHigh = Long.compare(high, other.high);
+      return byHigh != 0 ? byHigh : Long.compare(low, other.low);
+    }
+  }
 
   /** One operation: in flight while its future is there, done when it has a result. */
   static final class Operation {
@@ -119,9 +126,9 @@ final class OperationWindow {
   }
 
   /**
-   * Begins an operation, or finds the one of which it is a retry.
+   * Begins an operation, or finds the original of which it is a retry.
    *
-   * @param future completed by who applies the operation, if it is new
+   * @param future completed by the caller, if the operation is new
    * @throws SteleException REFUSED where the id is older than the window or another operation's
    */
   synchronized Begun begin(
@@ -160,7 +167,7 @@ final class OperationWindow {
     return new Begun(operation, Optional.empty());
   }
 
-  /** Forgets an operation of which nothing was queued: its retry is a new one. */
+  /** Forgets an operation that was not queued: a retry of it is a new operation. */
   synchronized void abandon(Operation operation) {
     Client client = clients.get(name(operation.id));
     if (client != null) {
@@ -183,7 +190,7 @@ final class OperationWindow {
     }
   }
 
-  /** Takes in an operation from the log. */
+  /** Adds an operation from the log. */
   synchronized void replay(LoggedOperation logged, long sequence, long nowMicros) {
     OperationId id = logged.id();
     Client client = clients.computeIfAbsent(name(id), absent -> new Client());
@@ -200,8 +207,8 @@ final class OperationWindow {
   }
 
   /**
-   * Takes in a block that {@link #encodeRecent} or {@link #encodeWritten} wrote; several may be
-   * taken in, in any order.
+   * Adds the operations of a block that {@link #encodeRecent} or {@link #encodeWritten} wrote;
+   * blocks may be added in any order.
    */
   synchronized void restore(Bytes block) throws MalformedException {
     ByteReader in = new ByteReader(block.toByteArray());
@@ -239,24 +246,25 @@ final class OperationWindow {
 
   /**
    * The operations from above one sequence number to another, as a block; empty where there are no
-   * clients. What was silent for too long is forgotten first.
+   * clients. Forgets clients that were silent for too long first.
    */
   synchronized Bytes encodeRecent(long above, long through, long nowMicros) {
     expire(nowMicros);
     ByteWriter out = new ByteWriter(256).writeByte(VERSION);
-    clients.forEach(
-        (name, client) -> {
-          List<Operation> written =
-              client.recent.values().stream()
-                  .filter(one -> one.sequence > above && one.sequence <= through)
-                  .toList();
-          encode(name, client, written.size(), out);
-          written.forEach(
-              one ->
-                  out.writeVarlong(one.id.number())
-                      .writeLong(OperationDigest.folded(one.digest))
-                      .writePrefixed(one.result));
-        });
+    inOrder()
+        .forEach(
+            (name, client) -> {
+              List<Operation> written =
+                  client.recent.values().stream()
+                      .filter(one -> one.sequence > above && one.sequence <= through)
+                      .toList();
+              encode(name, client, written.size(), out);
+              written.forEach(
+                  one ->
+                      out.writeVarlong(one.id.number())
+                          .writeLong(OperationDigest.folded(one.digest))
+                          .writePrefixed(one.result));
+            });
     return clients.isEmpty() ? Bytes.EMPTY : Bytes.wrap(out.toByteArray());
   }
 
@@ -275,7 +283,7 @@ final class OperationWindow {
     }
   }
 
-  /** Forgets what {@code live} has forgotten, which knew all that this one knows. */
+  /** Forgets everything that {@code live}, which knew all that this one knows, has forgotten. */
   void forgetAs(OperationWindow live) {
     Map<ClientName, Client> known = new HashMap<>();
     synchronized (live) {
@@ -300,14 +308,20 @@ final class OperationWindow {
   /** The written operations as a block; empty where there are no clients. */
   synchronized Bytes encodeWritten() {
     ByteWriter out = new ByteWriter(256).writeByte(VERSION);
-    clients.forEach(
-        (name, client) -> {
-          encode(name, client, client.written.size(), out);
-          client.written.forEach(
-              (number, digest, result) ->
-                  out.writeVarlong(number).writeLong(digest).writePrefixed(result));
-        });
+    inOrder()
+        .forEach(
+            (name, client) -> {
+              encode(name, client, client.written.size(), out);
+              client.written.forEach(
+                  (number, digest, result) ->
+                      out.writeVarlong(number).writeLong(digest).writePrefixed(result));
+            });
     return clients.isEmpty() ? Bytes.EMPTY : Bytes.wrap(out.toByteArray());
+  }
+
+  /** The clients as a block has them: in a fixed order, so that equal windows give equal bytes. */
+  private SortedMap<ClientName, Client> inOrder() {
+    return new TreeMap<>(clients);
   }
 
   private static void encode(ClientName name, Client client, int count, ByteWriter out) {
@@ -333,7 +347,7 @@ final class OperationWindow {
     }
   }
 
-  /** What came of an operation that is known, or will come of it. */
+  /** The outcome, present or future, of an operation that is known. */
   private static Optional<CompletableFuture<OperationResult>> outcome(
       Client client, OperationId id, Bytes digest) {
     Operation recent = client.recent.get(id.number());

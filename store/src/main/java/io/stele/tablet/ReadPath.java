@@ -23,7 +23,7 @@ import java.util.Optional;
  * <p>Safe for use by any number of threads.
  */
 final class ReadPath {
-  /** A page that finds little still ends after going through so many times its size. */
+  /** A page that finds little ends after going through this many times its size. */
   private static final long PASSED_FACTOR = 16;
 
   private final TabletCore core;

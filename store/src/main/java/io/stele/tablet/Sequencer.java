@@ -23,8 +23,8 @@ import java.util.concurrent.locks.Lock;
  * changes. Where a step between taking the number and queueing the record fails, the tablet stops:
  * its memory might differ from its log.
  *
- * <p>Safe for use by any number of threads. The lock is never held while somebody waits for the log
- * or is called back.
+ * <p>Safe for use by any number of threads. The lock is never held during a wait for the log or a
+ * callback.
  */
 final class Sequencer {
   /**
@@ -32,7 +32,7 @@ final class Sequencer {
    *
    * @param mutation its edits
    * @param operation whose it is, where a retry is to be recognised
-   * @param result what a retry will be told; empty where there is nothing to tell
+   * @param result encoded, for retries; may be empty
    * @param durability what the log must do for it
    * @param onVisible called once when the read point has moved over it
    * @param outcome fails when the log has failed
@@ -68,7 +68,7 @@ final class Sequencer {
   /**
    * Takes the next sequence number for a change and queues it for the log.
    *
-   * @return what is left to do without locks: it may call back whoever waits for any operation
+   * @return work to be done after all locks are released: it may call callers of any operation back
    * @throws SteleException RETRY_LATER where writes are paused or the tablet has stopped
    */
   Runnable add(Change change) {

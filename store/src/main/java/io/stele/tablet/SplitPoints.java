@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.PriorityQueue;
 
-/** Where to cut a range of rows into pieces of like size, by the block indexes of its files. */
+/** Rows that cut a range into pieces of similar size, found in the block indexes of its files. */
 final class SplitPoints {
   private record Piece(RowRange rows, long bytes) {}
 
@@ -19,7 +19,7 @@ final class SplitPoints {
     this.files = files;
   }
 
-  /** The row above the start of {@code rows} that comes nearest to halving what is in them. */
+  /** The row above the start of {@code rows} that comes nearest to halving their bytes. */
   Optional<Bytes> middle(RowRange rows) throws IOException {
     long total = bytesIn(rows);
     Optional<Bytes> best = Optional.empty();
@@ -42,7 +42,7 @@ final class SplitPoints {
   }
 
   /**
-   * Up to {@code count} rows that cut {@code rows} into pieces of like size, in order, and then the
+   * Up to {@code count} rows that cut {@code rows} into pieces of similar size, in order, then the
    * end of {@code rows} with the bytes of all.
    */
   List<RowSample> samples(RowRange rows, int count) throws IOException {

@@ -22,10 +22,10 @@ import java.util.concurrent.TimeUnit;
 /**
  * One tablet, open.
  *
- * <p>Always holds: what a fresh read sees is durable; everything up to the redo point is in the
- * files that the manifest names, everything above it in the log; no answer depends on when
- * compactions ran. Where that cannot be kept up the tablet stops ({@link #failure}) and must be
- * opened again from its record.
+ * <p>The invariant: everything a fresh read sees is durable; everything up to the redo point is in
+ * the files that the manifest names, and everything above it in the log; no answer depends on when
+ * compactions ran. If that cannot be kept the tablet stops ({@link #failure}) and must be opened
+ * again from its record.
  *
  * <p>The ways through it are {@link WritePath}, {@link ReadPath} and {@link Compactor}; they share
  * the {@link TabletCore}.
@@ -56,7 +56,7 @@ public final class Tablet implements Closeable {
    * Opens a tablet.
    *
    * @param replay the tablet's records in the logs that its durable record names, in any order and
-   *     with repetitions; what is in the files already is passed over
+   *     with repetitions; records that the files already hold are skipped
    * @throws CorruptionException where a file is damaged
    * @throws io.stele.model.SteleException CORRUPTION where the logs lack a record
    */
@@ -175,19 +175,19 @@ public final class Tablet implements Closeable {
     return reads.read(request);
   }
 
-  /** Everything up to this sequence number is durable and is what a fresh read sees. */
+  /** A fresh read sees everything up to this sequence number; all of it is durable. */
   public long readPoint() {
     return core.commits().readPoint();
   }
 
-  /** Reads as of a point below this one are not possible any more. */
+  /** The lowest read point that can still be read. */
   public long oldestReadablePoint() {
     return core.current().peek().oldestReadable();
   }
 
   /**
-   * Writes the memtable to an SSTable and lets the log go. Waits for the log to complete what is in
-   * the memtable.
+   * Writes the memtable to an SSTable and releases its records in the log. Waits until the log has
+   * all that the memtable has.
    *
    * @return whether there was anything to write
    * @throws IOException where it failed and the tablet goes on as before
@@ -233,8 +233,8 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * Whether some locality group has so many SSTables that merging compactions do not keep up: more
-   * should come as late, and as large, as memory allows.
+   * Whether some locality group has so many SSTables that merging compactions do not keep up: minor
+   * compactions should then be as late, and as large, as memory allows.
    */
   public boolean isCrowded() {
     return compactor.isCrowded();
@@ -274,8 +274,9 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * Refuses operations from now on with 'retry later'; the future completes when all that were
-   * accepted are durable and answered. Reads go on.
+   * Refuses operations from now on with 'retry later'. The future completes when all operations
+   * that were accepted are durable and answered; it fails when the log fails. Wait for it through
+   * the runtime. Reads go on.
    */
   public CompletableFuture<Void> pauseWrites() {
     return sequencer.pause();
@@ -309,7 +310,7 @@ public final class Tablet implements Closeable {
     return core.health().failure();
   }
 
-  /** How large it is and what it has done. */
+  /** Its size and its counters. */
   public TabletStatistics statistics() {
     TabletState state = core.current().peek();
     Counters counters = core.counters();
@@ -325,12 +326,12 @@ public final class Tablet implements Closeable {
         counters.operations.sum(),
         counters.refused.sum(),
         counters.minorCompactions.sum(),
-        counters.largerCompactions.sum());
+        counters.mergingAndMajorCompactions.sum());
   }
 
   /**
-   * Stops serving; closes the files and lets the memtables go once the reads that use them have
-   * ended. Writes nothing: what is only in memtables is in the log.
+   * Stops serving. Closes the files and releases the memtables once the reads that use them have
+   * ended. Writes nothing: the log has everything that is only in memtables.
    */
   @Override
   public void close() {

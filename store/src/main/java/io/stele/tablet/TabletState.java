@@ -9,13 +9,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What a tablet is made of at one time: the memtable that takes writes, those that wait for their
- * minor compaction, and the SSTables; of each kind the newest first. Everything in a memtable has
- * higher sequence numbers than everything in the next, and than the SSTables; of these, those of a
- * {@link FileStack stack} likewise. Immutable; replaced as a whole.
+ * The memtables and files of a tablet at one time: the memtable that takes writes, the frozen ones
+ * that wait for their minor compaction, and the SSTables; each kind with the newest first. A memtable
+ * has higher sequence numbers than the next, and than all SSTables; a layer of a {@link FileStack}
+ * has higher ones than the next. Immutable; replaced as a whole.
  *
- * <p>It holds its memtables, and its files open. Who reads holds it: {@link #retain} before, {@link
- * #release} after.
+ * <p>It holds its memtables, and keeps its files open. A reader calls {@link #retain} before and
+ * {@link #release} after.
  */
 final class TabletState {
   /**
@@ -39,7 +39,7 @@ final class TabletState {
   private final AtomicInteger holders = new AtomicInteger(1);
 
   /**
-   * Puts a state together; its maker is the first holder.
+   * A state; its maker is the first holder.
    *
    * @param redoPoint everything up to this number is in the files
    * @param oldestReadable the lowest read point for which the files still have all they need
@@ -92,7 +92,7 @@ final class TabletState {
   }
 
   /**
-   * The same with {@code empty} to write to, and what there was waiting for its minor compaction.
+   * The same, with {@code empty} taking the writes and the memtable before it frozen.
    */
   TabletState freeze(Memtable empty, long boundary, CompletableFuture<Void> durable) {
     List<Frozen> more = new ArrayList<>();
@@ -125,7 +125,7 @@ final class TabletState {
         active, frozen, other, redoPoint, Math.max(oldestReadable, readableFrom));
   }
 
-  /** Holds the state, unless it is gone. */
+  /** Holds the state; false if its last holder has released it. */
   boolean retain() {
     int now = holders.get();
     while (now > 0) {

@@ -1,7 +1,7 @@
 package io.stele.tablet;
 
 /**
- * How large a tablet is and what it has done since it was opened.
+ * The size of a tablet, and its counters since it was opened.
  *
  * @param files number of SSTables
  * @param fileBytes length of what the SSTables have in the tablet's rows
@@ -12,7 +12,7 @@ package io.stele.tablet;
  * @param operations row operations applied
  * @param refused row operations refused
  * @param minorCompactions minor compactions done
- * @param largerCompactions merging and major compactions done
+ * @param mergingAndMajorCompactions merging and major compactions done
  */
 public record TabletStatistics(
     int files,
@@ -24,4 +24,4 @@ public record TabletStatistics(
     long operations,
     long refused,
     long minorCompactions,
-    long largerCompactions) {}
+    long mergingAndMajorCompactions) {}

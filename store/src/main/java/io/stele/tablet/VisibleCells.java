@@ -19,7 +19,7 @@ import java.util.List;
  * <p>Not safe for use by several threads.
  */
 final class VisibleCells implements Closeable {
-  /** A seek costs as much as some moves forward; it is tried after so many in vain. */
+  /** A seek costs as much as some moves forward: it is tried after this many. */
   private static final int MOVES_BEFORE_SEEK = 8;
 
   private final CellCursor source;

@@ -14,10 +14,10 @@ import java.util.concurrent.locks.Lock;
  * How an operation is applied, in stages:
  *
  * <ol>
- *   <li><em>admit</em>: refuse what is not for this tablet, or not now;
+ *   <li><em>admit</em>: refuse operations of other tablets' rows, and all while writes are paused;
  *   <li><em>recognise</em>: under the row's lock, join or repeat the outcome of a retry;
- *   <li><em>evaluate</em>: refuse what the schema or a limit does not allow, and work out the
- *       changes over what is queued before them;
+ *   <li><em>evaluate</em>: refuse what the schema or a limit forbids, and work out the changes,
+ *       seeing the operations that are queued before;
  *   <li><em>sequence</em>: have the {@link Sequencer} put them in order and queue them for the log;
  *   <li><em>publish</em>: when the log has them, and all before them, the read point moves over
  *       them, and the caller is told.
@@ -106,7 +106,7 @@ final class WritePath {
   /**
    * Evaluates an operation and has its changes put in order.
    *
-   * @return what is left to do without locks: it may call back whoever waits for any operation
+   * @return work to be done after all locks are released: it may call callers of any operation back
    */
   private Runnable evaluateAndSequence(
       OperationRequest request,
@@ -131,7 +131,7 @@ final class WritePath {
     }
   }
 
-  // After a retry was recognised: what was applied is not refused for a newer schema.
+  // Retries are recognised before: an operation that was applied is not refused for a newer schema.
   private Evaluation.Evaluated evaluate(OperationRequest request) throws IOException {
     core.rules().operations().check(request.operation(), core.options().valueBytesMax());
     return evaluation.evaluate(request.operation());

@@ -33,7 +33,7 @@ final class WrittenOperations {
     return digests[index];
   }
 
-  /** What came of the operation at {@code index}. */
+  /** The result of the operation at {@code index}. */
   Bytes result(int index) {
     return results.isEmpty() ? Bytes.EMPTY : results.getOrDefault(numbers[index], Bytes.EMPTY);
   }

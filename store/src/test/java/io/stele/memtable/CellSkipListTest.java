@@ -3,6 +3,7 @@ package io.stele.memtable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.format.CellType;
+import io.stele.format.OneCell;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
@@ -42,7 +43,7 @@ class CellSkipListTest {
   }
 
   private static boolean add(CellSkipList cells, byte[][] keys, int i) {
-    return cells.add(keys[i], keys[i].length, 1, i, 0, CellType.PUT, keys[i], 0, 0);
+    return cells.add(new OneCell(keys[i], keys[i].length, 1, i, 0, CellType.PUT, keys[i], 0, 0));
   }
 
   private static Set<Integer> level(CellArena arena, int level) {

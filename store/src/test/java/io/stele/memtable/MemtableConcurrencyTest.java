@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.Seeds;
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
+import io.stele.format.OneCell;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -63,7 +64,8 @@ class MemtableConcurrencyTest {
           byte[] key = key(sequence, mixer);
           byte[] value = value(key, sequence);
           memtable.add(
-              key, key.length, sequence, sequence, 7, CellType.PUT, value, 0, value.length);
+              new OneCell(
+                  key, key.length, sequence, sequence, 7, CellType.PUT, value, 0, value.length));
           added.setRelease(sequence);
         }
         for (Future<Long> reader : readers) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.Seeds;
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
+import io.stele.format.OneCell;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -138,15 +139,16 @@ class MemtableModelTest {
       byte[] around = new byte[value.length + 7];
       System.arraycopy(value, 0, around, 3, value.length);
       memtable.add(
-          key,
-          name.key.length,
-          name.timestamp,
-          name.sequence,
-          name.ordinal,
-          type,
-          around,
-          3,
-          value.length);
+          new OneCell(
+              key,
+              name.key.length,
+              name.timestamp,
+              name.sequence,
+              name.ordinal,
+              type,
+              around,
+              3,
+              value.length));
       Arrays.fill(key, (byte) 99);
       Arrays.fill(around, (byte) 99);
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
+import io.stele.format.OneCell;
 import io.stele.model.Bytes;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -17,7 +18,9 @@ class MemtableTest {
 
   private void add(String row, long timestamp, long sequence, int ordinal) {
     byte[] key = ColumnKey.of(Bytes.of(row), "f", Bytes.EMPTY);
-    memtable.add(key, key.length, timestamp, sequence, ordinal, CellType.PUT, new byte[] {1}, 0, 1);
+    memtable.add(
+        new OneCell(
+            key, key.length, timestamp, sequence, ordinal, CellType.PUT, new byte[] {1}, 0, 1));
   }
 
   private static List<String> rest(CellCursor cursor, boolean placed) throws IOException {

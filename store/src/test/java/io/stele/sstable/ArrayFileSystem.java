@@ -17,6 +17,9 @@ final class ArrayFileSystem extends FilterFileSystem {
   long bytesRead;
   boolean failing;
 
+  /** Runs at the start of each read. */
+  Runnable beforeRead = () -> {};
+
   ArrayFileSystem(byte[] contents) throws IOException {
     super(FileSystem.getLocal(new Configuration(false)));
     this.contents = contents;
@@ -40,6 +43,7 @@ final class ArrayFileSystem extends FilterFileSystem {
   private final class ArrayStream extends FSInputStream {
     @Override
     public int read(long position, byte[] buffer, int offset, int length) throws IOException {
+      beforeRead.run();
       reads++;
       bytesRead += length;
       if (failing) {

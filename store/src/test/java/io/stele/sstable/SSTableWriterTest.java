@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.format.CellType;
+import io.stele.format.OneCell;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.RowRange;
@@ -64,11 +65,11 @@ class SSTableWriterTest {
   void whatIsNoCellOfAFileIsRefused() throws IOException {
     try (SSTableWriter writer = create()) {
       byte[] key = {1, 2, 3};
-      assertThatThrownBy(() -> writer.add(key, 3, 1, 1, 0, CellType.PUT, key, 0, 0))
+      assertThatThrownBy(() -> writer.add(new OneCell(key, 3, 1, 1, 0, CellType.PUT, key, 0, 0)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("no column key");
       byte[] row = {1, 0, 0};
-      assertThatThrownBy(() -> writer.add(row, 3, 1, 1, 0, CellType.LABEL, row, 0, 0))
+      assertThatThrownBy(() -> writer.add(new OneCell(row, 3, 1, 1, 0, CellType.LABEL, row, 0, 0)))
           .isInstanceOf(IllegalArgumentException.class);
     }
   }

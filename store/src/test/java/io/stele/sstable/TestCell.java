@@ -4,6 +4,7 @@ import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
 import io.stele.format.MalformedException;
+import io.stele.format.OneCell;
 import io.stele.model.Bytes;
 import java.io.IOException;
 
@@ -29,7 +30,7 @@ record TestCell(Bytes key, long timestamp, long sequence, int ordinal, CellType 
   void addTo(SSTableWriter writer) throws IOException {
     byte[] k = key.toByteArray();
     byte[] v = value.toByteArray();
-    writer.add(k, k.length, timestamp, sequence, ordinal, type, v, 0, v.length);
+    writer.add(new OneCell(k, k.length, timestamp, sequence, ordinal, type, v, 0, v.length));
   }
 
   Bytes row() {

@@ -10,8 +10,11 @@ import io.stele.model.Codec;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -75,6 +78,31 @@ class WholeFileTest {
     }
     assertThat(cache.statistics().wholeFiles()).isZero();
     assertThat(cache.statistics().wholeBytes()).isZero();
+  }
+
+  @Test
+  void aReadDoesNotWaitForAnotherThatLoadsTheFile() throws IOException {
+    ArrayFileSystem fs = file(OPTIONS);
+    try (SSTable table = SSTableFiles.open(fs, cache, IN_MEMORY)) {
+      CompletableFuture<List<TestCell>> meanwhile = new CompletableFuture<>();
+      fs.beforeRead =
+          () -> {
+            fs.beforeRead = () -> {};
+            CompletableFuture.runAsync(() -> meanwhile.complete(readUnchecked(table, 50)));
+            meanwhile.orTimeout(60, TimeUnit.SECONDS).join();
+          };
+      assertThat(read(table, 100)).containsExactly(cells.get(100));
+      assertThat(meanwhile.join()).containsExactly(cells.get(50));
+      assertThat(cache.statistics().wholeFiles()).isEqualTo(1);
+    }
+  }
+
+  private List<TestCell> readUnchecked(SSTable table, int row) {
+    try {
+      return read(table, row);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test

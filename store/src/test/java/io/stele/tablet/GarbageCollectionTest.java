@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
+import io.stele.format.OneCell;
 import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
@@ -164,15 +165,16 @@ class GarbageCollectionTest {
 
     private static void add(CellCursor cell, CellType type, Memtable to) {
       to.add(
-          cell.key(),
-          cell.keyLength(),
-          cell.timestamp(),
-          cell.sequence(),
-          cell.ordinal(),
-          type,
-          cell.valueArray(),
-          cell.valueOffset(),
-          cell.valueLength());
+          new OneCell(
+              cell.key(),
+              cell.keyLength(),
+              cell.timestamp(),
+              cell.sequence(),
+              cell.ordinal(),
+              type,
+              cell.valueArray(),
+              cell.valueOffset(),
+              cell.valueLength()));
     }
 
     private static MergedCursor merged(List<Memtable> memtables) {

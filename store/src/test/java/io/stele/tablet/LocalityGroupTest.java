@@ -178,7 +178,7 @@ class LocalityGroupTest {
   }
 
   @Test
-  void largerCompactionsGoAtThePaceTheyAreGivenAndMinorOnesDoNotWait() throws IOException {
+  void mergingAndMajorCompactionsKeepThePaceAndMinorOnesDoNotWait() throws IOException {
     AtomicLong passed = new AtomicLong();
     TabletFixture fixture = new TabletFixture(APART);
     fixture.pace = passed::addAndGet;

@@ -142,11 +142,11 @@ final class ModelRun {
     } else if (dice < 73) {
       note("hold " + part.tablet.id());
       part.log.hold(random.nextBoolean());
-      settle(part);
+      takeAnswers(part);
     } else if (dice < 76) {
       note("flush some of " + part.tablet.id());
       part.log.flush(random.nextInt(3));
-      settle(part);
+      takeAnswers(part);
     } else if (dice < 79) {
       note("read point " + part.tablet.id() + " " + part.tablet.readPoint());
       points.add(new Point(part, part.tablet.readPoint(), visible.copy()));
@@ -204,7 +204,7 @@ final class ModelRun {
     CompletableFuture<OperationResult> future = part.tablet.apply(request);
     if (expected.isEmpty()) {
       part.log.flush(Integer.MAX_VALUE);
-      settle(part);
+      takeAnswers(part);
       assertThatThrownBy(future::join).hasCauseInstanceOf(SteleException.class);
       return;
     }
@@ -213,11 +213,11 @@ final class ModelRun {
     Sent sent = new Sent(request, future, resolved, expected.get().result());
     part.inFlight.add(sent);
     request.id().ifPresent(id -> remembered.put(id, sent));
-    settle(part);
+    takeAnswers(part);
   }
 
   /** Has the visible model follow what the tablet has acknowledged. */
-  private void settle(Part part) {
+  private void takeAnswers(Part part) {
     while (!part.inFlight.isEmpty() && part.inFlight.getFirst().future().isDone()) {
       Sent sent = part.inFlight.removeFirst();
       assertThat(sent.future().join()).isEqualTo(sent.expected());
@@ -251,12 +251,12 @@ final class ModelRun {
       assertThat(again.join()).isEqualTo(sent.expected());
     }
     if (random.nextInt(10) == 0) { // The client no longer needs this one and those before it.
-      settleAll();
+      takeAllAnswers();
       Mutation mutation = data.mutation(sent.request().operation().row(), nowMicros, 1);
       int client = (int) id.clientHigh();
       OperationId next = new OperationId(client, 7, nextNumber[client]++);
       send(OperationRequest.of(mutation, next, id.number() + 1));
-      settleAll();
+      takeAllAnswers();
       remembered
           .keySet()
           .removeIf(old -> old.clientHigh() == client && old.number() <= id.number());
@@ -275,7 +275,7 @@ final class ModelRun {
   private void minorCompact(Part part) throws IOException {
     note("minor " + part.tablet.id());
     part.log.flush(Integer.MAX_VALUE);
-    settle(part);
+    takeAnswers(part);
     if (part.tablet.minorCompact()) {
       assertThat(part.log.released()).isEqualTo(part.tablet.describe().redoPoint());
     }
@@ -289,7 +289,7 @@ final class ModelRun {
     boolean minor = random.nextBoolean();
     note((minor ? "minor " : "major ") + part.tablet.id() + " and the manifest " + mood);
     part.log.flush(Integer.MAX_VALUE);
-    settle(part);
+    takeAnswers(part);
     part.manifest.next(mood);
     try {
       boolean done = minor ? part.tablet.minorCompact() : part.tablet.majorCompact();
@@ -363,7 +363,7 @@ final class ModelRun {
 
   private void split(Part part) throws IOException {
     part.log.hold(false);
-    settle(part);
+    takeAnswers(part);
     assertThat(part.tablet.pauseWrites()).isDone();
     part.tablet.minorCompact();
     Optional<Bytes> row = random.nextBoolean() ? part.tablet.splitRow() : Optional.of(data.row());
@@ -443,10 +443,10 @@ final class ModelRun {
     return rows;
   }
 
-  private void settleAll() {
+  private void takeAllAnswers() {
     for (Part part : parts) {
       part.log.flush(Integer.MAX_VALUE);
-      settle(part);
+      takeAnswers(part);
     }
   }
 

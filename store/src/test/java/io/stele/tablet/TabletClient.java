@@ -52,7 +52,7 @@ final class TabletClient {
   private final long name;
   private final AtomicLong nowMicros;
   private final Durability durability;
-  private final PlainModel settled; // After the first `counted` operations.
+  private final PlainModel durable; // After the first `counted` operations.
   private PlainModel queued; // After all that were sent.
   private long counted;
   private final List<Sent> pending = new ArrayList<>(); // Those above `counted`, in order.
@@ -60,22 +60,22 @@ final class TabletClient {
   private long operations;
 
   /**
-   * A client of a tablet that has taken {@code counted} operations, which made it {@code settled}.
+   * A client of a tablet that has taken {@code counted} operations, whose outcome is {@code durable}.
    */
   TabletClient(
-      long name, AtomicLong nowMicros, Durability durability, PlainModel settled, long counted) {
+      long name, AtomicLong nowMicros, Durability durability, PlainModel durable, long counted) {
     this.name = name;
     this.nowMicros = nowMicros;
     this.durability = durability;
-    this.settled = settled;
-    this.queued = settled.copy();
+    this.durable = durable;
+    this.queued = durable.copy();
     this.counted = counted;
   }
 
   /** One that goes on for a part of the tablet, after {@link #check}. */
   TabletClient ofChild(long childName) {
     assertThat(pending).isEmpty();
-    return new TabletClient(childName, nowMicros, durability, settled.copy(), counted);
+    return new TabletClient(childName, nowMicros, durability, durable.copy(), counted);
   }
 
   /** How many operations were sent. */
@@ -159,15 +159,15 @@ final class TabletClient {
   /**
    * The tablet, in which nothing is in flight, holds what a prefix of the operations sent has made
    * of the table; those acknowledged are in it, with the results they must have, and those refused
-   * are not. What is in it is settled from now on.
+   * are not. What is in it is durable.
    */
   int check(Tablet tablet) throws IOException {
-    int survived = settle(tablet);
+    int survived = countSurvivors(tablet);
     checkRows(tablet);
     return survived;
   }
 
-  private int settle(Tablet tablet) {
+  private int countSurvivors(Tablet tablet) {
     int least = 0;
     int most = pending.size();
     for (int i = pending.size() - 1; i >= 0; i--) {
@@ -182,7 +182,7 @@ final class TabletClient {
     int survived = (int) (tablet.readPoint() - counted);
     assertThat(survived).as("operations in the tablet, of those sent last").isBetween(least, most);
     for (Sent sent : pending.subList(0, survived)) {
-      settled.apply(sent.resolved);
+      durable.apply(sent.resolved);
     }
     counted = tablet.readPoint();
     return survived;
@@ -191,20 +191,20 @@ final class TabletClient {
   /** As {@link #check}, of a tablet that has lost nothing; forgets what is done. */
   void checkAll(Tablet tablet) throws Exception {
     await();
-    int survived = settle(tablet);
+    int survived = countSurvivors(tablet);
     assertThat(survived).isEqualTo(pending.size());
     pending.clear();
     checkRows(tablet);
   }
 
-  /** The tablet's rows are those of the operations settled. */
+  /** The tablet's rows are those of the durable operations. */
   void checkRows(Tablet tablet) throws IOException {
     RowRange extent = tablet.extent();
     assertThat(tablet.read(ReadRequest.of(RowQuery.ALL)).rows())
-        .isEqualTo(PlainQueries.rows(settled, RowQuery.ALL, extent, nowMicros.get()));
+        .isEqualTo(PlainQueries.rows(durable, RowQuery.ALL, extent, nowMicros.get()));
   }
 
-  /** Fresh reads of a tablet that settles nothing meanwhile agree with all that was sent. */
+  /** Fresh reads of a tablet that loses nothing meanwhile agree with all that was sent. */
   void checkQueued(Tablet tablet, RowQuery query) throws IOException {
     assertThat(tablet.read(ReadRequest.of(query)).rows())
         .isEqualTo(PlainQueries.rows(queued, query, tablet.extent(), nowMicros.get()));
@@ -218,7 +218,7 @@ final class TabletClient {
     int survived = check(tablet);
     List<Sent> before = new ArrayList<>(pending);
     pending.clear();
-    queued = settled.copy();
+    queued = durable.copy();
     long first = before.isEmpty() ? 0 : before.get(0).id.number();
     for (int i = 0; i < before.size(); i++) {
       Sent sent = before.get(i);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
+import io.stele.format.OneCell;
 import io.stele.log.LogRecord;
 import io.stele.memtable.CountingAccount;
 import io.stele.memtable.Memtable;
@@ -64,7 +65,7 @@ class TabletMemoryTest {
   void aMemtableIsCountedAndReadableForAsLongAsSomebodyReadsIt() throws IOException {
     CountingAccount account = new CountingAccount();
     Memtable memtable = new Memtable(account);
-    memtable.add(new byte[] {1}, 1, 1, 1, 0, CellType.PUT, new byte[100], 0, 100);
+    memtable.add(new OneCell(new byte[] {1}, 1, 1, 1, 0, CellType.PUT, new byte[100], 0, 100));
     CurrentState current = new CurrentState(new TabletState(memtable, List.of(), List.of(), 0, 0));
     memtable.release();
     Memtable empty = new Memtable(account);
