@@ -23,9 +23,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Two threads write, one at a time, each to a file of its own (§6). The active one takes all
  * records that wait, appends them to its segment, flushes once, and completes their futures; the
- * next batch gathers during the flush. The other ends its last segment meanwhile and stands by with a
- * new one: so when a segment is full, fails or is slow, no write waits for the NameNode. They share a
- * {@link CommitPipeline}, which also detects slow flushes; each runs a {@link SegmentThread}.
+ * next batch gathers during the flush. The other ends its last segment meanwhile and stands by with
+ * a new one: so when a segment is full, fails or is slow, no write waits for the NameNode. They
+ * share a {@link CommitPipeline}, which also detects slow flushes; each runs a {@link
+ * SegmentThread}.
  *
  * <p><b>Failures.</b> An exception from a stream ends that stream. The records of the failed batch
  * are appended again, first, to the next segment, so that a sequence number never stands for two
@@ -100,9 +101,8 @@ public final class CommitLog implements AutoCloseable {
    *
    * <p>The future completes when the record is as durable as asked, and after the futures of all
    * records appended before it. Its callbacks run on the log's thread and must not block. The
-   * future fails with a {@link
-   * SteleException}: OUTCOME_UNKNOWN when the log failed with the record in it, RETRY_LATER when
-   * the log had already ended, so that the record is not in it.
+   * future fails with a {@link SteleException}: OUTCOME_UNKNOWN when the log failed with the record
+   * in it, RETRY_LATER when the log had already ended, so that the record is not in it.
    *
    * @param durability at least this; never less than the log's own
    */
@@ -140,8 +140,8 @@ public final class CommitLog implements AutoCloseable {
 
   /**
    * The oldest segment that some tablet needs; empty if none does. When it is too old, or too many
-   * segments follow it, have its tablets make minor compactions, so that a quiet tablet does not hold
-   * the log for ever; and if it is still being written, {@link #roll}.
+   * segments follow it, have its tablets make minor compactions, so that a quiet tablet does not
+   * hold the log for ever; and if it is still being written, {@link #roll}.
    */
   public Optional<OldestNeeded> oldestNeeded() {
     return ledger.oldest();
@@ -164,8 +164,8 @@ public final class CommitLog implements AutoCloseable {
 
   /**
    * Writes the records that wait, closes the segments and ends the log, which then refuses records.
-   * A stream that hangs, and that no record waits for, delays this for some seconds and is then left
-   * open.
+   * A stream that hangs, and that no record waits for, delays this for some seconds and is then
+   * left open.
    */
   @Override
   public void close() {

@@ -16,9 +16,9 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
 
 /**
- * Which files are being compacted. Each {@link FileStack} has at most one merging or major compaction
- * at a time. A stack whose last compaction failed is chosen after all others, so that damage in one
- * locality group does not hold the others up.
+ * Which files are being compacted. Each {@link FileStack} has at most one merging or major
+ * compaction at a time. A stack whose last compaction failed is chosen after all others, so that
+ * damage in one locality group does not hold the others up.
  *
  * <p>Safe for use by any number of threads.
  */

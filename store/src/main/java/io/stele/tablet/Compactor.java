@@ -28,8 +28,8 @@ import java.util.function.UnaryOperator;
  * them.) After the commit only the swap is left, which fails only if the tablet was closed
  * meanwhile. If the outcome of the commit is not known, the tablet stops.
  *
- * <p>One minor compaction runs at a time; beside it runs at most one merging or major compaction for
- * each {@link FileStack}. Commits run one at a time. Safe for use by any number of threads.
+ * <p>One minor compaction runs at a time; beside it runs at most one merging or major compaction
+ * for each {@link FileStack}. Commits run one at a time. Safe for use by any number of threads.
  */
 final class Compactor {
   private static final int CROWDED = 2;
@@ -90,8 +90,8 @@ final class Compactor {
   }
 
   /**
-   * Rids one locality group of garbage; false if none has any that is {@link
-   * CompactionPicker#isDue due}.
+   * Rids one locality group of garbage; false if none has any that is {@link CompactionPicker#isDue
+   * due}.
    */
   boolean collectGarbage(Duration interval) throws IOException {
     return compactOne("major compaction", toCollect(interval));

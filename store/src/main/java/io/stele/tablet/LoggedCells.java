@@ -13,8 +13,8 @@ import java.io.IOException;
  * The cells of an operation as the log has them, and the one way to put them into a memtable, both
  * when an operation is applied and when it is replayed.
  *
- * <p>A write copies a value three times: into this block, from it into the
- * memtable, and into the log's record.
+ * <p>A write copies a value three times: into this block, from it into the memtable, and into the
+ * log's record.
  */
 final class LoggedCells {
   private final byte[] block;

@@ -22,9 +22,9 @@ import java.util.concurrent.CompletableFuture;
  * the scheme of RIFL (Lee et al., SOSP 2015), in which the client says what may be forgotten.
  *
  * <p>For each client it keeps the lowest number that may still be retried. It refuses operations
- * below that number, and knows every operation at or above it that this tablet has applied, with its
- * result. A client that was silent for longer than the window is reduced to a number above all that
- * it ever sent here. After sixteen windows it forgets that, too.
+ * below that number, and knows every operation at or above it that this tablet has applied, with
+ * its result. A client that was silent for longer than the window is reduced to a number above all
+ * that it ever sent here. After sixteen windows it forgets that, too.
  *
  * <p>An operation is <em>recent</em> until a minor compaction has written it to an SSTable's block,
  * and <em>written</em> from then on. Each block has the operations that were recent when the block

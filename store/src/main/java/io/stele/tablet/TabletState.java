@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The memtables and files of a tablet at one time: the memtable that takes writes, the frozen ones
- * that wait for their minor compaction, and the SSTables; each kind with the newest first. A memtable
- * has higher sequence numbers than the next, and than all SSTables; a layer of a {@link FileStack}
- * has higher ones than the next. Immutable; replaced as a whole.
+ * that wait for their minor compaction, and the SSTables; each kind with the newest first. A
+ * memtable has higher sequence numbers than the next, and than all SSTables; a layer of a {@link
+ * FileStack} has higher ones than the next. Immutable; replaced as a whole.
  *
  * <p>It holds its memtables, and keeps its files open. A reader calls {@link #retain} before and
  * {@link #release} after.
@@ -91,9 +91,7 @@ final class TabletState {
     return stacks;
   }
 
-  /**
-   * The same, with {@code empty} taking the writes and the memtable before it frozen.
-   */
+  /** The same, with {@code empty} taking the writes and the memtable before it frozen. */
   TabletState freeze(Memtable empty, long boundary, CompletableFuture<Void> durable) {
     List<Frozen> more = new ArrayList<>();
     more.add(new Frozen(active, boundary, durable));

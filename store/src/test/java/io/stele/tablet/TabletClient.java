@@ -60,7 +60,8 @@ final class TabletClient {
   private long operations;
 
   /**
-   * A client of a tablet that has taken {@code counted} operations, whose outcome is {@code durable}.
+   * A client of a tablet that has taken {@code counted} operations, whose outcome is {@code
+   * durable}.
    */
   TabletClient(
       long name, AtomicLong nowMicros, Durability durability, PlainModel durable, long counted) {
