@@ -11,15 +11,12 @@ import java.util.List;
 import java.util.SortedSet;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.Path;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Writes the cells that the sieve keeps to new SSTables, one for each locality group that has any.
  * Safe for use by any number of threads.
  */
 final class CompactionWriter {
-  private static final Logger LOG = LoggerFactory.getLogger(CompactionWriter.class);
 
   /** A compaction reports to its pace each time it has gone through this many bytes. */
   private static final long PACE_BYTES = 256 << 10;
@@ -101,13 +98,9 @@ final class CompactionWriter {
   void discard(Output output) {
     for (TabletFile file : output.files()) {
       file.release();
-      Path path = new Path(environment.root(), file.ref().path());
-      try {
-        environment.fs().delete(path, false);
-      } catch (IOException e) {
-        LOG.warn("Deleting {}, which nobody uses, failed; the sweep will find it", path, e);
-      }
+      core.abandoned().add(new Path(environment.root(), file.ref().path()));
     }
+    core.abandoned().delete();
   }
 
   /** Passes the cells to keep to the writers; returns whether any was dropped. */

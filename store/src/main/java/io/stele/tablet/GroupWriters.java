@@ -4,6 +4,7 @@ import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import io.stele.model.Bytes;
 import io.stele.model.LocalityGroup;
+import io.stele.record.FileRef;
 import io.stele.sstable.SSTableOptions;
 import io.stele.sstable.SSTableSummary;
 import io.stele.sstable.SSTableWriter;
@@ -14,10 +15,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The SSTables that one compaction writes, a locality group each: {@code
@@ -29,6 +34,7 @@ import org.apache.hadoop.fs.Path;
  * several threads.
  */
 final class GroupWriters implements Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(GroupWriters.class);
   private static final int NAMES_TRIED = 1000;
 
   /**
@@ -58,7 +64,9 @@ final class GroupWriters implements Closeable {
   private final long epoch;
   private final List<Group> groups = new ArrayList<>();
   private final Map<String, Group> byFamily = new HashMap<>();
-  private final List<Path> finished = new ArrayList<>();
+  private final AbandonedFiles abandoned;
+  private final Set<String> inRecord; // When the tablet was opened.
+  private final List<Path> begun = new ArrayList<>();
   private boolean kept;
 
   // The family of the last cell, and its group: cells of one family mostly follow one another.
@@ -76,6 +84,9 @@ final class GroupWriters implements Closeable {
     this.nextFile = nextFile;
     this.directory = "tables/" + core.spec().id().table() + "/" + core.spec().id().name();
     this.epoch = core.spec().epoch();
+    this.abandoned = core.abandoned();
+    this.inRecord =
+        core.spec().files().stream().map(FileRef::path).collect(Collectors.toUnmodifiableSet());
     rules
         .byGroup(families)
         .forEach(
@@ -121,7 +132,6 @@ final class GroupWriters implements Closeable {
         SSTableWriter writer = group.writer.get();
         writer.highestServerTimestamp(highestTimestamp);
         SSTableSummary summary = writer.finish();
-        finished.add(summary.path());
         String path = directory + "/" + summary.path().getName();
         written.add(new Written(path, summary, group.families, group.cells));
       }
@@ -135,37 +145,20 @@ final class GroupWriters implements Closeable {
   }
 
   @Override
-  public void close() throws IOException {
-    IOException failure = null;
+  public void close() {
     for (Group group : groups) {
       if (group.writer.isPresent()) {
         try {
           group.writer.get().close();
         } catch (IOException e) {
-          failure = also(failure, e);
+          LOG.debug("The file is deleted again below", e);
         }
       }
     }
     if (!kept) {
-      for (Path path : finished) {
-        try {
-          environment.fs().delete(path, false);
-        } catch (IOException e) {
-          failure = also(failure, e);
-        }
-      }
+      begun.forEach(abandoned::add);
+      abandoned.delete();
     }
-    if (failure != null) {
-      throw failure;
-    }
-  }
-
-  private static IOException also(IOException first, IOException next) {
-    if (first == null) {
-      return next;
-    }
-    first.addSuppressed(next);
-    return first;
   }
 
   private void add(CellCursor cell, CellType type, Group group) throws IOException {
@@ -182,18 +175,24 @@ final class GroupWriters implements Closeable {
 
   private SSTableWriter create(SSTableOptions options) throws IOException {
     for (int tried = 1; ; tried++) {
-      String name = epoch + "-" + nextFile.getAndIncrement() + ".sst";
+      String relative = directory + "/" + epoch + "-" + nextFile.getAndIncrement() + ".sst";
+      Path path = new Path(environment.root(), relative);
       try {
-        return SSTableWriter.create(
-            environment.fs(),
-            new Path(environment.root(), directory + "/" + name),
-            options,
-            environment.runtime().random().nextLong());
+        SSTableWriter writer =
+            SSTableWriter.create(
+                environment.fs(), path, options, environment.runtime().random().nextLong());
+        begun.add(path);
+        return writer;
       } catch (FileAlreadyExistsException e) {
         // The tablet was open under this epoch before, and has used this name.
         if (tried == NAMES_TRIED) {
           throw e;
         }
+      } catch (IOException e) {
+        if (!inRecord.contains(relative)) {
+          begun.add(path); // It may have come to be, all the same.
+        }
+        throw e;
       }
     }
   }

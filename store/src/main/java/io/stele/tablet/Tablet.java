@@ -240,6 +240,16 @@ public final class Tablet implements Closeable {
     return compactor.isCrowded();
   }
 
+  /** Whether compactions that failed left files behind. */
+  public boolean hasAbandonedFiles() {
+    return !core.abandoned().isEmpty();
+  }
+
+  /** Deletes what compactions that failed left behind, as far as that is possible now. */
+  public void deleteAbandonedFiles() {
+    core.abandoned().delete();
+  }
+
   /** Whether {@link #mergingCompact} would find something to do. */
   public boolean wantsMergingCompaction() {
     return compactor.wantsMerging();

@@ -16,6 +16,7 @@ final class TabletCore {
   private final TabletClock clock;
   private final Health health;
   private final Counters counters = new Counters();
+  private final AbandonedFiles abandoned;
   private volatile SchemaRules rules;
 
   /**
@@ -35,6 +36,7 @@ final class TabletCore {
     this.window = window;
     this.clock = clock;
     this.health = new Health(spec.id());
+    this.abandoned = new AbandonedFiles(environment.fs());
     this.rules = new SchemaRules(spec.schema());
     this.commits = new CommitQueue(replay.lastSequence());
     long covered = replay.above();
@@ -81,6 +83,11 @@ final class TabletCore {
 
   Counters counters() {
     return counters;
+  }
+
+  /** What compactions that failed left behind. */
+  AbandonedFiles abandoned() {
+    return abandoned;
   }
 
   /** The current schema. */

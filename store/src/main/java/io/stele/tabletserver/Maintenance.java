@@ -85,6 +85,15 @@ final class Maintenance {
       if (loader.hasReplayToCover(hosted)) {
         coverReplay(hosted);
       }
+      if (hosted.tablet().hasAbandonedFiles()) {
+        start(
+            hosted,
+            hosted.minor(),
+            1,
+            threads(hosted).minor(),
+            "delete the files of failed compactions",
+            hosted.tablet()::deleteAbandonedFiles);
+      }
     }
   }
 
