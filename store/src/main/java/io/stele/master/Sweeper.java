@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -36,7 +37,8 @@ import org.slf4j.LoggerFactory;
  * <p>For each table it lists the files, then reads the records (the mark), then deletes of the
  * files listed those that no record has and that were either recorded as dropped, longer ago than
  * the grace, or are orphans of an epoch that is over. A mark whose tablets do not cover the table
- * once was made while a split went on and is void.
+ * once was made while a split went on and is void. What was dropped is deleted by its name, listed
+ * or not, before its record forgets it.
  *
  * <p>Safe for use by any number of threads: one sweep at a time.
  */
@@ -121,7 +123,7 @@ final class Sweeper {
 
   private int sweep(List<TabletRecord> mark, List<FileStatus> files) throws IOException {
     Set<String> needed = new HashSet<>();
-    Map<String, Long> dropped = new HashMap<>();
+    Map<String, Long> dropped = new TreeMap<>();
     Map<String, TabletRecord> tablets = new HashMap<>();
     for (TabletRecord record : mark) {
       record.files().stream().map(FileRef::path).forEach(needed::add);
@@ -129,29 +131,38 @@ final class Sweeper {
       tablets.put(record.id().name(), record);
     }
     long before = clock.millis() - grace.toMillis();
-    Set<String> kept = new HashSet<>();
     int deleted = 0;
+    Set<String> gone = new HashSet<>();
+    for (Map.Entry<String, Long> file : dropped.entrySet()) {
+      if (file.getValue() <= before && !needed.contains(file.getKey())) {
+        // Whether it was listed or not: it may have come after the listing.
+        deleted += delete(layout.resolve(file.getKey())) ? 1 : 0;
+        gone.add(file.getKey());
+      }
+    }
     for (FileStatus file : files) {
       String path = relative(file.getPath());
-      boolean unneeded =
-          dropped.containsKey(path)
-              ? dropped.get(path) <= before
-              : file.getModificationTime() <= before && isOrphan(file.getPath(), tablets);
-      if (needed.contains(path) || !unneeded) {
-        kept.add(path);
-      } else if (fs.delete(file.getPath(), false)) {
-        LOG.info("Deleted {}, which no tablet needs any more", path);
+      boolean named = needed.contains(path) || dropped.containsKey(path);
+      if (!named
+          && file.getModificationTime() <= before
+          && isOrphan(file.getPath(), tablets)
+          && delete(file.getPath())) {
         deleted++;
       }
     }
     for (TabletRecord record : mark) {
-      List<String> gone =
-          record.dropped().keySet().stream()
-              .filter(path -> !kept.contains(path) && !needed.contains(path))
-              .toList();
-      if (!gone.isEmpty()) {
-        forget(record, gone);
+      List<String> forgotten = record.dropped().keySet().stream().filter(gone::contains).toList();
+      if (!forgotten.isEmpty()) {
+        forget(record, forgotten);
       }
+    }
+    return deleted;
+  }
+
+  private boolean delete(Path file) throws IOException {
+    boolean deleted = fs.delete(file, false);
+    if (deleted) {
+      LOG.info("Deleted {}, which no tablet needs any more", file);
     }
     return deleted;
   }

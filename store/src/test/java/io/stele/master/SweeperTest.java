@@ -76,6 +76,23 @@ class SweeperTest {
         });
   }
 
+  /** It may have come and been dropped between the listing of the files and the mark. */
+  @Test
+  void aFileDroppedSinceTheListingIsNotForgotten() throws Exception {
+    run(
+        () -> {
+          String unlisted = Layout.file(tablet.id(), 1, 1);
+          put(List.of(), Map.of(unlisted, master.process.wallClock().millis()));
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(master.records.readAll(table).get(0).dropped()).containsKey(unlisted);
+          create(unlisted);
+          later();
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(exists(unlisted)).isFalse();
+          assertThat(master.records.readAll(table).get(0).dropped()).isEmpty();
+        });
+  }
+
   @Test
   void filesOfATabletThatWasSplitAwayGo() throws Exception {
     run(
