@@ -27,6 +27,7 @@ import picocli.CommandLine.ParameterException;
       ScanCommand.class,
       FileCommand.class,
       ConfCommand.class,
+      TortureCommand.class,
       HelpCommand.class
     },
     footer = {
@@ -53,7 +54,12 @@ public final class Main {
 
   /** The command line, ready to execute. */
   static CommandLine commandLine() {
-    CommandLine line = new CommandLine(new Main());
+    return commandLine(CommandLine.defaultFactory());
+  }
+
+  /** The same, with commands made by {@code factory}. */
+  static CommandLine commandLine(CommandLine.IFactory factory) {
+    CommandLine line = new CommandLine(new Main(), factory);
     line.setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
     line.setExpandAtFiles(false);

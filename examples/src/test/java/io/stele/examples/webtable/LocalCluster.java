@@ -1,10 +1,10 @@
 package io.stele.examples.webtable;
 
-import io.stele.runtime.SystemRuntime;
 import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
+import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sim.MiniStele;
@@ -45,7 +45,9 @@ final class LocalCluster implements AutoCloseable {
       public LockService connect() throws IOException {
         return CuratorLockService.connect(
             SystemRuntime.INSTANCE,
-            zookeeper.getConnectString(), Keys.CLUSTER_NAME.in(conf), session);
+            zookeeper.getConnectString(),
+            Keys.CLUSTER_NAME.in(conf),
+            session);
       }
 
       @Override

@@ -10,6 +10,9 @@ import java.util.Set;
 
 /** Whether calls ended as a client may expect, whatever they were about. */
 public final class CallChecker {
+  /** How much longer than its timeout a call may take. */
+  public static final Duration DEADLINE_GRACE = Duration.ofSeconds(1);
+
   private CallChecker() {}
 
   /**

@@ -30,11 +30,13 @@ public final class AtomicRows implements Workload {
 
   private static final int SEVERAL = 3;
 
+  private final String table;
   private final int rows;
   private final Pace pace;
 
-  /** With so many rows. */
-  public AtomicRows(int rows, Pace pace) {
+  /** With so many rows in a table of that name. */
+  public AtomicRows(String table, int rows, Pace pace) {
+    this.table = table;
     this.rows = rows;
     this.pace = pace;
   }
@@ -45,10 +47,20 @@ public final class AtomicRows implements Workload {
   }
 
   @Override
+  public String table() {
+    return table;
+  }
+
+  @Override
+  public String claim() {
+    return "nobody sees a row half changed";
+  }
+
+  @Override
   public void setUp(Stele client) throws IOException {
     TableSchema schema =
         TableSchema.of(
-            name(),
+            table,
             List.of(ColumnFamily.of("a"), ColumnFamily.of("b").in("other")),
             LocalityGroup.of("other"));
     RecordedTable.create(client, schema, List.of(row(rows / 2)));
@@ -56,7 +68,7 @@ public final class AtomicRows implements Workload {
 
   @Override
   public void run(WorkloadContext context, int client) throws InterruptedException {
-    Optional<RecordedTable> opened = RecordedTable.open(context, client, name());
+    Optional<RecordedTable> opened = RecordedTable.open(context, client, table);
     RandomGenerator random = context.random();
     for (int i = 0; opened.isPresent() && !context.isOver(); i++) {
       RecordedTable table = opened.get();
@@ -117,7 +129,7 @@ public final class AtomicRows implements Workload {
       Bytes row = row(i);
       reads.add(table -> table.read(row));
     }
-    RecordedTable.readBack(context, name(), reads);
+    RecordedTable.readBack(context, table, reads);
   }
 
   @Override

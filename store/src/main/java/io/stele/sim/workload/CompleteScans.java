@@ -27,6 +27,7 @@ public final class CompleteScans implements Workload {
   private static final Column VALUE = Column.of("f", "value");
   private static final long SPLIT_BYTES = 64 << 10;
 
+  private final String table;
   private final int rowsMax;
   private final int valueBytes;
   private final Pace pace;
@@ -34,10 +35,12 @@ public final class CompleteScans implements Workload {
   /**
    * The workload.
    *
+   * @param table the name of its table
    * @param rowsMax how many rows each client inserts at most; all of them are in every whole scan
    * @param valueBytes the size of their values: a table above 64 KiB is split
    */
-  public CompleteScans(int rowsMax, int valueBytes, Pace pace) {
+  public CompleteScans(String table, int rowsMax, int valueBytes, Pace pace) {
+    this.table = table;
     this.rowsMax = rowsMax;
     this.valueBytes = valueBytes;
     this.pace = pace;
@@ -49,16 +52,26 @@ public final class CompleteScans implements Workload {
   }
 
   @Override
+  public String table() {
+    return table;
+  }
+
+  @Override
+  public String claim() {
+    return "a scan misses no row and repeats none, while the table splits";
+  }
+
+  @Override
   public void setUp(Stele client) throws IOException {
     RecordedTable.create(
         client,
-        TableSchema.of(name(), VALUE.family()).withSplitBytes(SPLIT_BYTES),
+        TableSchema.of(table, VALUE.family()).withSplitBytes(SPLIT_BYTES),
         List.of(Bytes.of("6"), Bytes.of("b")));
   }
 
   @Override
   public void run(WorkloadContext context, int client) throws InterruptedException {
-    Optional<RecordedTable> opened = RecordedTable.open(context, client, name());
+    Optional<RecordedTable> opened = RecordedTable.open(context, client, table);
     RandomGenerator random = context.random();
     int inserted = 0;
     while (opened.isPresent() && !context.isOver()) {
@@ -95,7 +108,7 @@ public final class CompleteScans implements Workload {
   @Override
   public void readBack(WorkloadContext context) throws InterruptedException {
     RecordedTable.readBack(
-        context, name(), List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+        context, table, List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
   }
 
   @Override

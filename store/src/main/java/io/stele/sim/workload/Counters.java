@@ -25,11 +25,13 @@ public final class Counters implements Workload {
   private static final Column COUNT = Column.of("f", "count");
   private static final int AMOUNT_MAX = 9;
 
+  private final String table;
   private final int rows;
   private final Pace pace;
 
-  /** With so many counters. */
-  public Counters(int rows, Pace pace) {
+  /** With so many counters in a table of that name. */
+  public Counters(String table, int rows, Pace pace) {
+    this.table = table;
     this.rows = rows;
     this.pace = pace;
   }
@@ -40,13 +42,23 @@ public final class Counters implements Workload {
   }
 
   @Override
+  public String table() {
+    return table;
+  }
+
+  @Override
+  public String claim() {
+    return "each increment counts once, and no counter goes back";
+  }
+
+  @Override
   public void setUp(Stele client) throws IOException {
-    RecordedTable.create(client, TableSchema.of(name(), COUNT.family()), List.of(row(rows / 2)));
+    RecordedTable.create(client, TableSchema.of(table, COUNT.family()), List.of(row(rows / 2)));
   }
 
   @Override
   public void run(WorkloadContext context, int client) throws InterruptedException {
-    Optional<RecordedTable> opened = RecordedTable.open(context, client, name());
+    Optional<RecordedTable> opened = RecordedTable.open(context, client, table);
     RandomGenerator random = context.random();
     while (opened.isPresent() && !context.isOver()) {
       Bytes row = row(random.nextInt(rows));
@@ -87,7 +99,7 @@ public final class Counters implements Workload {
       Bytes row = row(i);
       reads.add(table -> read(table, row));
     }
-    RecordedTable.readBack(context, name(), reads);
+    RecordedTable.readBack(context, table, reads);
   }
 
   @Override

@@ -38,15 +38,18 @@ public final class LinkedLists implements Workload {
   /** So small that the writer has to wait for room now and then. */
   private static final long BUFFER_BYTES = 400;
 
+  private final String table;
   private final int nodesMax;
   private final Pace pace;
 
   /**
    * The workload.
    *
+   * @param table the name of its table
    * @param nodesMax how many nodes each client appends at most
    */
-  public LinkedLists(int nodesMax, Pace pace) {
+  public LinkedLists(String table, int nodesMax, Pace pace) {
+    this.table = table;
     this.nodesMax = nodesMax;
     this.pace = pace;
   }
@@ -57,16 +60,26 @@ public final class LinkedLists implements Workload {
   }
 
   @Override
+  public String table() {
+    return table;
+  }
+
+  @Override
+  public String claim() {
+    return "every acknowledged node stays, and refers to one that is there";
+  }
+
+  @Override
   public void setUp(Stele client) throws IOException {
     RecordedTable.create(
         client,
-        TableSchema.of(name(), PREVIOUS.family()),
+        TableSchema.of(table, PREVIOUS.family()),
         List.of(Bytes.of("4"), Bytes.of("8"), Bytes.of("c")));
   }
 
   @Override
   public void run(WorkloadContext context, int client) throws InterruptedException {
-    Optional<RecordedTable> opened = RecordedTable.open(context, client, name());
+    Optional<RecordedTable> opened = RecordedTable.open(context, client, table);
     if (opened.isPresent()) {
       new Appender(context, client, opened.get()).run();
     }
@@ -187,7 +200,7 @@ public final class LinkedLists implements Workload {
   @Override
   public void readBack(WorkloadContext context) throws InterruptedException {
     RecordedTable.readBack(
-        context, name(), List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+        context, table, List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
   }
 
   @Override

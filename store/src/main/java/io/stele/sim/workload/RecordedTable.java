@@ -100,7 +100,8 @@ final class RecordedTable {
     }
   }
 
-  private static boolean isWhole(CallOutcome outcome) {
+  /** Whether it was answered, and not in part only. */
+  static boolean isWhole(CallOutcome outcome) {
     return outcome instanceof CallOutcome.Answered answer
         && !(answer.result() instanceof Result.Rows rows && rows.cutShort().isPresent());
   }

@@ -28,11 +28,13 @@ import java.util.random.RandomGenerator;
 public final class Registers implements Workload {
   private static final Column VALUE = Column.of("f", "value");
 
+  private final String table;
   private final int rows;
   private final Pace pace;
 
-  /** With so many rows. */
-  public Registers(int rows, Pace pace) {
+  /** With so many rows in a table of that name. */
+  public Registers(String table, int rows, Pace pace) {
+    this.table = table;
     this.rows = rows;
     this.pace = pace;
   }
@@ -43,13 +45,23 @@ public final class Registers implements Workload {
   }
 
   @Override
+  public String table() {
+    return table;
+  }
+
+  @Override
+  public String claim() {
+    return "reads, writes, deletes and compare-and-sets of a row are linearizable";
+  }
+
+  @Override
   public void setUp(Stele client) throws IOException {
-    RecordedTable.create(client, TableSchema.of(name(), VALUE.family()), List.of(row(rows / 2)));
+    RecordedTable.create(client, TableSchema.of(table, VALUE.family()), List.of(row(rows / 2)));
   }
 
   @Override
   public void run(WorkloadContext context, int client) throws InterruptedException {
-    Optional<RecordedTable> opened = RecordedTable.open(context, client, name());
+    Optional<RecordedTable> opened = RecordedTable.open(context, client, table);
     RandomGenerator random = context.random();
     Map<Bytes, Bytes> lastSeen = new HashMap<>();
     // Some hardly ever write: a server that lost its tablets would notice by a write.
@@ -106,7 +118,7 @@ public final class Registers implements Workload {
       Bytes row = row(i);
       reads.add(table -> table.read(row));
     }
-    RecordedTable.readBack(context, name(), reads);
+    RecordedTable.readBack(context, table, reads);
   }
 
   @Override

@@ -14,8 +14,14 @@ import java.util.List;
  * workload keeps no state of a run, so one object serves any number of runs.
  */
 public interface Workload {
-  /** The name of the table, and of the workload. */
+  /** The name of the workload. */
   String name();
+
+  /** The name of its table. */
+  String table();
+
+  /** What it checks, in a few words for people. */
+  String claim();
 
   /**
    * Creates the table. Trying again after a failure does no harm.

@@ -13,13 +13,18 @@ public final class Workloads {
 
   private Workloads() {}
 
-  /** All of them, each working at {@code pace}. */
+  /** All of them, each working at {@code pace} on a table of its name. */
   public static List<Workload> all(Pace pace) {
+    return all(pace, "");
+  }
+
+  /** All of them, each working at {@code pace} on a table named {@code prefix} and its name. */
+  public static List<Workload> all(Pace pace, String prefix) {
     return List.of(
-        new Counters(COUNTERS, pace),
-        new Registers(REGISTERS, pace),
-        new LinkedLists(NODES_MAX, pace),
-        new AtomicRows(ATOMIC_ROWS, pace),
-        new CompleteScans(ROWS_MAX, VALUE_BYTES, pace));
+        new Counters(prefix + "counters", COUNTERS, pace),
+        new Registers(prefix + "registers", REGISTERS, pace),
+        new LinkedLists(prefix + "lists", NODES_MAX, pace),
+        new AtomicRows(prefix + "atomic", ATOMIC_ROWS, pace),
+        new CompleteScans(prefix + "scans", ROWS_MAX, VALUE_BYTES, pace));
   }
 }

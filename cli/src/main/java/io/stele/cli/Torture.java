@@ -1,0 +1,228 @@
+package io.stele.cli;
+
+import io.stele.client.Stele;
+import io.stele.config.Keys;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.check.Violation;
+import io.stele.sim.workload.Service;
+import io.stele.sim.workload.Workload;
+import io.stele.sim.workload.WorkloadRun;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * Workloads at work on a running cluster, all at once, in tables that are theirs alone.
+ *
+ * <p>For one thread, but for {@link #dropTables}.
+ */
+final class Torture {
+  private static final Duration SET_UP_MAX = Duration.ofMinutes(1);
+  private static final Duration DROP_MAX = Duration.ofMinutes(1);
+  private static final Duration TRY_AGAIN = Duration.ofSeconds(1);
+
+  private final Configuration conf;
+  private final Connector connector;
+  private final Plan plan;
+  private final List<Workload> workloads;
+  private final PrintWriter out;
+  private final ProcessRuntime runtime = SystemRuntime.INSTANCE;
+
+  /** How to connect. */
+  @FunctionalInterface
+  interface Connector {
+    Stele connect(Configuration conf) throws IOException;
+  }
+
+  /**
+   * What to do.
+   *
+   * @param seed of what clients choose to do
+   * @param clients how many each workload has
+   * @param length how long they work
+   */
+  record Plan(long seed, int clients, Duration length) {
+    /** What the names of all tables begin with. */
+    String prefix() {
+      return "torture-" + seed + "-";
+    }
+  }
+
+  /**
+   * Workloads on the cluster of {@code conf}.
+   *
+   * @param workloads with tables whose names begin with {@link Plan#prefix}
+   */
+  Torture(
+      Configuration conf,
+      Connector connector,
+      Plan plan,
+      List<Workload> workloads,
+      PrintWriter out) {
+    for (Workload workload : workloads) {
+      if (!workload.table().startsWith(plan.prefix())) {
+        throw new IllegalArgumentException(workload.table() + " is not a table of this run");
+      }
+    }
+    this.conf = conf;
+    this.connector = connector;
+    this.plan = plan;
+    this.workloads = workloads;
+    this.out = out;
+  }
+
+  /**
+   * Refuses to work on tables that another run has made, or drop them.
+   *
+   * @throws SteleException REFUSED where there are some
+   */
+  void refuseWhatIsThere() throws IOException {
+    try (Stele stele = connector.connect(conf)) {
+      List<String> there =
+          stele.admin().listTables().stream()
+              .map(TableSchema::name)
+              .filter(name -> name.startsWith(plan.prefix()))
+              .toList();
+      if (!there.isEmpty()) {
+        throw SteleException.refused(
+            "tables of a run with seed "
+                + plan.seed()
+                + " are there: "
+                + String.join(", ", there)
+                + ". Take another --seed, or drop each: stele table drop TABLE --yes");
+      }
+    }
+  }
+
+  /**
+   * Does it, and tells what came of it.
+   *
+   * @return whether nothing was wrong
+   */
+  boolean run() throws IOException, InterruptedException {
+    List<Stele> clients = new ArrayList<>();
+    try {
+      // The last one sets up and reads back: each client has a connection of its own.
+      for (int i = 0; i <= plan.clients(); i++) {
+        clients.add(connector.connect(conf));
+      }
+      return work(clients.subList(0, plan.clients()), clients.get(plan.clients()));
+    } finally {
+      clients.forEach(Stele::close);
+    }
+  }
+
+  private boolean work(List<Stele> clients, Stele last) throws IOException, InterruptedException {
+    Duration timeout = Keys.CLIENT_TIMEOUT.in(conf);
+    WorkloadRun run =
+        new WorkloadRun(workloads, runtime, new SplittableRandom(plan.seed()), timeout);
+    for (Workload workload : workloads) {
+      run.setUp(workload, last, SET_UP_MAX);
+    }
+    out.println(
+        "seed "
+            + plan.seed()
+            + ": "
+            + plan.clients()
+            + " clients each of "
+            + workloads.stream().map(Workload::name).collect(Collectors.joining(", "))
+            + " for "
+            + plan.length().toSeconds()
+            + " s, in tables "
+            + plan.prefix()
+            + "*");
+    for (int number = 0; number < clients.size(); number++) {
+      run.start(runtime, clients.get(number), number);
+    }
+    runtime.sleep(plan.length());
+    run.stop();
+    run.readBack(runtime, last);
+    return tell(run.results(), timeout);
+  }
+
+  private boolean tell(List<WorkloadRun.Result> results, Duration timeout) {
+    TextTable served =
+        new TextTable(
+            "WORKLOAD", "CALLS", "ANSWERED", "REJECTED", "UNKNOWN", "LONGEST GAP", "P99", "WRONG");
+    for (WorkloadRun.Result result : results) {
+      Service service = result.service();
+      served.line(
+          result.workload().name(),
+          service.calls(),
+          service.answered(),
+          service.rejected(),
+          service.unknown(),
+          seconds(service.longestGap()),
+          seconds(service.p99()),
+          result.violations().size());
+    }
+    served.lines("").forEach(out::println);
+    out.println("checked:");
+    results.forEach(
+        result -> out.println("  " + result.workload().name() + ": " + result.workload().claim()));
+    out.println(
+        "  all: a call ends by its timeout of "
+            + timeout.toMillis() / 1000.0
+            + " s and 1 s, fails only to be tried later, and at the end all can be read");
+    List<Violation> violations =
+        results.stream().flatMap(result -> result.violations().stream()).toList();
+    if (violations.isEmpty()) {
+      out.println("Nothing was wrong.");
+    } else {
+      out.println("WRONG:");
+      results.forEach(
+          result ->
+              result
+                  .violations()
+                  .forEach(one -> out.println("  " + result.workload().name() + ", " + one)));
+    }
+    return violations.isEmpty();
+  }
+
+  private static String seconds(Duration duration) {
+    return String.format(Locale.ROOT, "%.3f s", duration.toNanos() / 1e9);
+  }
+
+  /**
+   * Drops the tables, whether or not they were made. Safe for use by any thread at any time.
+   *
+   * @throws IOException where one could not be dropped
+   */
+  void dropTables() throws IOException, InterruptedException {
+    Deadline deadline = Deadline.after(runtime, DROP_MAX);
+    try (Stele stele = connector.connect(conf)) {
+      for (Workload workload : workloads) {
+        drop(stele, workload.table(), deadline);
+      }
+    }
+  }
+
+  private void drop(Stele stele, String table, Deadline deadline)
+      throws IOException, InterruptedException {
+    while (true) {
+      try {
+        stele.admin().dropTable(table);
+        return;
+      } catch (SteleException e) {
+        if (e.code() == SteleException.Code.NOT_FOUND) {
+          return;
+        }
+        if (deadline.isOver()) {
+          throw new IOException(
+              "table " + table + " is left: stele table drop " + table + " --yes", e);
+        }
+      }
+      runtime.sleep(TRY_AGAIN);
+    }
+  }
+}

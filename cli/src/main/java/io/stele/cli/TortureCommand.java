@@ -1,0 +1,162 @@
+package io.stele.cli;
+
+import io.stele.client.Stele;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.workload.Pace;
+import io.stele.sim.workload.Workload;
+import io.stele.sim.workload.Workloads;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.function.BiFunction;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code stele torture}: the simulator's workloads against a cluster of real processes. */
+@Command(
+    name = "torture",
+    description = "Have clients work on the cluster, and check every answer they get.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "It shows most while something goes wrong: kill servers and masters meanwhile. It works on tables of its own, torture-SEED-*,",
+      "and drops them at its end. The seed decides what clients ask for, not when, so that a run is never quite the same again.",
+      "All calls are kept until the end, to be checked: for a long time, run it many times rather than once.",
+      "Exit code 1: an answer was wrong, a call took too long, or failed for no reason.",
+      "",
+      "Examples:",
+      "  stele torture",
+      "  stele torture --seconds 20 --workload counters --workload registers",
+      "  stele torture --pause-max 5 --clients 8      harder"
+    })
+final class TortureCommand implements Callable<Integer> {
+  private static final int SEED_BOUND = 1_000_000_000;
+
+  private final Torture.Connector connector;
+  private final BiFunction<Pace, String, List<Workload>> known;
+
+  @Mixin private ClusterOptions cluster;
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--seconds",
+      paramLabel = "N",
+      defaultValue = "60",
+      description = "How long clients work (default: ${DEFAULT-VALUE}).")
+  private int seconds;
+
+  @Option(
+      names = "--clients",
+      paramLabel = "N",
+      defaultValue = "4",
+      description = "So many of each workload (default: ${DEFAULT-VALUE}).")
+  private int clients;
+
+  @Option(
+      names = "--workload",
+      paramLabel = "NAME",
+      description = "Only this one: counters, registers, lists, atomic or scans. Can be repeated.")
+  private List<String> names = List.of();
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      description = "Of what clients ask for (default: a new one).")
+  private Optional<Long> seed = Optional.empty();
+
+  @Option(
+      names = "--pause-max",
+      paramLabel = "MILLIS",
+      defaultValue = "100",
+      description = "The longest pause between two calls of a client (default: ${DEFAULT-VALUE}).")
+  private int pauseMaxMillis;
+
+  @Option(names = "--keep", description = "Leave the tables there.")
+  private boolean keep;
+
+  /** Made by picocli. */
+  TortureCommand() {
+    this(Stele::connect, Workloads::all);
+  }
+
+  /**
+   * With other clusters and workloads.
+   *
+   * @param known the workloads, given their pace and what the names of their tables begin with
+   */
+  TortureCommand(Torture.Connector connector, BiFunction<Pace, String, List<Workload>> known) {
+    this.connector = connector;
+    this.known = known;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    requireAtLeast("--seconds", seconds, 1);
+    requireAtLeast("--clients", clients, 1);
+    requireAtLeast("--pause-max", pauseMaxMillis, 0);
+    seed.ifPresent(given -> requireAtLeast("--seed", given, 0));
+    long chosen = seed.orElseGet(() -> (long) SystemRuntime.INSTANCE.random().nextInt(SEED_BOUND));
+    Torture.Plan plan = new Torture.Plan(chosen, clients, Duration.ofSeconds(seconds));
+    List<Workload> workloads =
+        chosen(known.apply(new Pace(Duration.ofMillis(pauseMaxMillis)), plan.prefix()));
+    Configuration conf = cluster.configuration();
+    PrintWriter out = spec.commandLine().getOut();
+    Torture torture = new Torture(conf, connector, plan, workloads, out);
+    torture.refuseWhatIsThere();
+    Thread atExit = new Thread(() -> dropAtExit(torture));
+    if (!keep) {
+      Runtime.getRuntime().addShutdownHook(atExit); // For Ctrl-C.
+    }
+    boolean good;
+    try (AutoCloseable end = keep ? () -> {} : torture::dropTables) {
+      good = torture.run();
+    } finally {
+      if (!keep) {
+        Runtime.getRuntime().removeShutdownHook(atExit);
+      }
+    }
+    return (good ? ExitCode.DONE : ExitCode.FAILED).number();
+  }
+
+  private void dropAtExit(Torture torture) {
+    try {
+      torture.dropTables();
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      Failures.lines(e).forEach(spec.commandLine().getErr()::println);
+    }
+  }
+
+  private List<Workload> chosen(List<Workload> all) {
+    List<String> allNames = all.stream().map(Workload::name).toList();
+    List<String> unknown = new ArrayList<>(names);
+    unknown.removeAll(allNames);
+    if (!unknown.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "there is no workload "
+              + unknown.get(0)
+              + "; there are "
+              + allNames.stream().collect(Collectors.joining(", ")));
+    }
+    return all.stream()
+        .filter(workload -> names.isEmpty() || names.contains(workload.name()))
+        .toList();
+  }
+
+  private void requireAtLeast(String option, long value, long least) {
+    if (value < least) {
+      throw new ParameterException(
+          spec.commandLine(), option + " is at least " + least + ", not " + value);
+    }
+  }
+}

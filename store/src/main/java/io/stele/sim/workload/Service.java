@@ -1,0 +1,68 @@
+package io.stele.sim.workload;
+
+import io.stele.sim.check.Call;
+import io.stele.sim.check.CallOutcome;
+import io.stele.sim.check.History;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How well clients were served. What was read back at the end is not counted.
+ *
+ * @param answered how many calls were answered to the end
+ * @param rejected how many failed and did nothing; scans that were cut short among them
+ * @param unknown how many failed, or have not returned, and may have done what they asked for
+ * @param longestGap the longest time in which no call was answered
+ * @param p99 the time in which 99 of 100 answered calls returned
+ */
+public record Service(int answered, int rejected, int unknown, Duration longestGap, Duration p99) {
+  private static final double QUANTILE = 0.99;
+
+  /**
+   * How well the clients that made {@code calls} were served.
+   *
+   * @param fromNanos when they began to work, by the clock of the history
+   * @param toNanos when they were told to stop
+   */
+  public static Service of(List<Call> calls, long fromNanos, long toNanos) {
+    List<Call> counted = calls.stream().filter(call -> call.client() != History.READ_BACK).toList();
+    List<Call> answered =
+        counted.stream().filter(call -> RecordedTable.isWhole(call.outcome())).toList();
+    int unknown =
+        (int)
+            counted.stream().filter(call -> call.outcome() instanceof CallOutcome.Unknown).count();
+    return new Service(
+        answered.size(),
+        counted.size() - answered.size() - unknown,
+        unknown,
+        longestGap(answered, fromNanos, toNanos),
+        p99(answered));
+  }
+
+  /** How many calls there were. */
+  public int calls() {
+    return answered + rejected + unknown;
+  }
+
+  private static Duration longestGap(List<Call> answered, long fromNanos, long toNanos) {
+    long[] ends = answered.stream().mapToLong(call -> call.end().nanos()).sorted().toArray();
+    long longest = 0;
+    long before = fromNanos;
+    for (long end : ends) {
+      longest = Math.max(longest, end - before);
+      before = end;
+    }
+    return Duration.ofNanos(Math.max(longest, toNanos - before));
+  }
+
+  private static Duration p99(List<Call> answered) {
+    long[] times =
+        answered.stream()
+            .mapToLong(call -> call.end().nanos() - call.start().nanos())
+            .sorted()
+            .toArray();
+    return times.length == 0
+        ? Duration.ZERO
+        : Duration.ofNanos(times[(int) Math.ceil(times.length * QUANTILE) - 1]);
+  }
+}

@@ -1,0 +1,75 @@
+package io.stele.sim.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.model.SteleException.Code;
+import io.stele.sim.check.Action;
+import io.stele.sim.check.CallOutcome;
+import io.stele.sim.check.History;
+import io.stele.sim.check.Result;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ServiceTest {
+  private static final CallOutcome ANSWERED = new CallOutcome.Answered(new Result.Done());
+  private static final CallOutcome REJECTED = new CallOutcome.Rejected(Code.RETRY_LATER, "later");
+  private static final CallOutcome UNKNOWN = new CallOutcome.Unknown("lost");
+
+  private final History history = new History();
+
+  private void call(int client, CallOutcome outcome, long start, long end) {
+    history.end(history.begin(client, new Action.Other("call"), start), outcome, end);
+  }
+
+  private Service service(long from, long to) {
+    return Service.of(history.calls(), from, to);
+  }
+
+  @Test
+  void whatWasNotAnsweredLeavesAGap() {
+    call(0, ANSWERED, 100, 110);
+    call(0, UNKNOWN, 110, 150);
+    call(1, REJECTED, 110, 160);
+    call(1, ANSWERED, 160, 180);
+    call(0, ANSWERED, 160, 190);
+    assertThat(service(90, 200))
+        .isEqualTo(new Service(3, 1, 1, Duration.ofNanos(70), Duration.ofNanos(30)));
+  }
+
+  @Test
+  void aGapMayBeAtTheBeginningOrAtTheEnd() {
+    call(0, ANSWERED, 100, 110);
+    assertThat(service(50, 120).longestGap()).isEqualTo(Duration.ofNanos(60));
+    assertThat(service(90, 150).longestGap()).isEqualTo(Duration.ofNanos(40));
+  }
+
+  @Test
+  void aScanCutShortIsNoService() {
+    Result.Rows part = new Result.Rows(List.of(), Optional.of(Code.RETRY_LATER));
+    call(0, new CallOutcome.Answered(part), 100, 110);
+    assertThat(service(90, 150))
+        .isEqualTo(new Service(0, 1, 0, Duration.ofNanos(60), Duration.ZERO));
+  }
+
+  @Test
+  void aCallThatHasNotReturnedIsUnknown() {
+    history.begin(0, new Action.Other("call"), 100);
+    assertThat(service(90, 150).unknown()).isEqualTo(1);
+  }
+
+  @Test
+  void whatWasReadBackIsNotCounted() {
+    call(History.READ_BACK, ANSWERED, 100, 110);
+    assertThat(service(90, 150).calls()).isZero();
+  }
+
+  @Test
+  void ninetyNineOfAHundredReturnWithinP99() {
+    for (int i = 1; i <= 200; i++) {
+      call(0, ANSWERED, 1000L * i, 1000L * i + i);
+    }
+    assertThat(service(0, 300_000).p99()).isEqualTo(Duration.ofNanos(198));
+  }
+}
