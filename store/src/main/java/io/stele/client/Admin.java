@@ -23,7 +23,6 @@ import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
-import io.stele.wire.control.ControlProtos.CompactionKindProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -124,7 +123,6 @@ public final class Admin {
     CompactTableRequestProto request =
         CompactTableRequestProto.newBuilder()
             .setTableId(connection.schemas().require(name).id().value())
-            .setKind(CompactionKindProto.MAJOR)
             .build();
     for (ServerInfo server : ServerInfo.all(connection.locks()).values()) {
       connection

@@ -102,7 +102,7 @@ public final class CuratorLockService implements LockService {
   @Override
   public void create(String path, Bytes data) throws IOException {
     check(path, data);
-    connection.settling(
+    connection.change(
         path,
         zk -> {
           create(zk, path, data, CreateMode.PERSISTENT);
@@ -114,7 +114,7 @@ public final class CuratorLockService implements LockService {
           }
           VersionedData now = node.get();
           if (now.version() > 0) {
-            throw new ZooKeeperConnection.UnsettledException();
+            throw new ZooKeeperConnection.UnclearException();
           }
           if (!now.data().equals(data)) {
             throw exists(path);
@@ -127,7 +127,7 @@ public final class CuratorLockService implements LockService {
   public OptionalInt write(String path, Bytes data, int expectedVersion) throws IOException {
     check(path, data);
     OptionalInt written = OptionalInt.of(expectedVersion + 1);
-    return connection.settling(
+    return connection.change(
         path,
         zk -> {
           try {
@@ -143,7 +143,7 @@ public final class CuratorLockService implements LockService {
             return Optional.empty();
           }
           if (version != expectedVersion + 1) {
-            throw new ZooKeeperConnection.UnsettledException();
+            throw new ZooKeeperConnection.UnclearException();
           }
           return Optional.of(
               node.orElseThrow().data().equals(data) ? written : OptionalInt.empty());
@@ -153,7 +153,7 @@ public final class CuratorLockService implements LockService {
   @Override
   public boolean delete(String path, int expectedVersion) throws IOException {
     LockPaths.check(path);
-    return connection.settling(
+    return connection.change(
         path,
         zk -> {
           try {
@@ -172,7 +172,7 @@ public final class CuratorLockService implements LockService {
           int version = node.get().version();
           if (version < expectedVersion) {
             // Deleted, by us or another, and created again.
-            throw new ZooKeeperConnection.UnsettledException();
+            throw new ZooKeeperConnection.UnclearException();
           }
           return version == expectedVersion ? Optional.empty() : Optional.of(false);
         });

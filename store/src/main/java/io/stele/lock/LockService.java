@@ -13,7 +13,7 @@ import java.util.OptionalInt;
  * end: {@code servers/host_1_2}; {@link LockPaths} names those in use. A node holds at most {@link
  * #DATA_BYTES_MAX} bytes.
  *
- * <p><b>Outcomes.</b> A change whose answer was lost with the connection is settled by reading
+ * <p><b>Outcomes.</b> Where the answer to a change was lost with the connection, the node is read
  * again: where the node shows that it was applied the call returns as if nothing had happened,
  * where it shows that it was not it is tried again until the time limit, and where it cannot be
  * told the call throws a {@code SteleException} with {@code OUTCOME_UNKNOWN}. Two writers of

@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * of itself when the quorum was silent for its whole time limit. The calls go to the ZooKeeper
  * handle of the session: Curator's own retries would turn a change whose answer was lost into a
  * failure of its repetition. What happens here instead is said in {@link LockService}: the node is
- * read again (after a {@code sync}, so that the read sees everything before it) and the outcome
- * settled.
+ * read again (after a {@code sync}, so that the read sees everything before it), which tells the
+ * outcome.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -114,12 +114,12 @@ final class ZooKeeperConnection implements AutoCloseable {
    * What a node shows of a change whose answer was lost: the answer; empty where it was not applied
    * and may be tried again.
    */
-  interface Settlement<T> {
-    Optional<T> of(Optional<VersionedData> node) throws UnsettledException;
+  interface OutcomeCheck<T> {
+    Optional<T> of(Optional<VersionedData> node) throws UnclearException;
   }
 
   /** It cannot be told whether the change was applied. */
-  static final class UnsettledException extends Exception {
+  static final class UnclearException extends Exception {
     private static final long serialVersionUID = 1L;
   }
 
@@ -194,7 +194,7 @@ final class ZooKeeperConnection implements AutoCloseable {
   }
 
   /** For a change that must not be repeated before it is known not to have been applied. */
-  <T> T settling(String path, Call<T> change, Settlement<T> settlement) throws IOException {
+  <T> T change(String path, Call<T> change, OutcomeCheck<T> check) throws IOException {
     Deadline deadline = deadline();
     while (true) {
       ZooKeeper zk = connectedHandle(path, deadline);
@@ -206,21 +206,21 @@ final class ZooKeeperConnection implements AutoCloseable {
         if (!isLost(e)) {
           throw new IOException("ZooKeeper refuses " + full(path) + ": " + e.getMessage(), e);
         }
-        Optional<T> settled = settle(path, deadline, settlement, e);
-        if (settled.isPresent()) {
-          return settled.get();
+        Optional<T> outcome = outcome(path, deadline, check, e);
+        if (outcome.isPresent()) {
+          return outcome.get();
         }
       }
     }
   }
 
-  private <T> Optional<T> settle(
-      String path, Deadline deadline, Settlement<T> settlement, KeeperException lost) {
+  private <T> Optional<T> outcome(
+      String path, Deadline deadline, OutcomeCheck<T> check, KeeperException lost) {
     try {
       if (awaitConnection(deadline)) {
-        return settlement.of(read(path, deadline));
+        return check.of(read(path, deadline));
       }
-    } catch (IOException | UnsettledException e) {
+    } catch (IOException | UnclearException e) {
       lost.addSuppressed(e);
     }
     throw unknown(path, lost);

@@ -21,14 +21,10 @@ import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.CreateTableResponseProto;
-import io.stele.wire.control.ControlProtos.DescribeTableRequestProto;
-import io.stele.wire.control.ControlProtos.DescribeTableResponseProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
-import io.stele.wire.control.ControlProtos.ListTablesResponseProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
-import io.stele.wire.control.ControlProtos.TableProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -169,30 +165,6 @@ final class MasterRequests implements MasterProtocol {
   }
 
   @Override
-  public DescribeTableResponseProto describeTable(
-      RpcController c, DescribeTableRequestProto request) throws ServiceException {
-    return serve(
-        () ->
-            DescribeTableResponseProto.newBuilder()
-                .setTable(message(tables.schemas().require(request.getName())))
-                .build());
-  }
-
-  @Override
-  public ListTablesResponseProto listTables(RpcController c, EmptyProto request)
-      throws ServiceException {
-    return serve(
-        () -> {
-          ListTablesResponseProto.Builder all = ListTablesResponseProto.newBuilder();
-          tables.schemas().list().tables().stream()
-              .filter(table -> table.state() == StoredTable.State.READY)
-              .sorted((a, b) -> a.schema().name().compareTo(b.schema().name()))
-              .forEach(table -> all.addTables(message(table)));
-          return all.build();
-        });
-  }
-
-  @Override
   public ClusterStatusResponseProto clusterStatus(RpcController c, EmptyProto request)
       throws ServiceException {
     return serve(
@@ -293,12 +265,5 @@ final class MasterRequests implements MasterProtocol {
     } catch (CorruptionException e) {
       throw new SteleException(SteleException.Code.REFUSED, e.getMessage(), e);
     }
-  }
-
-  private static TableProto message(StoredTable table) {
-    return TableProto.newBuilder()
-        .setTableId(table.id().value())
-        .setSchema(ByteStrings.of(TableCodec.encode(table.schema())))
-        .build();
   }
 }

@@ -10,9 +10,9 @@ import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
-import io.stele.wire.control.ControlProtos.DescribeTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.LoadTabletRequestProto;
+import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletRequestProto;
@@ -91,8 +91,8 @@ final class TabletServers implements AutoCloseable {
 
   /** Tells the server that a table's schema changed. */
   void refreshSchema(ServerInfo info, String table) throws IOException {
-    DescribeTableRequestProto request =
-        DescribeTableRequestProto.newBuilder().setName(table).build();
+    RefreshSchemaRequestProto request =
+        RefreshSchemaRequestProto.newBuilder().setName(table).build();
     call(info.control(), p -> p.refreshSchema(null, request));
   }
 

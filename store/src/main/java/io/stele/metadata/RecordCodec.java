@@ -35,7 +35,7 @@ import java.util.TreeSet;
  * logs:&lt;server&gt;         (empty)               a commit log that may hold mutations of it
  * redo:                 RedoValue
  * dropped:&lt;path&gt;        DroppedValue          an SSTable not needed any more
- * split:                TentativeValue        the row is a split's lower child, see Tilings
+ * split:                TentativeValue        the row is a split's lower child, see CountedRecords
  * events:               EventValue            what happened, one version an event
  * </pre>
  */

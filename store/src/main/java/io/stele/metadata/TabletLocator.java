@@ -142,7 +142,7 @@ public final class TabletLocator implements AutoCloseable {
                   RecordCodec.decode(found, records.value()).ifPresent(inOrder::add);
                 }
                 List<TabletRecord> counting =
-                    Tilings.counting(inOrder.subList(0, lastUnmarked(inOrder) + 1));
+                    CountedRecords.counting(inOrder.subList(0, lastUnmarked(inOrder) + 1));
                 if (!counting.isEmpty()) {
                   return CompletableFuture.completedFuture(counting);
                 }

@@ -134,7 +134,7 @@ public final class TabletRecords {
    * were read while a split went on.
    */
   public static boolean tile(List<TabletRecord> records) {
-    return Tilings.tile(records);
+    return CountedRecords.tile(records);
   }
 
   /** Has {@code server} assigned the tablet that nobody has, under the next epoch. */
@@ -507,7 +507,7 @@ public final class TabletRecords {
       for (Row row : page) {
         decoder.decode(row).ifPresent(open::add);
         if (!open.isEmpty() && open.get(open.size() - 1).tentative().isEmpty()) {
-          counting.addAll(Tilings.counting(open));
+          counting.addAll(CountedRecords.counting(open));
           open.clear();
         }
       }

@@ -1,9 +1,11 @@
 /**
- * The one door to what is known of tablets and tables: their records in METADATA, their schemas and
- * names in the lock service, and the way from a row to the server that has it.
+ * What is known of tablets and tables: tablet records in METADATA ({@link
+ * io.stele.metadata.TabletRecords}), schemas and names in the lock service ({@link
+ * io.stele.metadata.Schemas}), the root directory ({@link io.stele.metadata.Layout}), and the way
+ * from a row to the server that has it ({@link io.stele.metadata.TabletLocator}, {@link
+ * io.stele.metadata.TabletAccess}).
  *
- * <p>Internal: not part of the public API. Every change of a tablet's record is one conditional
- * write of one row ({@link io.stele.metadata.TabletRecords}); every request for a row goes out by
- * {@link io.stele.metadata.TabletAccess}, which finds the server and tries again until a deadline.
+ * <p>Every change of a tablet's record is one conditional write of one row. {@link
+ * io.stele.metadata.Attempts} decides about every retry, of the client too. Internal.
  */
 package io.stele.metadata;

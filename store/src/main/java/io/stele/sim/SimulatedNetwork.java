@@ -12,7 +12,7 @@ import io.stele.wire.Request;
 import io.stele.wire.RequestHandler;
 import io.stele.wire.Responder;
 import io.stele.wire.Response;
-import io.stele.wire.Statuses;
+import io.stele.wire.StatusCodec;
 import io.stele.wire.Transport;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
@@ -473,7 +473,7 @@ public final class SimulatedNetwork {
 
     void failIfNotDone(Throwable failure) {
       if (!done) {
-        answer(Statuses.response(failure), DataPlane.EMPTY);
+        answer(StatusCodec.response(failure), DataPlane.EMPTY);
       }
     }
   }

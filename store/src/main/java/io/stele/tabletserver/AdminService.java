@@ -8,10 +8,10 @@ import io.stele.model.TabletId;
 import io.stele.tablet.TabletStatistics;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
-import io.stele.wire.control.ControlProtos.DescribeTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.LoadTabletRequestProto;
+import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
@@ -70,7 +70,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   }
 
   @Override
-  public EmptyProto refreshSchema(RpcController controller, DescribeTableRequestProto request)
+  public EmptyProto refreshSchema(RpcController controller, RefreshSchemaRequestProto request)
       throws ServiceException {
     try {
       server.tablets().alter(schemas.require(request.getName()));
@@ -87,7 +87,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
       throw SteleException.retryLater("this server compacts other tables at the moment: try again");
     }
     try {
-      lifecycle.compact(new TableId(request.getTableId()), request.getKind());
+      lifecycle.compact(new TableId(request.getTableId()));
       return DONE;
     } catch (IOException e) {
       throw new ServiceException(e);

@@ -8,7 +8,6 @@ import io.stele.model.TabletId;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
-import io.stele.wire.control.ControlProtos.CompactionKindProto;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -182,27 +181,23 @@ class TabletLifecycle {
     splitter.split(hosted);
   }
 
-  /** Compacts the tablets of a table here, one after the other. */
-  void compact(TableId table, CompactionKindProto kind) throws IOException {
+  /** Writes all SSTables of a table's tablets here anew, one tablet after the other. */
+  void compact(TableId table) throws IOException {
     for (HostedTablet hosted : tablets.all()) {
       if (hosted.id().table().equals(table)) {
-        compact(hosted, kind);
+        compact(hosted);
       }
     }
   }
 
-  private void compact(HostedTablet hosted, CompactionKindProto kind) throws IOException {
+  private void compact(HostedTablet hosted) throws IOException {
     hosted.awaitRewrite();
     try {
       if (!tablets.has(hosted)) {
         return; // It was split while this waited, which compacts its memtable too.
       }
       hosted.tablet().minorCompact();
-      switch (kind) {
-        case MINOR -> {}
-        case MERGING -> hosted.tablet().mergingCompact();
-        case MAJOR -> hosted.tablet().majorCompact();
-      }
+      hosted.tablet().majorCompact();
     } finally {
       hosted.rewrites().release(1);
     }

@@ -21,7 +21,7 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
  *
  * <pre>{@code
  * try (var master = ControlClient.connect(conf, address, MasterProtocol.class, timeout)) {
- *   tables = master.call(m -> m.listTables(null, EmptyProto.getDefaultInstance()));
+ *   status = master.call(m -> m.clusterStatus(null, EmptyProto.getDefaultInstance()));
  * }
  * }</pre>
  *

@@ -79,10 +79,11 @@ public final class ControlServer implements Closeable {
       try {
         return service.callBlockingMethod(method, controller, request);
       } catch (SteleException e) {
-        throw new ServiceException(new ControlException(e.code(), Statuses.message(e)));
+        throw new ServiceException(new ControlException(e.code(), StatusCodec.message(e)));
       } catch (ServiceException e) {
         if (e.getCause() instanceof SteleException known) {
-          throw new ServiceException(new ControlException(known.code(), Statuses.message(known)));
+          throw new ServiceException(
+              new ControlException(known.code(), StatusCodec.message(known)));
         }
         if (e.getCause() instanceof CorruptionException damage) {
           throw new ServiceException(

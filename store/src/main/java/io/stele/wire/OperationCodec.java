@@ -165,7 +165,7 @@ public final class OperationCodec {
       outcomes.add(
           outcome.getStatus() == StatusProto.OK
               ? Optional.empty()
-              : Optional.of(Statuses.exception(outcome.getStatus(), outcome.getMessage())));
+              : Optional.of(StatusCodec.exception(outcome.getStatus(), outcome.getMessage())));
     }
     return outcomes;
   }
@@ -233,7 +233,8 @@ public final class OperationCodec {
   private static OutcomeProto encode(Optional<Throwable> outcome) {
     OutcomeProto.Builder to = OutcomeProto.newBuilder().setStatus(StatusProto.OK);
     outcome.ifPresent(
-        failure -> to.setStatus(Statuses.status(failure)).setMessage(Statuses.message(failure)));
+        failure ->
+            to.setStatus(StatusCodec.status(failure)).setMessage(StatusCodec.message(failure)));
     return to.build();
   }
 }

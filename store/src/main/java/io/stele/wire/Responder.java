@@ -26,8 +26,8 @@ public interface Responder {
     answer(response, DataPlane.EMPTY);
   }
 
-  /** Answers that it did not go well, with the status that {@link Statuses} finds for why. */
+  /** Answers that it did not go well, with the status that {@link StatusCodec} finds for why. */
   default void fail(Throwable failure) {
-    answer(Statuses.response(failure));
+    answer(StatusCodec.response(failure));
   }
 }

@@ -39,7 +39,7 @@ public final class Response {
    */
   public Response check() {
     if (status() != StatusProto.OK) {
-      throw Statuses.exception(status(), header.getMessage());
+      throw StatusCodec.exception(status(), header.getMessage());
     }
     return this;
   }

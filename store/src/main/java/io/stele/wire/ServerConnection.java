@@ -164,7 +164,7 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
 
     void failIfNotDone(Throwable failure) {
       if (done.compareAndSet(false, true)) {
-        send(Statuses.response(failure), DataPlane.EMPTY);
+        send(StatusCodec.response(failure), DataPlane.EMPTY);
       }
     }
 
@@ -193,7 +193,7 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
                   + " bytes: the limit of a frame is "
                   + limits.frameBytesMax()
                   + "; ask for less at a time");
-      header = Statuses.response(tooLarge).toBuilder().setCallId(callId).build();
+      header = StatusCodec.response(tooLarge).toBuilder().setCallId(callId).build();
       return Frame.encode(channel.alloc(), header, DataPlane.EMPTY);
     }
   }

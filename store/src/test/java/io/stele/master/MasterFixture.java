@@ -25,9 +25,9 @@ import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
-import io.stele.wire.control.ControlProtos.DescribeTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.LoadTabletRequestProto;
+import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletRequestProto;
@@ -168,7 +168,7 @@ final class MasterFixture {
     }
 
     @Override
-    public EmptyProto refreshSchema(RpcController c, DescribeTableRequestProto request) {
+    public EmptyProto refreshSchema(RpcController c, RefreshSchemaRequestProto request) {
       requests.add("refresh " + request.getName());
       return EmptyProto.getDefaultInstance();
     }

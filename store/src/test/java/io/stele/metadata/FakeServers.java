@@ -20,7 +20,7 @@ import io.stele.wire.OperationCodec;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.Response;
 import io.stele.wire.RowCodec;
-import io.stele.wire.Statuses;
+import io.stele.wire.StatusCodec;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
@@ -109,7 +109,7 @@ final class FakeServers implements DataPlane {
                   ResponseProto.newBuilder().setStatus(instead.get()).setMessage("lost").build(),
                   EMPTY));
     } catch (SteleException e) {
-      return CompletableFuture.completedFuture(new Response(Statuses.response(e), EMPTY));
+      return CompletableFuture.completedFuture(new Response(StatusCodec.response(e), EMPTY));
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -8,7 +8,6 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.TableSchema;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
-import io.stele.wire.control.ControlProtos.CompactionKindProto;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -141,7 +140,7 @@ class TabletLifecycleTest {
         hosted.tablet().minorCompact();
       }
       TestServer.put(hosted, "row", "value");
-      server.lifecycle.compact(hosted.id().table(), CompactionKindProto.MAJOR);
+      server.lifecycle.compact(hosted.id().table());
       assertThat(hosted.tablet().statistics().files()).isEqualTo(1);
       assertThat(hosted.tablet().statistics().memtableBytes()).isZero();
       assertThat(hosted.rewrites().free()).isEqualTo(HostedTablet.REWRITES_MAX);

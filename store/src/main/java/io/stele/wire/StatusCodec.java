@@ -7,8 +7,8 @@ import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 
 /** Failures as statuses of the data plane, and back. */
-public final class Statuses {
-  private Statuses() {}
+public final class StatusCodec {
+  private StatusCodec() {}
 
   /** The status that tells of {@code failure}; INTERNAL for what is not of Stele's own. */
   public static StatusProto status(Throwable failure) {

@@ -15,8 +15,8 @@ import java.util.List;
  * where the next row that counts begins at its end. No other row can come to begin there, as the
  * marked row's key is its end and so there is one mark an end.
  */
-final class Tilings {
-  private Tilings() {}
+final class CountedRecords {
+  private CountedRecords() {}
 
   /**
    * Of {@code inOrder}, which are neighbours in METADATA and of which the last is not marked, those
