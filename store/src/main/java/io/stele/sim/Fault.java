@@ -22,6 +22,11 @@ public sealed interface Fault {
     }
   }
 
+  /**
+   * A tablet server is killed, and after {@code length} the next one, which may have its tablets.
+   */
+  record KillInTurn(int slot, Duration length) implements Fault {}
+
   /** A tablet server is killed at one of its next calls of the file system. */
   record DieAt(int slot, Operation operation, int nth) implements Fault {
     @Override
@@ -139,7 +144,7 @@ public sealed interface Fault {
             random.nextBoolean() ? 50 + random.nextLong(1500) : 2500 + random.nextLong(6000));
     return switch (random.nextInt(16)) {
       case 0 -> new Kill(kind, slot);
-      case 1 -> random.nextInt(4) == 0 ? new KillAll() : new Kill(kind, slot);
+      case 1 -> random.nextInt(4) == 0 ? new KillAll() : new KillInTurn(slot, length);
       case 2, 3, 4 -> new DieAt(slot, step(random), 1 + random.nextInt(30));
       case 5, 6 ->
           freezes

@@ -34,6 +34,11 @@ final class FaultRunner {
   private void begin(Fault fault) {
     if (fault instanceof Fault.Kill kill) {
       slot(kill.kind(), kill.slot()).process().kill();
+    } else if (fault instanceof Fault.KillInTurn kill) {
+      slot(SimulatedCluster.Kind.SERVER, kill.slot()).process().kill();
+      later(
+          fault.length(),
+          () -> slot(SimulatedCluster.Kind.SERVER, kill.slot() + 1).process().kill());
     } else if (fault instanceof Fault.DieAt die) {
       SimulatedProcess process = slot(SimulatedCluster.Kind.SERVER, die.slot()).process();
       cluster.files().trap(process, die.operation(), die.nth(), process::kill);

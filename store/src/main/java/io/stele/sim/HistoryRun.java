@@ -58,6 +58,13 @@ public final class HistoryRun {
     public boolean isGood() {
       return violations.isEmpty() && failure.isEmpty();
     }
+
+    /** This, without the trace where nobody will look at it. */
+    public Report withoutTraceIfGood() {
+      return isGood()
+          ? new Report(plan, violations, traceHash, steps, calls, answered, List.of(), failure)
+          : this;
+    }
   }
 
   private final HistoryPlan plan;

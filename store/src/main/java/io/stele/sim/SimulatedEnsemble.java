@@ -22,6 +22,7 @@ import java.util.random.RandomGenerator;
 public final class SimulatedEnsemble {
   private static final int BEATS_PER_SESSION = 4;
   private static final long LATENCY_MAX_MICROS = 2000;
+  private static final long NOTICE_MAX_MILLIS = 600;
 
   private final Simulation simulation;
   private final SimulatedNetwork network;
@@ -116,8 +117,9 @@ public final class SimulatedEnsemble {
       if (process.isDead() && expired) {
         return;
       }
-      // In the process, so that one that is stopped learns of it when it goes on.
-      simulation.schedule(process, Duration.ZERO, "", this::notice);
+      // In the process, so that one that is stopped learns of it when it goes on; but not at once.
+      simulation.schedule(
+          process, Duration.ofMillis(random.nextLong(NOTICE_MAX_MILLIS)), "", this::notice);
       simulation.schedule(machine, sessionTimeout.dividedBy(BEATS_PER_SESSION), "", this::beat);
     }
 

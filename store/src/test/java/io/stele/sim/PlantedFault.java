@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import java.util.List;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.agent.ByteBuddyAgent;
 import net.bytebuddy.asm.Advice;
@@ -18,8 +19,15 @@ import net.bytebuddy.pool.TypePool;
  * @param className whose method
  * @param method which
  * @param advice what is wrong with it
+ * @param workloads those under which it may show
  */
-record PlantedFault(String name, String className, String method, Class<?> advice) {
+record PlantedFault(
+    String name, String className, String method, Class<?> advice, List<String> workloads) {
+  /** The same, looked for under fewer workloads. */
+  PlantedFault under(String... names) {
+    return new PlantedFault(name, className, method, advice, List.of(names));
+  }
+
   /** Plants it; the class is as before when the result is closed. */
   AutoCloseable plant() {
     ByteBuddyAgent.install();

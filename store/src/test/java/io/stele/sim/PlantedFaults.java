@@ -30,11 +30,13 @@ final class PlantedFaults {
             "beginFence",
             FencedAtOnce.class),
         fault(
-            "segments can be created in a directory that was renamed",
-            "sim.CrashableDisk",
-            "create",
-            Recursive.class),
-        fault("open segments are not closed", "log.LogFence", "isClosed", PlantedFault.Yes.class),
+                "segments can be created in a directory that was renamed",
+                "sim.CrashableDisk",
+                "create",
+                Recursive.class)
+            .under("lists"),
+        fault("open segments are not closed", "log.LogFence", "isClosed", PlantedFault.Yes.class)
+            .under("lists"),
         fault(
             "METADATA is changed whatever it holds",
             "metadata.TabletRecords",
@@ -45,20 +47,27 @@ final class PlantedFaults {
             "metadata.TabletEdit",
             "dropOtherLogs",
             PlantedFault.Yes.class),
+        fault(
+            "the new owner's log is not recorded",
+            "metadata.RecordCodec",
+            "putLog",
+            PlantedFault.Nothing.class),
         fault("segments are deleted early", "log.SegmentLedger", "release", ReleaseAll.class),
         fault("the log is not flushed", "log.LogWriter", "flush", PlantedFault.Nothing.class),
         fault("the redo point is one too high", "tablet.ManifestEdit", "redoPoint", OneMore.class),
         fault("the read point moves early", "tablet.CommitQueue", "add", ReadPointEarly.class),
         fault(
-            "operation ids are not kept in files",
-            "tablet.OperationWindow",
-            "encodeRecent",
-            NoBytes.class),
+                "operation ids are not kept in files",
+                "tablet.OperationWindow",
+                "encodeRecent",
+                NoBytes.class)
+            .under("counters"),
         fault(
-            "operation ids are not replayed",
-            "tablet.OperationWindow",
-            "replay",
-            PlantedFault.Nothing.class),
+                "operation ids are not replayed",
+                "tablet.OperationWindow",
+                "replay",
+                PlantedFault.Nothing.class)
+            .under("counters"),
         fault(
             "an unloaded tablet is still served",
             "tabletserver.HostedTablets",
@@ -71,17 +80,12 @@ final class PlantedFaults {
             PlantedFault.Nothing.class),
         fault(
             "files being written are swept", "master.Sweeper", "isOrphan", PlantedFault.Yes.class),
-        fault(
-            "a mark made during a split is used",
-            "metadata.TabletRecords",
-            "tile",
-            PlantedFault.Yes.class),
         fault("writes go on while a tablet is split", "tablet.Sequencer", "pause", NoPause.class),
         fault("tombstones go too early", "tablet.CellSieve", "tombstone", Drop.class));
   }
 
   private static PlantedFault fault(String name, String className, String method, Class<?> advice) {
-    return new PlantedFault(name, ROOM + className, method, advice);
+    return new PlantedFault(name, ROOM + className, method, advice, Histories.NAMES);
   }
 
   static final class NoDelay {
