@@ -1,10 +1,12 @@
 package io.stele.cli;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.stele.RuntimeSeam;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +20,7 @@ class ModulesTest {
       List.of(
           "model",
           "config",
+          "runtime",
           "format",
           "sstable",
           "log",
@@ -25,6 +28,7 @@ class ModulesTest {
           "tablet",
           "lock",
           "wire",
+          "record",
           "metadata",
           "client",
           "web",
@@ -61,6 +65,7 @@ class ModulesTest {
   private final JavaClasses everything =
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .withImportOption(location -> !location.contains("-tests.jar"))
           .importPackages("io.stele");
 
   @Test
@@ -94,6 +99,11 @@ class ModulesTest {
                 .map(ModulesTest::in)
                 .toArray(String[]::new))
         .check(everything);
+  }
+
+  @Test
+  void theApplicationMasterTakesTimeChanceThreadsAndWaitingFromTheRuntime() {
+    RuntimeSeam.check(everything.that(resideInAPackage(in("yarn"))), List.of());
   }
 
   private static List<String> with(List<String> first, String... more) {

@@ -20,12 +20,13 @@ import org.apache.hadoop.fs.FileSystem;
  * A cluster in this JVM, its files in memory, its lock service ZooKeeper, so that the tasks of
  * MapReduce's local runner find it as they would any other.
  */
-final class LocalCluster implements AutoCloseable {
+public final class LocalCluster implements AutoCloseable {
   private final TestingServer zookeeper;
   private final Configuration conf;
   private final MiniStele stele;
 
-  LocalCluster(int tabletServers) throws Exception {
+  /** Starts a cluster of one master and {@code tabletServers}. */
+  public LocalCluster(int tabletServers) throws Exception {
     zookeeper = new TestingServer();
     conf = MiniStele.quick(new Configuration());
     conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper.getConnectString());
@@ -58,15 +59,17 @@ final class LocalCluster implements AutoCloseable {
   }
 
   /** What a program's stele-site.xml would say. */
-  Configuration conf() {
+  public Configuration conf() {
     return new Configuration(conf);
   }
 
-  MiniStele stele() {
+  /** The cluster. */
+  public MiniStele stele() {
     return stele;
   }
 
-  Stele client() {
+  /** A client of it; closed with it. */
+  public Stele client() {
     return stele.client();
   }
 

@@ -151,7 +151,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     try {
       event.run();
     } catch (RuntimeException e) {
-      // The next turn sees the same situation and tries again.
+      // The next turn sees the same state and tries again.
       LOG.error("A step of the ApplicationMaster failed", e);
     }
   }
@@ -162,7 +162,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     }
     Instant now = clock.instant();
     state.passTime(now);
-    for (Action action : Planner.plan(state.situation(now))) {
+    for (Action action : Planner.plan(state.snapshot(now))) {
       take(action, now);
     }
     status = state.status(now);

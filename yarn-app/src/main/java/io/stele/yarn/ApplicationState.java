@@ -25,7 +25,7 @@ import java.util.stream.Collectors;
 /**
  * What the ApplicationMaster knows: the containers it holds, what it has asked for, the nodes, and
  * the history of its slots. Changed by what YARN reports and by the actions taken; {@link
- * #situation} is what decisions are made from. It performs nothing itself.
+ * #snapshot} is what decisions are made from. It performs nothing itself.
  *
  * <p>Confined to the ApplicationMaster's one thread.
  */
@@ -33,7 +33,7 @@ final class ApplicationState {
   /** A container given back is forgotten after this, should YARN never report its end. */
   private static final Duration RELEASE_WAIT = Duration.ofSeconds(30);
 
-  private final Situation.Limits limits;
+  private final ApplicationSnapshot.Limits limits;
   private final Map<ComponentKind, Integer> wanted = new EnumMap<>(ComponentKind.class);
   private final Map<String, HeldContainer> containers = new LinkedHashMap<>();
   private final Map<SlotId, Ask> asks = new TreeMap<>();
@@ -52,8 +52,8 @@ final class ApplicationState {
     settings.kinds().forEach((kind, component) -> wanted.put(kind, component.count()));
   }
 
-  Situation situation(Instant now) {
-    return new Situation(
+  ApplicationSnapshot snapshot(Instant now) {
+    return new ApplicationSnapshot(
         now,
         wanted,
         stopping,

@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Decides what the ApplicationMaster does next: a pure function of a {@link Situation}.
+ * Decides what the ApplicationMaster does next: a pure function of a {@link ApplicationSnapshot}.
  *
  * <p>Each wanted slot has at most one container, or else one ask. An ask names a node: the one that
  * the slot had before, else one without another of its kind. A node that does not answer in time is
@@ -29,39 +29,39 @@ final class Planner {
    */
   private static final Duration STOP_WAIT = Duration.ofSeconds(30);
 
-  private final Situation situation;
+  private final ApplicationSnapshot snapshot;
   private final List<Action> actions = new ArrayList<>();
 
   /** Containers and asks of each kind by node, as they will be when the actions are taken. */
   private final Map<String, List<ComponentKind>> occupants = new HashMap<>();
 
-  private Planner(Situation situation) {
-    this.situation = situation;
+  private Planner(ApplicationSnapshot snapshot) {
+    this.snapshot = snapshot;
   }
 
   /** What to do now, in this order. Asked again with the outcome, it has nothing more to do. */
-  static List<Action> plan(Situation situation) {
-    return new Planner(situation).plan();
+  static List<Action> plan(ApplicationSnapshot snapshot) {
+    return new Planner(snapshot).plan();
   }
 
   private List<Action> plan() {
     Optional<String> reason = reasonToGiveUp();
-    if (reason.isPresent() && !situation.stopping()) {
+    if (reason.isPresent() && !snapshot.stopping()) {
       return List.of(new Action.GiveUp(reason.get()));
     }
-    for (HeldContainer container : situation.containers()) {
+    for (HeldContainer container : snapshot.containers()) {
       occupants
           .computeIfAbsent(container.node(), n -> new ArrayList<>())
           .add(container.slot().kind());
     }
     Map<SlotId, HeldContainer> holders = holders();
-    for (HeldContainer container : situation.containers()) {
+    for (HeldContainer container : snapshot.containers()) {
       boolean holds = container.equals(holders.get(container.slot()));
-      tend(container, holds && situation.wants(container.slot()));
+      tend(container, holds && snapshot.wants(container.slot()));
     }
     Map<SlotId, Ask> asks = new TreeMap<>();
-    for (Ask ask : situation.asks()) {
-      boolean unwanted = !situation.wants(ask.slot()) || holders.containsKey(ask.slot());
+    for (Ask ask : snapshot.asks()) {
+      boolean unwanted = !snapshot.wants(ask.slot()) || holders.containsKey(ask.slot());
       if (unwanted || asks.putIfAbsent(ask.slot(), ask) != null) {
         actions.add(new Action.Cancel(ask));
       } else if (ask.placement() instanceof Placement.OnNode onNode) {
@@ -69,7 +69,7 @@ final class Planner {
       }
     }
     fill(holders, asks);
-    if (situation.stopping()) {
+    if (snapshot.stopping()) {
       finish();
     }
     return List.copyOf(actions);
@@ -80,7 +80,7 @@ final class Planner {
     // A running process is never given up for one that is not; of two alike the older stays.
     Comparator<HeldContainer> best =
         Comparator.comparingInt((HeldContainer c) -> rank(c.phase())).thenComparing(c -> c.id());
-    return situation.containers().stream()
+    return snapshot.containers().stream()
         .collect(
             Collectors.toMap(
                 HeldContainer::slot, c -> c, (a, b) -> best.compare(a, b) <= 0 ? a : b));
@@ -98,7 +98,7 @@ final class Planner {
   }
 
   private void tend(HeldContainer container, boolean wanted) {
-    Duration age = Duration.between(container.since(), situation.now());
+    Duration age = Duration.between(container.since(), snapshot.now());
     switch (container.phase()) {
       case ALLOCATED ->
           actions.add(wanted ? new Action.Launch(container) : new Action.Release(container));
@@ -114,7 +114,7 @@ final class Planner {
         }
       }
       case DRAINING -> {
-        if (age.compareTo(situation.limits().drainTimeout()) >= 0) {
+        if (age.compareTo(snapshot.limits().drainTimeout()) >= 0) {
           actions.add(new Action.Stop(container));
         }
       }
@@ -134,9 +134,9 @@ final class Planner {
   }
 
   private void finish() {
-    if (situation.containers().isEmpty()) {
+    if (snapshot.containers().isEmpty()) {
       actions.add(new Action.Finish());
-    } else if (situation.stopRanks().isEmpty() && !holds(ComponentKind.MASTER)) {
+    } else if (snapshot.stopRanks().isEmpty() && !holds(ComponentKind.MASTER)) {
       actions.add(new Action.RankServers());
     }
   }
@@ -147,32 +147,32 @@ final class Planner {
    * with METADATA last, as the others still write what they have unloaded.
    */
   private boolean mayEnd(HeldContainer container) {
-    if (!situation.stopping() || container.slot().kind() == ComponentKind.MASTER) {
+    if (!snapshot.stopping() || container.slot().kind() == ComponentKind.MASTER) {
       return true;
     }
     int rank = stopRank(container);
-    return situation.stopRanks().isPresent()
+    return snapshot.stopRanks().isPresent()
         && !holds(ComponentKind.MASTER)
-        && situation.containers().stream().noneMatch(other -> stopRank(other) < rank);
+        && snapshot.containers().stream().noneMatch(other -> stopRank(other) < rank);
   }
 
   private int stopRank(HeldContainer container) {
-    return situation.stopRanks().map(ranks -> ranks.getOrDefault(container.id(), 0)).orElse(0);
+    return snapshot.stopRanks().map(ranks -> ranks.getOrDefault(container.id(), 0)).orElse(0);
   }
 
   private boolean holds(ComponentKind kind) {
-    return situation.containers().stream().anyMatch(c -> c.slot().kind() == kind);
+    return snapshot.containers().stream().anyMatch(c -> c.slot().kind() == kind);
   }
 
   private boolean onLeavingNode(HeldContainer container) {
-    return situation.nodes().stream()
+    return snapshot.nodes().stream()
             .anyMatch(node -> node.leaving() && node.name().equals(container.node()))
-        && situation.nodes().stream().anyMatch(node -> !node.leaving());
+        && snapshot.nodes().stream().anyMatch(node -> !node.leaving());
   }
 
   private void fill(Map<SlotId, HeldContainer> holders, Map<SlotId, Ask> asks) {
     for (ComponentKind kind : ComponentKind.values()) {
-      int wanted = situation.stopping() ? 0 : situation.wanted().getOrDefault(kind, 0);
+      int wanted = snapshot.stopping() ? 0 : snapshot.wanted().getOrDefault(kind, 0);
       List<SlotId> empty = new ArrayList<>();
       for (int index = 1; index <= wanted; index++) {
         SlotId slot = new SlotId(kind, index);
@@ -181,14 +181,14 @@ final class Planner {
         }
         if (asks.containsKey(slot)) {
           escalate(asks.get(slot));
-        } else if (!situation.now().isBefore(situation.historyOf(slot).notBefore())) {
+        } else if (!snapshot.now().isBefore(snapshot.historyOf(slot).notBefore())) {
           empty.add(slot);
         }
       }
       // Those with a node of their own go first, so that no other slot takes it.
       List<SlotId> homeless = new ArrayList<>();
       for (SlotId slot : empty) {
-        Optional<String> home = situation.historyOf(slot).lastNode();
+        Optional<String> home = snapshot.historyOf(slot).lastNode();
         if (home.isPresent() && candidates(slot, Set.of()).contains(home.get())) {
           request(slot, new Placement.OnNode(home.get()), Set.of());
         } else {
@@ -206,11 +206,11 @@ final class Planner {
       return;
     }
     boolean alive =
-        situation.nodes().isEmpty()
-            || situation.nodes().stream()
+        snapshot.nodes().isEmpty()
+            || snapshot.nodes().stream()
                 .anyMatch(node -> node.name().equals(onNode.node()) && !node.leaving());
-    Duration age = Duration.between(ask.since(), situation.now());
-    if (alive && age.compareTo(situation.limits().nodeWait()) < 0) {
+    Duration age = Duration.between(ask.since(), snapshot.now());
+    if (alive && age.compareTo(snapshot.limits().nodeWait()) < 0) {
       return;
     }
     Set<String> tried = new HashSet<>(ask.tried());
@@ -224,7 +224,7 @@ final class Planner {
     if (placement instanceof Placement.OnNode onNode) {
       occupants.computeIfAbsent(onNode.node(), n -> new ArrayList<>()).add(slot.kind());
     }
-    actions.add(new Action.Request(new Ask(slot, placement, tried, situation.now())));
+    actions.add(new Action.Request(new Ask(slot, placement, tried, snapshot.now())));
   }
 
   private Placement next(SlotId slot, Set<String> tried) {
@@ -239,10 +239,10 @@ final class Planner {
 
   /** Nodes to ask for by name, best first: none with another of the kind. */
   private List<String> candidates(SlotId slot, Set<String> tried) {
-    SlotHistory history = situation.historyOf(slot);
-    Set<String> avoid = history.nodesToAvoid(situation.now());
-    long need = situation.limits().memoryMb().getOrDefault(slot.kind(), 0L);
-    return situation.nodes().stream()
+    SlotHistory history = snapshot.historyOf(slot);
+    Set<String> avoid = history.nodesToAvoid(snapshot.now());
+    long need = snapshot.limits().memoryMb().getOrDefault(slot.kind(), 0L);
+    return snapshot.nodes().stream()
         .filter(node -> !node.leaving() && node.memoryMb() >= need)
         .filter(node -> !tried.contains(node.name()) && !avoid.contains(node.name()))
         .filter(node -> !occupantsOf(node).contains(slot.kind()))
@@ -261,18 +261,18 @@ final class Planner {
   }
 
   private Optional<String> reasonToGiveUp() {
-    return situation.history().entrySet().stream()
-        .filter(entry -> situation.wants(entry.getKey()))
-        .filter(entry -> !situation.settledKinds().contains(entry.getKey().kind()))
+    return snapshot.history().entrySet().stream()
+        .filter(entry -> snapshot.wants(entry.getKey()))
+        .filter(entry -> !snapshot.settledKinds().contains(entry.getKey().kind()))
         .filter(
             entry ->
-                entry.getValue().recentFailureCount(situation.now())
-                    >= situation.limits().failuresMax())
+                entry.getValue().recentFailureCount(snapshot.now())
+                    >= snapshot.limits().failuresMax())
         .map(
             entry ->
                 entry.getKey()
                     + " ended "
-                    + entry.getValue().recentFailureCount(situation.now())
+                    + entry.getValue().recentFailureCount(snapshot.now())
                     + " times and no "
                     + entry.getKey().kind().id()
                     + " has kept running; its last end: "

@@ -25,7 +25,7 @@ record YarnSettings(
     String queue,
     Process master,
     Map<ComponentKind, Component> kinds,
-    Situation.Limits limits) {
+    ApplicationSnapshot.Limits limits) {
   private static final long MIB = 1L << 20;
 
   /**
@@ -86,7 +86,7 @@ record YarnSettings(
         Keys.YARN_QUEUE.in(conf),
         process(conf, 0, Keys.YARN_AM_MEMORY, 1, Keys.YARN_AM_JVM_OPTIONS),
         kinds,
-        new Situation.Limits(
+        new ApplicationSnapshot.Limits(
             Keys.YARN_NODE_WAIT.in(conf),
             Keys.YARN_DRAIN_TIMEOUT.in(conf),
             Keys.YARN_FAILURES_MAX.in(conf),

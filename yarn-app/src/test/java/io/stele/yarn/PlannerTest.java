@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What is done in which situation. {@link #planned()} tells it in one line an action. */
+/** What is done in which state. {@link #planned()} tells it in one line an action. */
 final class PlannerTest {
   private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -291,16 +291,16 @@ final class PlannerTest {
   }
 
   private List<String> planned() {
-    Situation.Limits limits =
-        new Situation.Limits(
+    ApplicationSnapshot.Limits limits =
+        new ApplicationSnapshot.Limits(
             Duration.ofSeconds(5),
             Duration.ofSeconds(60),
             5,
             Map.of(ComponentKind.MASTER, 256L, ComponentKind.TABLET_SERVER, 1024L));
-    Situation situation =
-        new Situation(
+    ApplicationSnapshot snapshot =
+        new ApplicationSnapshot(
             NOW, wanted, stopping, containers, asks, nodes, history, settled, stopRanks, limits);
-    return Planner.plan(situation).stream().map(PlannerTest::tell).collect(Collectors.toList());
+    return Planner.plan(snapshot).stream().map(PlannerTest::tell).collect(Collectors.toList());
   }
 
   private static String tell(Action action) {

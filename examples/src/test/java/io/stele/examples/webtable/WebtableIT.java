@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.mapreduce.LocalCluster;
 import io.stele.model.Row;
 import java.io.IOException;
 import java.io.InputStream;

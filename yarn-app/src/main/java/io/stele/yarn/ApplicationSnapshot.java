@@ -21,7 +21,7 @@ import java.util.Set;
  *     of a lower rank; empty while not known
  * @param limits times and counts to decide by
  */
-record Situation(
+record ApplicationSnapshot(
     Instant now,
     Map<ComponentKind, Integer> wanted,
     boolean stopping,
@@ -49,7 +49,7 @@ record Situation(
     }
   }
 
-  Situation {
+  ApplicationSnapshot {
     wanted = Map.copyOf(wanted);
     containers = List.copyOf(containers);
     asks = List.copyOf(asks);
