@@ -7,6 +7,7 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.Limits;
 import io.stele.model.RowRange;
+import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
@@ -60,7 +61,12 @@ final class Splitter {
     }
   }
 
-  private void split(HostedTablet parent, Bytes row) throws IOException {
+  /**
+   * Splits {@code parent} at {@code row}, which becomes the first row of the upper half.
+   *
+   * @throws IOException where it could not: the tablet goes on whole, or the server has ended
+   */
+  void split(HostedTablet parent, Bytes row) throws IOException {
     Tablet tablet = parent.tablet();
     tablet.minorCompact(); // Most of the memtable, while writes go on.
     parent.awaitMinor();
@@ -79,9 +85,7 @@ final class Splitter {
     }
     // The parent is no more: whoever asks for it is sent to locate the row again.
     try {
-      HostedTablet lower = loader.openChild(split.lower(), tablet.schema());
-      HostedTablet upper = loader.openChild(split.upper(), tablet.schema());
-      tablets.split(parent, lower, upper);
+      open(parent, split);
     } catch (IOException | RuntimeException | Error e) {
       life.abort("the halves of tablet " + parent.id() + " cannot be opened: " + e);
       throw e;
@@ -94,6 +98,19 @@ final class Splitter {
         row,
         split.lower().id(),
         split.upper().id());
+  }
+
+  private void open(HostedTablet parent, SplitResult split) throws IOException {
+    TableSchema schema = parent.tablet().schema();
+    HostedTablet lower = loader.openChild(split.lower(), schema);
+    HostedTablet upper;
+    try {
+      upper = loader.openChild(split.upper(), schema);
+    } catch (IOException | RuntimeException | Error e) {
+      lower.tablet().close();
+      throw e;
+    }
+    tablets.split(parent, lower, upper);
   }
 
   private SplitResult commit(HostedTablet parent, TabletSpec whole, Bytes row) throws IOException {

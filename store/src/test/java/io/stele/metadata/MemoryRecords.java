@@ -7,6 +7,7 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.List;
@@ -60,6 +61,11 @@ public final class MemoryRecords {
     Column state = RecordCodec.STATE;
     Bytes rubbish = Bytes.of("rubbish");
     ofTables.apply(Mutation.builder(row).put(state.family(), state.qualifier(), rubbish).build());
+  }
+
+  /** The record of a new tablet. */
+  public TabletRecord fresh(TabletId tablet, RowRange extent) {
+    return TabletRecord.created(tablet, extent);
   }
 
   /** Writes any record of a table's tablet. */

@@ -227,7 +227,7 @@ final class CrashRun {
         tablet.read(ReadRequest.of(RowQuery.ALL));
       } else {
         schema = data.regrouped(schema);
-        stored.manifest.alter(schema);
+        stored.alter(schema);
         tablet.alter(schema);
       }
     }

@@ -48,10 +48,11 @@ class ExactlyOnceTest {
   private RandomData data;
   private TableSchema schema;
   private TabletHost.Server server;
-  private int tabletsMade;
   private long nextNumber = 1;
   private int client = 1;
   private int forgotten;
+
+  private static final TabletId ID = new TabletId(new TableId("t1"), "0000000000000001");
 
   static LongStream seeds() {
     return Seeds.of(8);
@@ -66,7 +67,8 @@ class ExactlyOnceTest {
     host.options = new TabletOptions(1 << 20, WINDOW, 2, 3, 5, 4 << 20);
     host.logOptions = host.logOptions.withSegmentBytes(300 + random.nextInt(2000));
     server = host.start();
-    add(TabletSpec.empty(id(), 1, RowRange.ALL, schema), true);
+    TabletHost.Stored first = host.add(TabletSpec.empty(ID, 1, RowRange.ALL, schema));
+    tablets.put(first, server.take(first));
     for (int i = 0; i < STEPS; i++) {
       if (random.nextInt(3) > 0) {
         increment();
@@ -184,10 +186,10 @@ class ExactlyOnceTest {
       case 3 -> tablet.majorCompact();
       case 4 -> {
         schema = data.regrouped(schema);
-        tablets.keySet().forEach(one -> one.manifest.alter(schema));
+        tablets.keySet().forEach(one -> one.alter(schema));
         tablets.values().forEach(one -> one.alter(schema));
       }
-      case 5 -> split(stored, tablet);
+      case 5 -> split(stored);
       case 6, 7 -> restart(random.nextBoolean());
       default -> tablet.collectGarbage(Duration.ZERO);
     }
@@ -205,30 +207,15 @@ class ExactlyOnceTest {
     }
   }
 
-  private void split(TabletHost.Stored stored, Tablet tablet) throws IOException {
-    tablet.pauseWrites().join();
-    tablet.minorCompact();
+  private void split(TabletHost.Stored stored) throws IOException {
     Bytes row = Bytes.of("row" + random.nextInt(20));
-    RowRange extent = tablet.extent();
+    RowRange extent = stored.record().extent();
     if (!extent.contains(row) || row.equals(extent.start()) || tablets.size() > 4) {
-      tablet.resumeWrites();
       return;
     }
-    TabletSpec whole = tablet.describe();
-    host.tablets.remove(stored.id());
     tablets.remove(stored);
-    add(whole.child(id(), 2, new RowRange(extent.start(), row)), false);
-    add(whole.child(id(), 2, new RowRange(row, extent.end())), false);
-    server.log.forget(stored.id());
-    tablet.close();
-  }
-
-  private void add(TabletSpec spec, boolean fresh) throws IOException {
-    TabletHost.Stored stored = host.add(spec);
-    tablets.put(stored, fresh ? server.take(stored) : server.adopt(stored));
-  }
-
-  private TabletId id() {
-    return new TabletId(new TableId("t1"), String.format("%016x", ++tabletsMade));
+    for (TabletHost.Stored half : server.split(stored, Optional.of(row))) {
+      tablets.put(half, server.find(half).orElseThrow());
+    }
   }
 }

@@ -3,7 +3,6 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.model.Bloom;
-import io.stele.model.Bytes;
 import io.stele.model.CachePriority;
 import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
@@ -142,10 +141,8 @@ final class FaultRun {
       switch (fault) {
         case LEASE_LOST -> host.disk.mount().recoverLease(path);
         case FENCED -> {
-          for (Part part : parts) {
-            part.stored.manifest.reassigned();
-          }
-          TabletHost.fenced(host.disk.mount(), server.id, id(1));
+          host.fence(host.disk.mount(), server.id);
+          host.releaseAll(TABLE);
         }
         case CRASH -> host.disk.crash(new Random(random.nextLong()));
         case FAILS, FAILS_AFTER, SHORT, NO_SPACE, SLOW -> {}
@@ -216,7 +213,7 @@ final class FaultRun {
       case MAJOR -> attempt(tablet::majorCompact);
       case REGROUP -> {
         TableSchema regrouped = data.regrouped(tablet.schema());
-        part.stored.manifest.alter(regrouped);
+        part.stored.alter(regrouped);
         tablet.alter(regrouped);
         attempt(tablet::minorCompact);
         attempt(
@@ -272,38 +269,23 @@ final class FaultRun {
   }
 
   private void split(Part part) throws IOException {
-    Tablet tablet = part.tablet.orElseThrow();
-    List<Part> children = new ArrayList<>();
+    Tablet whole = part.tablet.orElseThrow();
+    whole.minorCompact(); // Fails where the log has.
+    checkAll(part); // The client of a half goes on from what the whole had.
     try {
-      tablet.pauseWrites().join();
-      tablet.minorCompact();
-      Optional<Bytes> row = tablet.splitRow();
-      if (row.isEmpty()) {
-        tablet.resumeWrites();
-        return;
+      server.split(part.stored, Optional.empty());
+    } finally {
+      List<TabletHost.Stored> now = host.within(whole.extent());
+      if (!now.contains(part.stored)) {
+        List<Part> halves = new ArrayList<>();
+        for (TabletHost.Stored stored : now) {
+          Part half = new Part(stored, part.client.ofChild(2 + halves.size()));
+          half.tablet = server.find(stored);
+          halves.add(half);
+        }
+        parts = halves;
       }
-      TabletSpec whole = tablet.describe();
-      checkAll(part);
-      for (RowRange rows :
-          List.of(new RowRange(Bytes.EMPTY, row.get()), new RowRange(row.get(), Bytes.EMPTY))) {
-        TabletId id = id(2 + children.size());
-        children.add(
-            new Part(
-                new TabletHost.Stored(whole.child(id, whole.epoch() + 1, rows)),
-                part.client.ofChild(2 + children.size())));
-      }
-    } catch (IOException | RuntimeException e) {
-      tablet.resumeWrites();
-      throw e;
     }
-    host.tablets.remove(part.stored.id());
-    children.forEach(child -> host.tablets.put(child.stored.id(), child.stored));
-    parts = children;
-    for (Part child : children) {
-      child.tablet = Optional.of(server.adopt(child.stored));
-    }
-    server.log.forget(part.stored.id());
-    tablet.close();
   }
 
   private static void checkAll(Part part) throws IOException {
@@ -335,7 +317,7 @@ final class FaultRun {
     if (sites.hit().isPresent()
         && sites.hit().get().operation() != Operation.READ // Of a file that others wait for, maybe.
         && scenario != Scenario.OPEN
-        && parts.contains(part)) {
+        && server.find(part.stored).isPresent()) { // Else it was split.
       part.tablet.orElseThrow().read(ReadRequest.of(RowQuery.ALL));
       if (area == FaultySites.Area.FILES && !sending) {
         // The other thread is in a compaction, so its client may be used here.

@@ -36,6 +36,7 @@ import java.util.concurrent.TimeUnit;
  * history that fails is made smaller for as long as it still fails, and shown.
  */
 final class MetamorphicRun {
+  private static final TabletId ID = new TabletId(new TableId("t1"), "0000000000000001");
   private static final String NONE = "cannot be read any more";
   private static final int SETTINGS = 4;
   private static final int SHRINKING_TRIES = 400;
@@ -210,7 +211,6 @@ final class MetamorphicRun {
     private final Map<TabletHost.Stored, Tablet> tablets = new LinkedHashMap<>();
     private final Map<Integer, Map<TabletId, Long>> points = new HashMap<>();
     private TabletHost.Server server;
-    private int tabletsMade = 1;
 
     Life(Setting setting) throws IOException {
       this.setting = setting;
@@ -235,12 +235,8 @@ final class MetamorphicRun {
       memtableBytes = 1 << 9 << schedule.nextInt(8);
       busy = 1 + schedule.nextInt(40);
       server = host.start();
-      TabletHost.Stored stored = host.add(TabletSpec.empty(id(1), 1, RowRange.ALL, schema));
+      TabletHost.Stored stored = host.add(TabletSpec.empty(ID, 1, RowRange.ALL, schema));
       tablets.put(stored, server.take(stored));
-    }
-
-    private TabletId id(int number) {
-      return new TabletId(new TableId("t1"), String.format("%016x", number));
     }
 
     List<Object> run(List<Numbered> history) throws Exception {
@@ -384,7 +380,7 @@ final class MetamorphicRun {
               tablet.collectGarbage(Duration.of(schedule.nextInt(3000), ChronoUnit.MICROS));
           case 17, 18 -> {
             TableSchema regrouped = regrouping.regrouped(schema);
-            tablets.keySet().forEach(one -> one.manifest.alter(regrouped));
+            tablets.keySet().forEach(one -> one.alter(regrouped));
             tablets.values().forEach(one -> one.alter(regrouped));
           }
           case 19, 20, 21 -> {
@@ -392,7 +388,7 @@ final class MetamorphicRun {
             return;
           }
           case 22 -> {
-            split(stored, tablet);
+            split(stored);
             return;
           }
           default -> server.log.roll();
@@ -412,26 +408,15 @@ final class MetamorphicRun {
       points.values().forEach(Map::clear);
     }
 
-    private void split(TabletHost.Stored stored, Tablet tablet) throws IOException {
-      tablet.pauseWrites().join();
-      tablet.minorCompact();
-      Optional<Bytes> row = tablet.splitRow();
-      if (row.isEmpty() || tablets.size() > 3) {
-        tablet.resumeWrites();
+    private void split(TabletHost.Stored stored) throws IOException {
+      if (tablets.size() > 3) {
         return;
       }
-      TabletSpec whole = tablet.describe();
-      RowRange extent = tablet.extent();
-      host.tablets.remove(stored.id());
-      tablets.remove(stored);
-      for (RowRange rows :
-          List.of(new RowRange(extent.start(), row.get()), new RowRange(row.get(), extent.end()))) {
-        TabletId id = id(++tabletsMade);
-        TabletHost.Stored child = host.add(whole.child(id, whole.epoch() + 1, rows));
-        tablets.put(child, server.adopt(child));
+      List<TabletHost.Stored> halves = server.split(stored, Optional.empty());
+      if (halves.size() > 1) {
+        tablets.remove(stored);
+        halves.forEach(half -> tablets.put(half, server.find(half).orElseThrow()));
       }
-      server.log.forget(stored.id());
-      tablet.close();
     }
   }
 }

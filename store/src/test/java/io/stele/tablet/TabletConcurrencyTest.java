@@ -71,12 +71,10 @@ class TabletConcurrencyTest {
   private final AtomicLong counted = new AtomicLong();
   private final AtomicLong reads = new AtomicLong();
   private final AtomicLong repeated = new AtomicLong();
-  // Guarded by itself: splits change it; and while one does, no minor compaction goes on.
-  private final Map<TabletHost.Stored, Tablet> parents = new LinkedHashMap<>();
+  private final Map<TabletHost.Stored, Tablet> served = new LinkedHashMap<>(); // Guarded by itself.
   private volatile List<Tablet> tablets = List.of();
   private volatile TableSchema schema = schema(new Random(1));
   private TabletHost.Server server;
-  private int tabletsMade = 1;
 
   private static TableSchema schema(Random random) {
     List<LocalityGroup> groups = new ArrayList<>();
@@ -107,8 +105,8 @@ class TabletConcurrencyTest {
     host.options = new TabletOptions(1 << 20, Duration.ofHours(1), 2, 4, 6, 4 << 20);
     server = host.start();
     TabletHost.Stored stored = host.add(TabletSpec.empty(id(1), 1, RowRange.ALL, schema));
-    parents.put(stored, server.take(stored));
-    tablets = List.copyOf(parents.values());
+    served.put(stored, server.take(stored));
+    tablets = List.copyOf(served.values());
     ExecutorService threads = Executors.newCachedThreadPool();
     try {
       List<Future<Boolean>> all = new ArrayList<>();
@@ -119,8 +117,11 @@ class TabletConcurrencyTest {
       all.add(threads.submit(reader(1)));
       all.add(threads.submit(reader(2)));
       all.add(threads.submit(maintenance(this::minorCompact)));
-      all.add(threads.submit(maintenance(Tablet::mergingCompact)));
-      all.add(threads.submit(maintenance(tablet -> tablet.collectGarbage(Duration.ZERO))));
+      all.add(threads.submit(maintenance(one -> server.rewrite(one.id(), one::mergingCompact))));
+      all.add(
+          threads.submit(
+              maintenance(
+                  one -> server.rewrite(one.id(), () -> one.collectGarbage(Duration.ZERO)))));
       all.add(threads.submit(this::change));
       TimeUnit.SECONDS.sleep(seconds); // How long it goes on, not what it waits for.
       over.set(true);
@@ -146,10 +147,10 @@ class TabletConcurrencyTest {
   private void restart() throws IOException {
     server.close();
     server = host.start();
-    for (TabletHost.Stored stored : parents.keySet()) {
-      parents.put(stored, server.take(stored));
+    for (TabletHost.Stored stored : served.keySet()) {
+      served.put(stored, server.take(stored));
     }
-    tablets = List.copyOf(parents.values());
+    tablets = List.copyOf(served.values());
   }
 
   private void checkCounter() throws IOException {
@@ -305,9 +306,7 @@ class TabletConcurrencyTest {
   }
 
   private boolean minorCompact(Tablet tablet) throws IOException {
-    synchronized (parents) {
-      return tablet.minorCompact();
-    }
+    return server.minor(tablet.id(), tablet::minorCompact);
   }
 
   /** Major compactions, now and then other locality groups, seldom a split. */
@@ -320,45 +319,28 @@ class TabletConcurrencyTest {
       if (dice == 0 && now.size() < TABLETS_MAX) {
         split(tablet);
       } else if (dice < 5) {
-        synchronized (parents) {
+        synchronized (served) {
           schema = schema(random);
-          parents.keySet().forEach(stored -> stored.manifest.alter(schema));
-          parents.values().forEach(one -> one.alter(schema));
+          served.keySet().iterator().next().alter(schema);
+          served.values().forEach(one -> one.alter(schema));
         }
       } else {
-        attempt(tablet::majorCompact);
+        attempt(() -> server.rewrite(tablet.id(), tablet::majorCompact));
       }
     }
     return true;
   }
 
   private void split(Tablet tablet) throws Exception {
-    synchronized (parents) {
-      TabletHost.Stored stored =
-          parents.keySet().stream()
-              .filter(one -> one.id().equals(tablet.id()))
-              .findFirst()
-              .orElseThrow();
-      tablet.pauseWrites().get(60, TimeUnit.SECONDS);
-      tablet.minorCompact();
-      Optional<Bytes> row = tablet.splitRow();
-      if (row.isEmpty()) {
-        tablet.resumeWrites();
-        return;
+    TabletHost.Stored stored = host.tablets.get(tablet.id());
+    List<TabletHost.Stored> halves = server.split(stored, Optional.empty());
+    if (halves.size() > 1) {
+      synchronized (served) {
+        served.remove(stored);
+        halves.forEach(half -> served.put(half, server.find(half).orElseThrow()));
+        served.values().forEach(half -> half.alter(schema));
+        tablets = List.copyOf(served.values());
       }
-      TabletSpec whole = tablet.describe();
-      host.tablets.remove(stored.id());
-      parents.remove(stored);
-      for (RowRange rows :
-          List.of(
-              new RowRange(tablet.extent().start(), row.get()),
-              new RowRange(row.get(), tablet.extent().end()))) {
-        TabletHost.Stored child = host.add(whole.child(id(++tabletsMade), whole.epoch() + 1, rows));
-        parents.put(child, server.adopt(child));
-      }
-      tablets = List.copyOf(parents.values());
-      server.log.forget(stored.id());
-      tablet.close();
     }
   }
 }

@@ -57,7 +57,7 @@ class TabletDamageTest {
   void damageIsNamedAndKeptToItself(long seed) throws Exception {
     random = new Random(seed);
     open();
-    List<FileRef> files = stored.manifest.record().files();
+    List<FileRef> files = stored.record().files();
     FileRef damaged = files.get(random.nextInt(files.size()));
     List<Row> whole = read(RowQuery.ALL);
     assertThat(whole).hasSize(ROWS);
@@ -87,7 +87,7 @@ class TabletDamageTest {
 
     assertThatThrownBy(tablet::majorCompact)
         .isInstanceOfSatisfying(CorruptionException.class, e -> assertNames(e, damaged));
-    assertThat(stored.manifest.record().files()).contains(damaged);
+    assertThat(stored.record().files()).contains(damaged);
     assertThat(tablet.failure()).isEmpty();
     for (int i = 0; i < 5; i++) {
       put("zzz" + i, "value " + i); // Behind all others: the block that it would be in is whole.
@@ -138,7 +138,7 @@ class TabletDamageTest {
     random = new Random(seed);
     open();
     reopen();
-    List<FileRef> files = stored.manifest.record().files();
+    List<FileRef> files = stored.record().files();
     FileRef damaged = files.get(random.nextInt(files.size()));
     host.disk.truncate(path(damaged), random.nextInt((int) damaged.length() / 2));
     assertThatThrownBy(() -> read(RowQuery.ALL))

@@ -2,60 +2,89 @@ package io.stele.tablet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.lock.LockService;
 import io.stele.log.CommitLog;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogFence;
-import io.stele.log.LogLocation;
 import io.stele.log.LogOptions;
-import io.stele.log.LogRecord;
-import io.stele.log.RecordSource;
-import io.stele.memtable.MemoryAccount;
+import io.stele.metadata.Assignment;
+import io.stele.metadata.Layout;
+import io.stele.metadata.MemoryRecords;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
+import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
-import io.stele.model.TabletKind;
-import io.stele.record.ManifestEdit;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.ProcessRuntime;
-import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.CrashableFileSystem;
-import io.stele.sstable.BlockCache;
+import io.stele.sim.MemoryLockStore;
 import io.stele.sstable.CaffeineBlockCache;
+import io.stele.tabletserver.BareServer;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 
 /**
- * What master and tablet servers do for tablets, without either: keeps their records and the disk,
- * and has one server process after the other, each with a commit log of its own, fence the one
- * before, replay its log and open the tablets under the next epoch.
+ * A cluster for tests of tablets, without network, schedule and master: a disk, records, and one
+ * server process after the other, each of which has the one before fenced and loads its tablets
+ * under the next epoch. Servers load and split by the tablet server's own classes.
  */
 final class TabletHost {
   static final Path ROOT = new Path("/stele");
 
-  /** A tablet's record, and the logs that it names. */
-  static final class Stored {
-    final TestManifest manifest;
-    private Set<ServerId> logs = new LinkedHashSet<>();
+  /** A tablet's place in METADATA. */
+  final class Stored {
+    private final TabletId id;
 
-    Stored(TabletSpec spec) {
-      manifest = new TestManifest(spec);
+    private Stored(TabletId id) {
+      this.id = id;
     }
 
     TabletId id() {
-      return manifest.record().id();
+      return id;
+    }
+
+    /** Its record as it is now. */
+    TabletRecord record() throws IOException {
+      return records.readAll(id.table()).stream()
+          .filter(record -> record.id().equals(id))
+          .findFirst()
+          .orElseThrow(() -> new IllegalStateException("tablet " + id + " was split"));
+    }
+
+    /** Gives its table another schema. */
+    void alter(TableSchema schema) {
+      try {
+        schemas.alter(schemas.table(id.table()).orElseThrow(), schema);
+      } catch (IOException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    /** Takes it away from whoever has it, as the master does. */
+    TabletRecord release() throws IOException {
+      return TabletHost.this.release(record());
     }
   }
 
@@ -66,13 +95,66 @@ final class TabletHost {
   LogOptions logOptions = LogOptions.DEFAULT.withRetries(4, Duration.ZERO);
   int cacheBytes = 8 << 10;
   int offHeapBytes = 4 << 10;
+  private final ProcessRuntime runtime = new Clocked();
+  private final LockService locks = new MemoryLockStore().connect();
+  private final MemoryRecords metadata = new MemoryRecords(runtime, locks);
+  private final TabletRecords records = metadata.records();
+  private final Schemas schemas = new Schemas(runtime, locks);
+  private final Layout layout = new Layout(ROOT, "test");
   private int servers;
 
-  /** Adds the record of a new tablet. */
+  /** The real runtime on the test's wall clock, with names that are the same in every run. */
+  private final class Clocked extends ForwardingRuntime {
+    private final RandomGenerator names = new Random(1);
+
+    @Override
+    public InstantSource wallClock() {
+      return () -> Instant.ofEpochSecond(0, nowMicros.get() * 1000);
+    }
+
+    @Override
+    public RandomGenerator random() {
+      return names;
+    }
+  }
+
+  /** Adds the record of a new tablet, which is all of a new table. */
   Stored add(TabletSpec spec) {
-    Stored stored = new Stored(spec);
+    try {
+      StoredTable table = schemas.create(spec.schema(), List.of());
+      assertThat(table.id()).isEqualTo(spec.id().table());
+      schemas.advance(table, StoredTable.State.READY);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+    metadata.put(metadata.fresh(spec.id(), spec.extent()));
+    Stored stored = new Stored(spec.id());
     tablets.put(spec.id(), stored);
     return stored;
+  }
+
+  /** Takes all tablets of a table away from whoever has them. */
+  void releaseAll(TableId table) throws IOException {
+    for (TabletRecord record : records.readAll(table)) {
+      release(record);
+    }
+  }
+
+  private TabletRecord release(TabletRecord record) throws IOException {
+    return record.assignment().state() == Assignment.State.NONE
+        ? record
+        : records.release(record, "taken away");
+  }
+
+  /** Looks in METADATA what tablets there are, after a split. */
+  private void find(TableId table) throws IOException {
+    Map<TabletId, Stored> found = new LinkedHashMap<>();
+    for (TabletRecord record : records.readAll(table)) {
+      Stored known = tablets.get(record.id());
+      found.put(record.id(), known == null ? new Stored(record.id()) : known);
+    }
+    tablets.clear();
+    tablets.putAll(found);
   }
 
   /** Starts a server process. */
@@ -84,100 +166,90 @@ final class TabletHost {
   final class Server implements AutoCloseable {
     final CrashableFileSystem fs = disk.mount();
     final ServerId id = new ServerId("host", 1, ++servers);
-    final Path directory = new Path(ROOT, "logs/" + id);
     final CommitLog log;
-    private final BlockCache cache = new CaffeineBlockCache(cacheBytes, offHeapBytes);
-    private final List<Tablet> open = new ArrayList<>();
+    private final BareServer server;
 
     private Server() throws IOException {
       fs.mkdirs(ROOT);
-      LogDirectory.create(fs, directory);
-      log =
-          CommitLog.open(
-              SystemRuntime.INSTANCE,
-              new LogLocation(fs, directory, id, TabletKind.USER),
-              logOptions,
-              failure -> {});
+      server =
+          new BareServer(
+              new BareServer.World(runtime, layout, records, schemas),
+              id,
+              new BareServer.Storage(
+                  fs, new CaffeineBlockCache(cacheBytes, offHeapBytes), logOptions, options));
+      log = server.log();
     }
 
-    /** Takes a tablet away from whoever had it, and opens it. */
+    /** Takes a tablet away from whoever had it, and loads it. */
     Tablet take(Stored stored) throws IOException {
-      stored.manifest.reassigned();
-      List<LogRecord> replay = new ArrayList<>();
-      for (ServerId before : stored.logs) {
-        replay.addAll(fenced(fs, before, stored.id()));
+      for (ServerId before : stored.record().logs()) {
+        fence(fs, before);
       }
-      synchronized (stored) {
-        stored.logs.add(id);
-      }
-      return open(stored, replay);
+      return server.load(records.assign(stored.release(), id));
     }
 
-    /** Opens a tablet that has all it is in files, such as a part of one that was split. */
-    Tablet adopt(Stored stored) throws IOException {
-      stored.logs.add(id);
-      return open(stored, List.of());
+    /** A tablet that it serves. */
+    Optional<Tablet> find(Stored stored) {
+      return server.find(stored.id());
     }
 
-    private Tablet open(Stored stored, List<LogRecord> replay) throws IOException {
-      Manifest manifest = stored.manifest.ofPresentEpoch();
-      Tablet tablet =
-          Tablet.open(
-              stored.manifest.record(),
-              new TabletEnvironment(
-                  ForwardingRuntime.withWallClock(
-                      () -> Instant.ofEpochSecond(0, nowMicros.get() * 1000)),
-                  fs,
-                  ROOT,
-                  cache,
-                  MemoryAccount.NONE,
-                  TabletLog.of(log, stored.id()),
-                  edit -> commit(edit, manifest, stored),
-                  CompactionPace.UNLIMITED,
-                  options),
-              replay);
-      open.add(tablet);
-      return tablet;
-    }
-
-    private void commit(ManifestEdit edit, Manifest manifest, Stored stored) throws IOException {
-      manifest.commit(edit);
-      if (edit.coversReplay()) {
-        synchronized (stored) {
-          stored.logs = new LinkedHashSet<>(Set.of(id));
-        }
+    /**
+     * Splits a tablet.
+     *
+     * @param at the first row of the upper half; none: one that halves it, if there is one
+     * @return what there is then in its place, in order: the tablet itself where it was not split,
+     *     also where an exception told so
+     */
+    List<Stored> split(Stored stored, Optional<Bytes> at) throws IOException {
+      RowRange extent = stored.record().extent();
+      try {
+        server.split(stored.id(), at);
+      } finally {
+        TabletHost.this.find(stored.id().table());
       }
+      return within(extent);
+    }
+
+    /** Does a minor compaction, unless the tablet is gone. */
+    boolean minor(TabletId tablet, BareServer.Work work) throws IOException {
+      return server.minor(tablet, work);
+    }
+
+    /** Does a merging or major compaction, unless the tablet is gone. */
+    boolean rewrite(TabletId tablet, BareServer.Work work) throws IOException {
+      return server.rewrite(tablet, work);
     }
 
     /** How many segments the log has on disk. */
     int segments() throws IOException {
-      return LogDirectory.segments(fs, directory).size();
+      return LogDirectory.segments(fs, layout.logs(id)).size();
     }
 
     @Override
     public void close() {
-      open.forEach(Tablet::close);
-      log.close();
+      server.close();
     }
   }
 
-  /** Fences a server, as the master does, and reads what it has logged for a tablet. */
-  static List<LogRecord> fenced(CrashableFileSystem fs, ServerId server, TabletId tablet)
-      throws IOException {
-    Path directory = new Path(ROOT, "recovery/" + server);
+  /** The tablets in a range of rows, in order. */
+  List<Stored> within(RowRange rows) throws IOException {
+    List<Stored> within = new ArrayList<>();
+    for (Stored stored : tablets.values()) {
+      if (stored.record().extent().intersection(rows).isPresent()) {
+        within.add(stored);
+      }
+    }
+    return within;
+  }
+
+  /** Fences a server, as the master does. */
+  void fence(CrashableFileSystem fs, ServerId server) throws IOException {
     ProcessRuntime sleepless =
         new ForwardingRuntime() {
           @Override
           public void sleep(Duration duration) {}
         };
-    new LogFence(sleepless, fs).fence(new Path(ROOT, "logs/" + server), directory);
-    List<LogRecord> records = new ArrayList<>();
-    try (RecordSource source = LogDirectory.read(fs, directory, TabletKind.USER).only(tablet)) {
-      for (Optional<LogRecord> next = source.next(); next.isPresent(); next = source.next()) {
-        records.add(next.get());
-      }
-    }
-    return records;
+    new LogFence(sleepless, fs).fence(layout.logs(server), layout.recovery(server));
   }
 
   /**
@@ -191,8 +263,8 @@ final class TabletHost {
     Set<String> named = new LinkedHashSet<>();
     Set<String> dropped = new LinkedHashSet<>();
     for (Stored stored : tablets.values()) {
-      stored.manifest.record().files().forEach(file -> named.add(file.path()));
-      dropped.addAll(stored.manifest.dropped());
+      stored.record().files().forEach(file -> named.add(file.path()));
+      dropped.addAll(stored.record().dropped().keySet());
     }
     Set<String> found = new LinkedHashSet<>();
     for (FileStatus table : list(fs, new Path(ROOT, "tables"))) {
@@ -213,13 +285,13 @@ final class TabletHost {
   }
 
   /** Whether no server can come to name the file: its epoch is over, or its tablet was split. */
-  private boolean isOrphan(Path file) {
+  private boolean isOrphan(Path file) throws IOException {
     TabletId tablet =
         new TabletId(
             new TableId(file.getParent().getParent().getName()), file.getParent().getName());
     Stored stored = tablets.get(tablet);
     long epoch = Long.parseLong(file.getName().replaceFirst("-.*", ""));
-    return stored == null || epoch < stored.manifest.record().epoch();
+    return stored == null || epoch < stored.record().assignment().epoch();
   }
 
   private static List<FileStatus> list(CrashableFileSystem fs, Path directory) throws IOException {
