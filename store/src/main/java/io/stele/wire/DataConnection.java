@@ -180,10 +180,16 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
       call.fail("the connection to " + server + " was closed", false, null);
       return;
     }
-    calls.put(call.id, call);
-    call.timer = loop.schedule(() -> expire(call), call.millis, TimeUnit.MILLISECONDS);
-    if (ready) {
-      send(call);
+    try {
+      calls.put(call.id, call);
+      call.timer = loop.schedule(() -> expire(call), call.millis, TimeUnit.MILLISECONDS);
+      if (ready) {
+        send(call);
+      }
+    } catch (RuntimeException | Error e) { // Nobody else would tell the caller.
+      calls.remove(call.id);
+      call.fail("cannot send to " + server + ": " + e, true, e);
+      throw e;
     }
   }
 

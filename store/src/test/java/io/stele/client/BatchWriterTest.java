@@ -244,4 +244,51 @@ class BatchWriterTest {
     assertThat(tablets.applied()).hasSize(5000);
     assertThat(tablets.batches().size()).isLessThan(2500);
   }
+
+  @Test
+  void anErrorOnTheWayEndsTheMutation() throws IOException {
+    tablets.fault(
+        entry -> {
+          throw new AssertionError("planted");
+        });
+    BatchWriter writer = writer();
+    writer.add(mutation("r", "v"));
+    MutationsFailedException failure =
+        catchThrowableOfType(MutationsFailedException.class, writer::close);
+    assertThat(failure.code()).isEqualTo(Code.OUTCOME_UNKNOWN);
+    assertThat(failure).hasMessageContaining("planted");
+  }
+
+  @Test
+  void writersWithIdsOfTheirOwnShareABatcherButNoBatch() throws IOException {
+    Batcher batcher =
+        new Batcher(
+            tablets,
+            new TableRef(
+                SystemRuntime.INSTANCE, FakeTablets.TABLE, "webtable", Duration.ofSeconds(30)));
+    OperationId other = new OperationId(3, 4, 100);
+    SchemaCheck check =
+        new SchemaCheck(
+            TableSchema.of("webtable", "f"),
+            () -> TableSchema.of("webtable", "f"),
+            Runnable::run,
+            1000);
+    try (BatchWriter one =
+            new BatchWriter(
+                check, batcher.writer(Operations.repeatable(FIRST)), 1 << 20, Durability.HFLUSH);
+        BatchWriter two =
+            new BatchWriter(
+                check, batcher.writer(Operations.repeatable(other)), 1 << 20, Durability.HFLUSH)) {
+      for (int i = 0; i < 100; i++) {
+        one.add(mutation("one" + i, "v"));
+        two.add(mutation("two" + i, "v"));
+      }
+    }
+    assertThat(tablets.applied())
+        .hasSize(200)
+        .allSatisfy(
+            entry ->
+                assertThat(entry.id().orElseThrow().clientHigh())
+                    .isEqualTo(entry.mutation().row().toUtf8().startsWith("one") ? 1 : 3));
+  }
 }
