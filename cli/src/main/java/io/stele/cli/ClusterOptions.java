@@ -30,7 +30,7 @@ public final class ClusterOptions {
       paramLabel = "DIR",
       description =
           "Take stele-site.xml, and Hadoop's *-site.xml, from here. Otherwise: STELE_CONF_DIR and HADOOP_CONF_DIR; or, where"
-              + " neither STELE_CONF_DIR is set, the demo that was kept up.")
+              + " STELE_CONF_DIR is not set either, from the demo that was kept up.")
   private Optional<Path> directory = Optional.empty();
 
   @Option(

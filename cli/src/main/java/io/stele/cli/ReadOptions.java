@@ -25,7 +25,7 @@ final class ReadOptions {
       names = "--versions",
       paramLabel = "N",
       defaultValue = "1",
-      description = "So many versions of each column, newest first (default: 1).")
+      description = "How many versions of each column, newest first (default: 1).")
   private int versions;
 
   @Option(names = "--full", description = "Show values whole; on a terminal long ones are cut.")

@@ -59,7 +59,10 @@ final class ScanCommand implements Callable<Integer> {
       description = "Up to this row, without it.")
   private String to;
 
-  @Option(names = "--limit", paramLabel = "N", description = "So many rows (default: 100); 0: all.")
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      description = "At most this many rows (default: 100); 0: all.")
   private Optional<Long> limit = Optional.empty();
 
   @Option(names = "--keys", description = "Show only the keys.")

@@ -21,15 +21,17 @@ import picocli.CommandLine.Spec;
 /** {@code stele table}: tables and their families. */
 @Command(
     name = "table",
-    description = "Create, list, describe and drop tables.",
+    description = "Create, list, describe, alter, compact and drop tables.",
     mixinStandardHelpOptions = true,
-    synopsisSubcommandLabel = "(create|list|describe|drop)",
+    synopsisSubcommandLabel = "(create|list|describe|alter|compact|drop)",
     footer = {
       "",
       "Examples:",
       "  stele table create webtable contents:versions=3 anchor language",
       "  stele table list",
       "  stele table describe webtable",
+      "  stele table alter webtable contents:versions=5",
+      "  stele table compact webtable",
       "  stele table drop webtable --yes",
       "",
       "What next: stele put webtable com.example/ contents: '<html>hello</html>'"
@@ -47,15 +49,15 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "A family is a name, and what of it is kept, if not just the newest version of each column:",
+        "A family is a name and a policy that says what is kept; without one, the newest version of each column:",
         "  anchor                    the newest version",
         "  contents:versions=3       the 3 newest",
-        "  visits:age=30d            all that are not older than 30 days (ms, s, m, h, d)",
-        "  log:versions=5,age=1d     of both what either keeps off: at most 5, and none older than a day",
+        "  visits:age=30d            all versions not older than 30 days (ms, s, m, h, d)",
+        "  log:versions=5,age=1d     at most 5, and none older than a day",
         "  archive:versions=all      everything",
         "  contents:group=pages      the newest version, kept in SSTables of the locality group pages",
         "",
-        "A locality group is a name, and how its SSTables are kept:",
+        "A locality group is a name and how its SSTables are stored:",
         "  pages:codec=zstd-high,block=256k,cache=low small, in large blocks, not kept in the block cache",
         "  ranks:bloom=row-column,cache=high          spares the disk for columns that are not there",
         "  flags:memory                               loaded when first read, and kept in memory",
@@ -145,13 +147,13 @@ final class TableCommand {
 
   @Command(
       name = "alter",
-      description = "Change a table: its families, its locality groups, how it is kept.",
+      description = "Change a table: its families, locality groups and other settings.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Families and groups are written as for `stele table create`. A family that is there gets what is said of it now; of a group",
-        "what is not said stays. A change of groups holds for new SSTables at once; those there are written again by compactions",
-        "(at once: `stele table compact`).",
+        "Families and groups are written as for `stele table create`. An existing family is replaced by what is given here; of an",
+        "existing group only the settings given here change. New SSTables follow a change of groups at once; compactions rewrite",
+        "the old ones in time, `stele table compact` rewrites them now.",
         "",
         "Examples:",
         "  stele table alter webtable contents:versions=5,group=pages --group pages:codec=zstd",
@@ -269,11 +271,11 @@ final class TableCommand {
   @Command(
       name = "compact",
       description =
-          "Write all SSTables of a table again: without what was deleted or expired, and as its locality groups are now.",
+          "Rewrite all SSTables of a table: without deleted and expired cells, by its current locality groups.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Compactions come by themselves; this is for after a table was altered, and to get space back at once.",
+        "Compactions run by themselves. This is for a table that was altered, and to get space back at once.",
         "",
         "Example:",
         "  stele table compact webtable"
@@ -293,7 +295,7 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "There is no way back: it wants --yes.",
+        "This cannot be undone, so it asks for --yes.",
         "",
         "Example:",
         "  stele table drop webtable --yes"

@@ -29,9 +29,9 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "It shows most while something goes wrong: kill servers and masters meanwhile. It works on tables of its own, torture-SEED-*,",
-      "and drops them at its end. The seed decides what clients ask for, not when, so that a run is never quite the same again.",
-      "All calls are kept until the end, to be checked: for a long time, run it many times rather than once.",
+      "It finds most while things go wrong: kill servers and masters meanwhile. It works on tables of its own, torture-SEED-*,",
+      "and drops them at its end. The seed decides what clients ask for, not when: no two runs are the same.",
+      "All calls are kept in memory until they are checked at the end: prefer many short runs to one long run.",
       "Exit code 1: an answer was wrong, a call took too long, or failed for no reason.",
       "",
       "Examples:",
@@ -59,7 +59,7 @@ final class TortureCommand implements Callable<Integer> {
       names = "--clients",
       paramLabel = "N",
       defaultValue = "4",
-      description = "So many of each workload (default: ${DEFAULT-VALUE}).")
+      description = "How many clients each workload has (default: ${DEFAULT-VALUE}).")
   private int clients;
 
   @Option(
@@ -71,7 +71,7 @@ final class TortureCommand implements Callable<Integer> {
   @Option(
       names = "--seed",
       paramLabel = "N",
-      description = "Of what clients ask for (default: a new one).")
+      description = "Decides what clients ask for (default: a new one).")
   private Optional<Long> seed = Optional.empty();
 
   @Option(
@@ -81,7 +81,7 @@ final class TortureCommand implements Callable<Integer> {
       description = "The longest pause between two calls of a client (default: ${DEFAULT-VALUE}).")
   private int pauseMaxMillis;
 
-  @Option(names = "--keep", description = "Leave the tables there.")
+  @Option(names = "--keep", description = "Keep the tables.")
   private boolean keep;
 
   /** Made by picocli. */

@@ -58,7 +58,7 @@ final class YarnCommand {
               names = "--timeout",
               paramLabel = "SECONDS",
               defaultValue = "180",
-              description = "Wait so long (default: 180).")
+              description = "Wait this long at most (default: 180).")
           long seconds)
       throws Exception {
     Configuration conf = cluster.configuration();
@@ -120,7 +120,7 @@ final class YarnCommand {
   @Command(
       name = "stop",
       description =
-          "Stop Stele in order: tablet servers give their tablets away, then all ends. The data stays.",
+          "Stop Stele in order: tablet servers unload their tablets, then everything ends. The data stays.",
       mixinStandardHelpOptions = true)
   int stop(
       @Mixin ClusterOptions cluster,
@@ -128,7 +128,8 @@ final class YarnCommand {
               names = "--timeout",
               paramLabel = "SECONDS",
               defaultValue = "120",
-              description = "Then kill it (default: 120). Nothing acknowledged is lost by that.")
+              description =
+                  "Kill it after this (default: 120). No acknowledged write is lost by that.")
           long seconds)
       throws Exception {
     Configuration conf = cluster.configuration();
