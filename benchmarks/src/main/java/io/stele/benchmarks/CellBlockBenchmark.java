@@ -52,16 +52,7 @@ public class CellBlockBenchmark {
     while (writer.size() < BLOCK_BYTES) {
       byte[] key =
           ColumnKey.of(Bytes.of(String.format("row%012d", row++)), "family", Bytes.of("qualifier"));
-      writer.add(
-          key,
-          key.length,
-          1_700_000_000_000_000L + row,
-          row,
-          0,
-          CellType.PUT,
-          value,
-          0,
-          value.length);
+      writer.add(key, 1_700_000_000_000_000L + row, row, 0, CellType.PUT, Bytes.wrap(value));
     }
     middleKey =
         ColumnKey.of(Bytes.of(String.format("row%012d", row / 2)), "family", Bytes.of("qualifier"));

@@ -276,7 +276,7 @@ public final class EngineBenchmark {
         blocks.add(block.finish().toByteArray());
         block.clear();
       }
-      block.add(key, key.length, 1 + i, 1 + i, 0, CellType.PUT, value, 0, value.length);
+      block.add(key, 1 + i, 1 + i, 0, CellType.PUT, Bytes.wrap(value));
     }
     blocks.add(block.finish().toByteArray());
     return blocks;

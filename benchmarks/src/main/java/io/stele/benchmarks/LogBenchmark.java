@@ -191,7 +191,7 @@ public final class LogBenchmark {
     new Random(1).nextBytes(value);
     byte[] key = ColumnKey.of(Bytes.of("com.example/some/page.html"), "contents", Bytes.EMPTY);
     CellBlockWriter block = CellBlockWriter.sequential(RECORD_BYTES);
-    block.add(key, key.length, 1_700_000_000_000_000L, 1, 0, CellType.PUT, value, 0, value.length);
+    block.add(key, 1_700_000_000_000_000L, 1, 0, CellType.PUT, Bytes.wrap(value));
     return Bytes.wrap(block.finish().toByteArray());
   }
 

@@ -5,7 +5,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Where a cluster's data and its lock service are: what clients and servers both need to know.
+ * Where a cluster's data and its lock service are: clients and servers both need it.
  *
  * @param name the cluster's name
  * @param root the directory of all data, not yet made absolute

@@ -8,7 +8,7 @@ import java.util.function.Predicate;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * One configuration key: its name, meaning, default and what values it takes.
+ * One configuration key: its name, meaning, default and allowed values.
  *
  * @param name the key, {@code stele.*}
  * @param doc what it sets, for operators

@@ -14,9 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 
-/**
- * Every configuration key of Stele. A key that nobody would turn is a constant elsewhere, not here.
- */
+/** Every configuration key of Stele. A setting that nobody would change is a constant elsewhere. */
 public final class Keys {
   private static final long KIB = 1L << 10;
   private static final long MIB = 1L << 20;
@@ -293,8 +291,8 @@ public final class Keys {
   }
 
   /**
-   * Refuses a configuration with a {@code stele.*} key that does not exist or a value that its key
-   * does not take.
+   * Refuses a configuration with an unknown {@code stele.*} key, or with a value that its key does
+   * not allow.
    *
    * @throws SteleException {@link SteleException.Code#REFUSED}, with the key, the value and what to
    *     write instead

@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * What a tablet server is told.
+ * The configuration of a tablet server.
  *
  * @param cluster where the data and the lock service are
  * @param port of the data plane; 0: any free one

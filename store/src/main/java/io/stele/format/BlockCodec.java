@@ -5,7 +5,7 @@ interface BlockCodec {
   /** The most bytes that one compressed byte can stand for. */
   long expansionMax();
 
-  /** The length that compressing {@code length} bytes needs in the target, at the worst. */
+  /** The length that the target needs for compressing {@code length} bytes, in the worst case. */
   long roomFor(int length);
 
   /**
@@ -17,8 +17,8 @@ interface BlockCodec {
   int compress(byte[] source, int offset, int length, byte[] target);
 
   /**
-   * Gives back what was compressed. May write anything to {@code target} where it throws, but
-   * nothing beyond {@code rawLength}.
+   * Restores what was compressed. Where it throws, {@code target} may hold anything up to {@code
+   * rawLength} and is unchanged beyond.
    *
    * @throws MalformedException where the bytes are not the result of compressing {@code rawLength}
    */

@@ -3,8 +3,8 @@ package io.stele.format;
 import io.stele.model.Bytes;
 
 /**
- * Reads what {@link ByteWriter} wrote, checking every length against what is there. Not safe for
- * use by several threads.
+ * Reads what {@link ByteWriter} wrote, and checks every length against the bytes that are left. Not
+ * safe for use by several threads.
  */
 public final class ByteReader {
   private final byte[] array;

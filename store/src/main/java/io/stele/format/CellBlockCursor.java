@@ -6,9 +6,9 @@ import java.util.Arrays;
 /**
  * Reads a block that {@link CellBlockWriter} wrote.
  *
- * <p>Values are not copied: {@link #valueArray()} is the block's own array. A block that cannot be
- * one gives a {@link MalformedException}, never a wrong cell where a checksum outside has held. Not
- * safe for use by several threads; any number of cursors may read one array.
+ * <p>Values are not copied: {@link #valueArray()} is the block's own array. A block that no writer
+ * can have written gives a {@link MalformedException}; the checksum beside the block finds all
+ * other damage. Not safe for use by several threads; any number of cursors may read one array.
  */
 public final class CellBlockCursor implements CellCursor {
   private static final byte[] NOTHING = new byte[0];
@@ -55,8 +55,8 @@ public final class CellBlockCursor implements CellCursor {
   }
 
   /**
-   * Goes on to another block, before its first cell, in the same memory. The block is one written
-   * by a {@link CellBlockWriter#searchable} writer.
+   * Moves before the first cell of another block and reuses its own memory. The block is one
+   * written by a {@link CellBlockWriter#searchable} writer.
    */
   public void resetSearchable(byte[] newBlock, int offset, int length) throws MalformedException {
     restartCount = 0;
@@ -230,7 +230,7 @@ public final class CellBlockCursor implements CellCursor {
     rewind(restartPosition(index), index + 1);
   }
 
-  /** Compares the key at a restart, which shares nothing with another, without copying it. */
+  /** Compares the key at a restart, which shares no bytes with another key, without copying it. */
   private int compareRestart(int index, byte[] target, int targetLength) throws MalformedException {
     position = restartPosition(index);
     int unshared = 0;
@@ -254,7 +254,7 @@ public final class CellBlockCursor implements CellCursor {
     return start + offset;
   }
 
-  /** Goes to where the last key is empty and the last numbers are 0. */
+  /** Moves to an offset where the last key counts as empty and the last numbers as 0. */
   private void rewind(int to, int restartAfter) throws MalformedException {
     position = to;
     keyLength = 0;

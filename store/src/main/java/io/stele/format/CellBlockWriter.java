@@ -17,8 +17,8 @@ import java.util.Arrays;
  * flags   := type (bits 0-2) | SAME_KEY 08 | SAME_TIMESTAMP 10 | SAME_SEQUENCE 20 | ZERO_ORDINAL 40 | EMPTY_VALUE 80
  * </pre>
  *
- * <p>At the first cell and at every restart the last key is empty and the last numbers are 0, so
- * that reading may begin there; a restart is the offset of its cell in the block.
+ * <p>At the first cell and at every restart the last key counts as empty and the last numbers as 0,
+ * so that reading can begin there. A restart is the offset of its cell in the block.
  *
  * <p>Cells need not be in order unless the block has restarts. Not safe for use by several threads.
  */
@@ -55,33 +55,30 @@ public final class CellBlockWriter {
     return new CellBlockWriter(restartInterval, capacity);
   }
 
-  /** Adds a cell. */
-  public void add(
-      byte[] key,
-      int keyLength,
-      long timestamp,
-      long sequence,
-      int ordinal,
-      CellType type,
-      byte[] value,
-      int offset,
-      int length) {
-    addKeyAndNumbers(key, keyLength, timestamp, sequence, ordinal, type, length);
-    if (length != 0) {
-      out.write(value, offset, length);
+  /** Adds the current cell of {@code cell}. */
+  public void add(CellCursor cell) {
+    add(cell, cell.type());
+  }
+
+  /** Adds the current cell of {@code cell} under another type. */
+  public void add(CellCursor cell, CellType type) {
+    addKeyAndNumbers(
+        cell.key(),
+        cell.keyLength(),
+        cell.timestamp(),
+        cell.sequence(),
+        cell.ordinal(),
+        type,
+        cell.valueLength());
+    if (cell.valueLength() != 0) {
+      out.write(cell.valueArray(), cell.valueOffset(), cell.valueLength());
     }
   }
 
-  /** Adds a cell. */
+  /** Adds a cell of the column {@code key}. */
   public void add(
-      byte[] key,
-      int keyLength,
-      long timestamp,
-      long sequence,
-      int ordinal,
-      CellType type,
-      Bytes value) {
-    addKeyAndNumbers(key, keyLength, timestamp, sequence, ordinal, type, value.length());
+      byte[] key, long timestamp, long sequence, int ordinal, CellType type, Bytes value) {
+    addKeyAndNumbers(key, key.length, timestamp, sequence, ordinal, type, value.length());
     out.write(value);
   }
 
@@ -126,20 +123,6 @@ public final class CellBlockWriter {
       out.writeVarint(valueLength);
     }
     cellCount++;
-  }
-
-  /** Adds the current cell of {@code cell}. */
-  public void add(CellCursor cell) {
-    add(
-        cell.key(),
-        cell.keyLength(),
-        cell.timestamp(),
-        cell.sequence(),
-        cell.ordinal(),
-        cell.type(),
-        cell.valueArray(),
-        cell.valueOffset(),
-        cell.valueLength());
   }
 
   /** The number of cells added. */

@@ -1,9 +1,6 @@
 package io.stele.format;
 
-/**
- * What one cell of the store says. Its ordinal is written to disk: entries are only ever added, at
- * the end.
- */
+/** What one cell of the store says. Ordinals are written to disk: add new types only at the end. */
 public enum CellType {
   /** The column has this value at this timestamp. */
   PUT,
@@ -21,8 +18,9 @@ public enum CellType {
   /** Only in answers on the wire: the value is a label of the cell before. */
   LABEL,
   /**
-   * As {@link #PUT}, of a version that newer ones have pushed out of the count its policy keeps and
-   * that only its age keeps still. Written by compactions alone: what pushed it out may be gone.
+   * As {@link #PUT}, for a version that newer ones have pushed out of the number its policy keeps,
+   * and that stays only because of its age. Only compactions write it: what pushed it out may be
+   * gone.
    */
   SURPLUS;
 

@@ -17,8 +17,8 @@ import java.util.Arrays;
  * escaped(x)    := x with every 00 written as 00 FF
  * </pre>
  *
- * <p>A tombstone of a whole row has the row part alone, one of a family the row and family part: so
- * they sort before all that they cover, and no other key does so.
+ * <p>The tombstone of a whole row has the row part alone, that of a family the row and family
+ * parts. So they sort before everything that they cover.
  */
 public final class ColumnKey {
   private static final int ZERO = 0;
@@ -35,7 +35,7 @@ public final class ColumnKey {
     return key.size() == key.array().length ? key.array() : key.toByteArray();
   }
 
-  /** What the keys of all cells in {@code row} start with; also the key of its row tombstone. */
+  /** The start of the keys of all cells in {@code row}; also the key of its row tombstone. */
   public static byte[] ofRow(Bytes row) {
     ByteWriter key = new ByteWriter(row.length() + 2);
     escape(row, key);
@@ -43,8 +43,8 @@ public final class ColumnKey {
   }
 
   /**
-   * What the keys of all cells of {@code family} in {@code row} start with; also the key of its
-   * family tombstone.
+   * The start of the keys of all cells of {@code family} in {@code row}; also the key of its family
+   * tombstone.
    */
   public static byte[] ofFamily(Bytes row, String family) {
     ByteWriter key = new ByteWriter(row.length() + family.length() + 3);
@@ -53,7 +53,7 @@ public final class ColumnKey {
     return key.toByteArray();
   }
 
-  /** The least byte string above every key in {@code row}: where to seek for the row after. */
+  /** The least byte string above every key in {@code row}: seek to it for the next row. */
   public static byte[] afterRow(Bytes row) {
     byte[] key = ofRow(row);
     key[key.length - 1] = 1;

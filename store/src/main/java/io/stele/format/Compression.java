@@ -8,9 +8,9 @@ import java.util.Optional;
 /**
  * What each {@link Codec} does to bytes, and the number it is stored under.
  *
- * <p>Each is the raw format where there is one, without a header or checksum, since every block has
- * these: Snappy and LZ4 blocks, a deflate stream; and Zstandard frames, without checksum. Safe for
- * use by any number of threads.
+ * <p>Each writes the raw format without header and checksum, since every block has these: Snappy
+ * and LZ4 blocks, and a deflate stream. Zstandard has frames, without checksum. Safe for use by any
+ * number of threads.
  */
 public final class Compression {
   private static final int ZSTD_LEVEL = 3;
@@ -18,7 +18,7 @@ public final class Compression {
 
   private Compression() {}
 
-  /** Each made when it is first asked for: a library that is not needed is not loaded. */
+  /** Each is made when first asked for, so that libraries that are not needed are not loaded. */
   private static final class Snappy {
     static final BlockCodec CODEC = new SnappyCodec();
   }
@@ -65,8 +65,8 @@ public final class Compression {
   }
 
   /**
-   * A class of each library that a program needs, beside Hadoop's own, to read and write what the
-   * servers do: so that a job can take the libraries along.
+   * One class of each library that a program needs, besides Hadoop's own, to read and write what
+   * the servers do. A job finds by them the jars to take along.
    */
   public static List<Class<?>> libraries() {
     return List.of(Compressor.class);
@@ -87,8 +87,8 @@ public final class Compression {
   }
 
   /**
-   * The length of a {@code target} in which the result of compressing has room; or less where no
-   * array can be so long.
+   * The length that {@code target} needs to hold the result of compressing; less where no array can
+   * be that long.
    */
   public static int roomFor(Codec codec, int length) {
     return codec == Codec.NONE
@@ -97,7 +97,7 @@ public final class Compression {
   }
 
   /**
-   * Gives back what was compressed.
+   * Restores what was compressed.
    *
    * @param target gets the result, from 0 on; at least {@code rawLength} long
    * @param rawLength the result's length

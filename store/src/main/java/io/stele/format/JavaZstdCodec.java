@@ -4,9 +4,9 @@ import io.airlift.compress.zstd.ZstdCompressor;
 import io.airlift.compress.zstd.ZstdDecompressor;
 
 /**
- * Zstandard frames in Java: where there is no native library, as in jobs, which get no more jars
- * than they need. Writes at one level, about 3, whatever was asked for, and at half the speed;
- * reads every frame that {@link NativeZstdCodec} writes.
+ * Zstandard frames in plain Java, for programs without the native library, such as jobs, which get
+ * no more jars than they need. It always writes at about level 3, at half the speed of the native
+ * library, and reads every frame that {@link NativeZstdCodec} writes.
  */
 final class JavaZstdCodec implements BlockCodec {
   @Override

@@ -3,8 +3,8 @@ package io.stele.format;
 import java.io.IOException;
 
 /**
- * Bytes that cannot be what was written. Who knows the file or connection they came from says so in
- * its own exception.
+ * Thrown for bytes that no writer can have written. Callers that know the file or connection the
+ * bytes came from name it in an exception of their own.
  */
 public final class MalformedException extends IOException {
   private static final long serialVersionUID = 1L;

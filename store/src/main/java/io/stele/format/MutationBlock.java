@@ -9,14 +9,14 @@ import io.stele.model.TimeRange;
 import java.io.IOException;
 
 /**
- * Mutations as cell blocks: one cell an edit, in order, its ordinal its place.
+ * Mutations as cell blocks: one cell for each edit, in order; its ordinal is its place.
  *
  * <p>On the way to the server the sequence number is 0 and a timestamp may be {@link
  * Edit#SERVER_TIMESTAMP}; the tablet writes the block again with both filled in. The time range of
  * a {@link CellType#DELETE_COLUMN} is its value: two varlongs, from and to.
  */
 public final class MutationBlock {
-  /** Prefix compression makes much of little: a small block must not claim all memory. */
+  /** Bounds what prefix compression can expand to: a small block must not take all memory. */
   private static final long COLUMN_BYTES_MAX = 256L << 20;
 
   private MutationBlock() {}
@@ -41,37 +41,27 @@ public final class MutationBlock {
               put.timestampMicros() == Edit.SERVER_TIMESTAMP
                   ? serverTimestamp
                   : put.timestampMicros();
-          block.add(key, key.length, timestamp, sequence, ordinal, CellType.PUT, put.value());
+          block.add(key, timestamp, sequence, ordinal, CellType.PUT, put.value());
         }
         case DELETE_CELL -> {
           Edit.DeleteCell delete = (Edit.DeleteCell) edit;
           byte[] key = ColumnKey.of(row, delete.family(), delete.qualifier());
           long timestamp = delete.timestampMicros();
-          block.add(
-              key, key.length, timestamp, sequence, ordinal, CellType.DELETE_CELL, Bytes.EMPTY);
+          block.add(key, timestamp, sequence, ordinal, CellType.DELETE_CELL, Bytes.EMPTY);
         }
         case DELETE_COLUMN -> {
           Edit.DeleteColumn delete = (Edit.DeleteColumn) edit;
           byte[] key = ColumnKey.of(row, delete.family(), delete.qualifier());
           Bytes range = encode(delete.range());
-          block.add(
-              key, key.length, Long.MAX_VALUE, sequence, ordinal, CellType.DELETE_COLUMN, range);
+          block.add(key, Long.MAX_VALUE, sequence, ordinal, CellType.DELETE_COLUMN, range);
         }
         case DELETE_FAMILY -> {
           byte[] key = ColumnKey.ofFamily(row, ((Edit.DeleteFamily) edit).family());
-          block.add(
-              key,
-              key.length,
-              Long.MAX_VALUE,
-              sequence,
-              ordinal,
-              CellType.DELETE_FAMILY,
-              Bytes.EMPTY);
+          block.add(key, Long.MAX_VALUE, sequence, ordinal, CellType.DELETE_FAMILY, Bytes.EMPTY);
         }
         case DELETE_ROW -> {
           byte[] key = ColumnKey.ofRow(row);
-          block.add(
-              key, key.length, Long.MAX_VALUE, sequence, ordinal, CellType.DELETE_ROW, Bytes.EMPTY);
+          block.add(key, Long.MAX_VALUE, sequence, ordinal, CellType.DELETE_ROW, Bytes.EMPTY);
         }
       }
       ordinal++;

@@ -7,12 +7,12 @@ import com.github.luben.zstd.util.Native;
 import java.nio.ByteBuffer;
 
 /**
- * Zstandard frames by the native library, at a level. The window spans the block, so that all that
- * repeats within it is found.
+ * Zstandard frames written by the native library at a given level. The window spans the block, so
+ * that every repetition within it is found.
  *
- * <p>Compressing goes through buffers outside of the heap: with the heap's arrays in hand the
- * library holds up garbage collection, and a large block takes it milliseconds. Uncompressing is
- * some ten times as quick, and does with arrays.
+ * <p>Compression goes through buffers outside the heap: the library stops garbage collection while
+ * it holds arrays of the heap, and a large block takes milliseconds. Decompression is about ten
+ * times as fast and uses the arrays directly.
  */
 final class NativeZstdCodec implements BlockCodec {
   /** The largest window that any decoder must take; a larger block has a window of 8 MiB. */
@@ -20,7 +20,7 @@ final class NativeZstdCodec implements BlockCodec {
 
   private static final int WINDOW_LOG_BEYOND = 23;
 
-  /** Buffers for larger blocks than are usual are not kept. */
+  /** Buffers larger than this are not kept: such blocks are rare. */
   private static final int KEPT_BYTES_MAX = 4 << 20;
 
   private final Pool<Compressor> compressors;

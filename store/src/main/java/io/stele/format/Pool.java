@@ -6,12 +6,12 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Things that are dear to make and can be used again, by one thread at a time. Not a thread's own:
- * a server has more threads than it compresses in at once, and what a thread owns outside of the
- * heap is lost with it. Safe for use by any number of threads.
+ * Keeps objects that are costly to make, for use by one thread at a time. They are not
+ * thread-local: a server has more threads than compress at once, and memory outside the heap would
+ * be lost with its thread. Safe for use by any number of threads.
  */
 final class Pool<T> {
-  /** More are made when more are needed at once, and are not kept. */
+  /** Beyond this number, objects are made when needed and not kept. */
   private static final int KEPT_MAX = 2 * Runtime.getRuntime().availableProcessors();
 
   private final Supplier<T> maker;

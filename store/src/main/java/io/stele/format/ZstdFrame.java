@@ -3,7 +3,7 @@ package io.stele.format;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What holds of Zstandard frames, whoever writes them (RFC 8878). */
+/** What is common to all Zstandard frames (RFC 8878). */
 final class ZstdFrame {
   /** A block of a frame is at most 128 KiB and takes at least 4 bytes. */
   static final long EXPANSION_MAX = (128 << 10) / 4;
@@ -23,7 +23,7 @@ final class ZstdFrame {
     }
   }
 
-  /** The codec for {@code level}: native where that is to be had. */
+  /** The codec for {@code level}: the native one where its library can be loaded. */
   static BlockCodec codec(int level) {
     try {
       return new NativeZstdCodec(level);

@@ -4,8 +4,8 @@ package io.stele.model;
 public enum Bloom {
   /** There are none. */
   NONE,
-  /** Rows: a read of a row that an SSTable does not have spares the SSTable. */
+  /** Rows: a read skips an SSTable that does not have the row. */
   ROW,
-  /** Rows and columns: so does a read of columns that the row does not have in it. */
+  /** Rows and columns: a read also skips an SSTable that has the row but not the columns. */
   ROW_COLUMN
 }

@@ -2,7 +2,9 @@ package io.stele.model;
 
 /** How much a locality group's blocks are worth to a tablet server's block cache. */
 public enum CachePriority {
-  /** Data blocks are not kept: for what is read once, such as the contents of pages in a crawl. */
+  /**
+   * Data blocks are not kept: for data that is read once, such as the contents of pages in a crawl.
+   */
   LOW,
   /** They are kept as they are asked for. */
   NORMAL,

@@ -1,11 +1,12 @@
 package io.stele.model;
 
 /**
- * What an acknowledged write has survived for certain. A table may ask for the stronger one for all
- * its writes ({@link TableSchema#hsync}), a write for itself; the stronger of the two counts.
+ * What an acknowledged write is certain to survive. A table may ask for the stronger one for all
+ * its writes ({@link TableSchema#hsync}), and each write for itself; the stronger of the two
+ * counts.
  *
- * <p>It is no part of what an operation is: a retry may ask for another one, and is answered with
- * what its original did.
+ * <p>It is not part of an operation's identity: a retry may ask for another one, and is answered
+ * with what its original did.
  */
 public enum Durability {
   /**

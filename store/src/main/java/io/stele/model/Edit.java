@@ -17,7 +17,7 @@ public sealed interface Edit {
   /** Which kind of edit this is: a switch over it names them all. */
   Kind kind();
 
-  /** A family, qualifier and timestamp get a value. */
+  /** Puts a value into a column at a timestamp. */
   record Put(String family, Bytes qualifier, long timestampMicros, Bytes value) implements Edit {
     public Put {
       if (timestampMicros != SERVER_TIMESTAMP) {
@@ -31,7 +31,7 @@ public sealed interface Edit {
     }
   }
 
-  /** The one version with this timestamp goes. */
+  /** Deletes the one version with this timestamp. */
   record DeleteCell(String family, Bytes qualifier, long timestampMicros) implements Edit {
     public DeleteCell {
       Limits.checkTimestamp(timestampMicros);
@@ -43,7 +43,7 @@ public sealed interface Edit {
     }
   }
 
-  /** Every version of a column within a time range goes. */
+  /** Deletes every version of a column within a time range. */
   record DeleteColumn(String family, Bytes qualifier, TimeRange range) implements Edit {
     @Override
     public Kind kind() {
@@ -51,7 +51,7 @@ public sealed interface Edit {
     }
   }
 
-  /** Everything the row has in a family goes. */
+  /** Deletes everything the row has in a family. */
   record DeleteFamily(String family) implements Edit {
     @Override
     public Kind kind() {
@@ -59,7 +59,7 @@ public sealed interface Edit {
     }
   }
 
-  /** The whole row goes. */
+  /** Deletes the whole row. */
   record DeleteRow() implements Edit {
     @Override
     public Kind kind() {

@@ -3,9 +3,9 @@ package io.stele.model;
 import java.util.List;
 
 /**
- * What of a row a read lets through: an algebra evaluated in the tablet server, row by row, over
- * the cells that the garbage collection policy leaves visible. Its model is the RowFilter of Cloud
- * Bigtable.
+ * Decides which cells of a row a read returns: an algebra that the tablet server evaluates, row by
+ * row, over the cells that the garbage collection policy leaves visible. Its model is the RowFilter
+ * of Cloud Bigtable.
  *
  * <p>Regular expressions are RE2's, matched against the whole key or value as bytes (Latin-1), in
  * linear time.

@@ -4,8 +4,8 @@ package io.stele.model;
  * Column families that are kept together: each locality group of a tablet has SSTables of its own,
  * so that a read of one group never goes through the cells of another (§6, "Locality groups").
  *
- * <p>A change of a group holds for SSTables written from then on; those there are follow as
- * compactions write them again.
+ * <p>A change of a group applies to SSTables written from then on; compactions rewrite the older
+ * ones in time.
  *
  * @param name printable, without ':'
  * @param codec how the blocks of SSTables are compressed
@@ -22,7 +22,7 @@ public record LocalityGroup(
     Bloom bloom,
     boolean inMemory,
     CachePriority cachePriority) {
-  /** The name of the group of families that name none. */
+  /** The group of families that name none. */
   public static final String DEFAULT_NAME = "default";
 
   /** Default size of data blocks. */

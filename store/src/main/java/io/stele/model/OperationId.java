@@ -3,8 +3,8 @@ package io.stele.model;
 import java.util.random.RandomGenerator;
 
 /**
- * The identity of one row operation, by which a retry is told from a new operation and applied
- * once.
+ * The identity of one row operation. It tells a retry from a new operation, so that the operation
+ * is applied once.
  *
  * <p>A client draws {@code clientHigh} and {@code clientLow} once, at random, and numbers its
  * operations from 1 on; a task of a job derives all three from the job, the task and the record, so

@@ -39,7 +39,7 @@ public record ReadModifyWrite(Bytes row, List<Rule> rules) implements RowOperati
 
   /**
    * Adds {@code amount} to the 64-bit big-endian number in the value, wrapping around; a column
-   * without a value counts as 0, and one whose value has not 8 bytes is refused.
+   * without a value counts as 0, and a value that does not have 8 bytes is refused.
    */
   public record Increment(String family, Bytes qualifier, long amount) implements Rule {
     @Override

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which rows a read returns and what of them.
+ * Which rows a read returns, and which of their cells.
  *
  * @param ranges the rows, as ranges; none: every row
  * @param families the families to return; none, and no columns: all

@@ -54,7 +54,7 @@ public record RowRange(Bytes start, Bytes end) {
     return start.equals(end) && !end.isEmpty();
   }
 
-  /** Whether just one row can be in the range, as {@link #single} makes it. */
+  /** Whether the range holds exactly one row, as {@link #single} makes it. */
   public boolean isSingle() {
     int length = start.length();
     return end.length() == length + 1 && end.at(length) == 0 && end.slice(0, length).equals(start);

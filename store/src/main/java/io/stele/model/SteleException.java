@@ -1,10 +1,10 @@
 package io.stele.model;
 
 /**
- * What Stele says when it cannot do what it was asked: the {@link Code} for programs, the message
+ * Says why Stele could not do what it was asked: the {@link Code} is for programs, the message
  * (what, where, what to do next) for people.
  *
- * <p>Of an operation that changes data the code also tells the outcome: {@link
+ * <p>The code also tells the outcome of an operation that changes data: {@link
  * Code#OUTCOME_UNKNOWN} says that it may or may not have been applied; every other code says that
  * it was not.
  */

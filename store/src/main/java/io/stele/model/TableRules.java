@@ -5,8 +5,8 @@ import java.util.Set;
 
 /**
  * Which tables can be made and how they can be changed: the one check that the client makes before
- * it asks and the master repeats before it acts. What holds of every schema by itself is checked by
- * {@link TableSchema}.
+ * it asks and the master repeats before it acts. {@link TableSchema} checks what every schema must
+ * be by itself.
  */
 public final class TableRules {
   /** How the names of Stele's own tables begin. */

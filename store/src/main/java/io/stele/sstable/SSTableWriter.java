@@ -149,16 +149,7 @@ public final class SSTableWriter implements Closeable {
     if (newRow) {
       counter.addRow();
     }
-    block.add(
-        key,
-        keyLength,
-        timestamp,
-        sequence,
-        ordinal,
-        type,
-        cell.valueArray(),
-        cell.valueOffset(),
-        valueLength);
+    block.add(cell, type);
     counter.addCell(key, keyLength, timestamp, sequence, type, valueLength);
     if (mismatch >= 0) {
       if (lastKey.length < keyLength) {

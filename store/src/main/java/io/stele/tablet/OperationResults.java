@@ -38,9 +38,7 @@ final class OperationResults {
       CellBlockWriter block = CellBlockWriter.sequential(256);
       for (Cell cell : row.cells()) {
         byte[] key = ColumnKey.of(row.key(), cell.family(), cell.qualifier());
-        byte[] value = cell.value().toByteArray();
-        block.add(
-            key, key.length, cell.timestampMicros(), 0, 0, CellType.PUT, value, 0, value.length);
+        block.add(key, cell.timestampMicros(), 0, 0, CellType.PUT, cell.value());
       }
       ByteWriter cells = block.finish();
       return Bytes.wrap(

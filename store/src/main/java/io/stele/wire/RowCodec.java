@@ -11,7 +11,6 @@ import io.stele.model.Column;
 import io.stele.model.Row;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -27,10 +26,9 @@ public final class RowCodec {
   public static void write(Row row, CellBlockWriter block) {
     for (Cell cell : row.cells()) {
       byte[] key = ColumnKey.of(row.key(), cell.family(), cell.qualifier());
-      add(block, key, cell.timestampMicros(), CellType.PUT, cell.value().toByteArray());
+      block.add(key, cell.timestampMicros(), 0, 0, CellType.PUT, cell.value());
       for (String label : cell.labels()) {
-        byte[] text = label.getBytes(StandardCharsets.UTF_8);
-        add(block, key, cell.timestampMicros(), CellType.LABEL, text);
+        block.add(key, cell.timestampMicros(), 0, 0, CellType.LABEL, Bytes.of(label));
       }
     }
   }
@@ -98,10 +96,5 @@ public final class RowCodec {
 
   private static Bytes value(CellBlockCursor cells) {
     return Bytes.of(cells.valueArray(), cells.valueOffset(), cells.valueLength());
-  }
-
-  private static void add(
-      CellBlockWriter block, byte[] key, long timestamp, CellType type, byte[] value) {
-    block.add(key, key.length, timestamp, 0, 0, type, value, 0, value.length);
   }
 }

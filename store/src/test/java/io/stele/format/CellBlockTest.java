@@ -129,17 +129,23 @@ class CellBlockTest {
   private static ByteWriter write(CellBlockWriter writer, List<Item> items) {
     for (Item item : items) {
       byte[] key = item.key().toByteArray();
-      byte[] value = item.value().toByteArray();
-      writer.add(
-          key,
-          key.length,
-          item.timestamp(),
-          item.sequence(),
-          item.ordinal(),
-          item.type(),
-          value,
-          0,
-          value.length);
+      if (item.ordinal() % 2 == 0) {
+        writer.add(
+            key, item.timestamp(), item.sequence(), item.ordinal(), item.type(), item.value());
+      } else {
+        byte[] value = item.value().toByteArray();
+        writer.add(
+            new OneCell(
+                key,
+                key.length,
+                item.timestamp(),
+                item.sequence(),
+                item.ordinal(),
+                item.type(),
+                value,
+                0,
+                value.length));
+      }
     }
     assertThat(writer.cellCount()).isEqualTo(items.size());
     return writer.finish();

@@ -36,7 +36,7 @@ final class LogRecords {
     for (int i = 0; i < valueBytes; i++) {
       value[i] = (byte) (sequence + i);
     }
-    cells.add(key, key.length, 1000 + sequence, sequence, 0, CellType.PUT, value, 0, valueBytes);
+    cells.add(key, 1000 + sequence, sequence, 0, CellType.PUT, Bytes.wrap(value));
     return new LogRecord(
         tablet,
         sequence,

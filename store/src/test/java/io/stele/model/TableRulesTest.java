@@ -93,8 +93,8 @@ class TableRulesTest {
         () -> TableSchema.of("t", List.of(ColumnFamily.of("f").in("g"))),
         "family f of table t is in locality group g, which the table does not have");
     refused(
-        () -> SCHEMA.withSplitBytes(65535),
-        "split size of table t is at least 64 KiB, not 65535 bytes");
+        () -> SCHEMA.withSplitBytes(4095),
+        "split size of table t is at least 4 KiB, not 4095 bytes");
     refused(
         () -> SCHEMA.withBlockBytes(1023),
         "block size of locality group default is 1 KiB to 16 MiB, not 1023 bytes");
