@@ -57,6 +57,7 @@ final class FaultRunner {
       pause(slot(pause.kind(), pause.slot()).process(), fault.length());
     } else if (fault instanceof Fault.Freeze freeze) {
       SimulatedProcess process = slot(SimulatedCluster.Kind.SERVER, freeze.slot()).process();
+      cluster.network().services().countChangesOnly();
       process.pause();
       later(fault.length(), () -> process.resumeLate(fault.length()));
     } else if (fault instanceof Fault.Cut cut) {

@@ -22,19 +22,30 @@ final class ServiceRecord {
   private final Simulation simulation;
   private final Map<TabletId, Map<String, OwnerChecker.Service>> byTablet = new TreeMap<>();
 
+  private boolean changesOnly;
+
   ServiceRecord(Simulation simulation) {
     this.simulation = simulation;
+  }
+
+  /** Counts only changes from now on: where clocks may stand still, reads may be out of date. */
+  void countChangesOnly() {
+    changesOnly = true;
   }
 
   /** An answer is leaving {@code server}. */
   void answered(SimulatedProcess server, RequestProto request, Response response) {
     if (response.status() == StatusProto.OK && !server.isDead()) {
       switch (request.getMethodCase()) {
-        case READ -> seen(server, request.getRead().getTablet());
+        case READ -> {
+          if (!changesOnly) {
+            seen(server, request.getRead().getTablet());
+          }
+        }
         case CHECK_AND_MUTATE -> seen(server, request.getCheckAndMutate().getTablet());
         case READ_MODIFY_WRITE -> seen(server, request.getReadModifyWrite().getTablet());
-        case SAMPLE_ROW_KEYS -> seen(server, request.getSampleRowKeys().getTablet());
-        case MUTATE, PING, METHOD_NOT_SET -> {} // A batch may be answered in part.
+        // A batch may be answered in part; samples may be of any time.
+        case SAMPLE_ROW_KEYS, MUTATE, PING, METHOD_NOT_SET -> {}
       }
     }
   }

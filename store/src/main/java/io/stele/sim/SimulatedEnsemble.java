@@ -118,8 +118,9 @@ public final class SimulatedEnsemble {
         return;
       }
       // In the process, so that one that is stopped learns of it when it goes on; but not at once.
+      Duration delay = Duration.ofMillis(random.nextLong(NOTICE_MAX_MILLIS));
       simulation.schedule(
-          process, Duration.ofMillis(random.nextLong(NOTICE_MAX_MILLIS)), "", this::notice);
+          process, Duration.ZERO, "", () -> simulation.schedule(process, delay, "", this::notice));
       simulation.schedule(machine, sessionTimeout.dividedBy(BEATS_PER_SESSION), "", this::beat);
     }
 

@@ -43,10 +43,7 @@ final class PlantedFaults {
             "state",
             Unconditional.class),
         fault(
-            "logs are struck early",
-            "metadata.TabletEdit",
-            "dropOtherLogs",
-            PlantedFault.Yes.class),
+            "logs are struck early", "record.ManifestEdit", "coversReplay", PlantedFault.Yes.class),
         fault(
             "the new owner's log is not recorded",
             "metadata.RecordCodec",
@@ -54,7 +51,7 @@ final class PlantedFaults {
             PlantedFault.Nothing.class),
         fault("segments are deleted early", "log.SegmentLedger", "release", ReleaseAll.class),
         fault("the log is not flushed", "log.LogWriter", "flush", PlantedFault.Nothing.class),
-        fault("the redo point is one too high", "tablet.ManifestEdit", "redoPoint", OneMore.class),
+        fault("the redo point is one too high", "record.ManifestEdit", "redoPoint", OneMore.class),
         fault("the read point moves early", "tablet.CommitQueue", "add", ReadPointEarly.class),
         fault(
                 "operation ids are not kept in files",
