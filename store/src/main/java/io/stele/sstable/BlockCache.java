@@ -1,18 +1,18 @@
 package io.stele.sstable;
 
 /**
- * What of SSTables is in memory. One cache serves all files of a process; implementations are safe
- * for use by any number of threads.
+ * The parts of SSTables that are kept in memory. One cache serves all files of a process;
+ * implementations are safe for use by any number of threads.
  */
 public interface BlockCache {
   /**
    * A file's part of the cache, to be closed with the file.
    *
-   * @param fileId the id in the file, which no other has
+   * @param fileId the file's id, which no other file has
    * @param length the file's length in bytes
    */
   CachedFile open(long fileId, long length, FileCaching caching);
 
-  /** What the cache did so far. */
+  /** What the cache has done so far. */
   CacheStatistics statistics();
 }

@@ -1,7 +1,7 @@
 package io.stele.sstable;
 
 /**
- * What stands before a block's contents.
+ * The fixed bytes before a block's contents.
  *
  * @param length of the contents as they are stored
  * @param rawLength of the contents when uncompressed
@@ -9,7 +9,7 @@ package io.stele.sstable;
  * @param codec the code of a {@link io.stele.model.Codec}
  */
 record BlockHeader(int length, int rawLength, int kind, int codec) {
-  /** The header at {@code at}, where there are bytes enough for one. */
+  /** The header at {@code at}; empty if there are too few bytes for one. */
   static BlockHeader decode(byte[] bytes, int at) {
     return new BlockHeader(
         intAt(bytes, at), intAt(bytes, at + 4), bytes[at + 8] & 0xff, bytes[at + 9] & 0xff);

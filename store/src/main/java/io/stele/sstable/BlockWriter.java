@@ -9,8 +9,8 @@ import java.util.zip.CRC32C;
 import org.apache.hadoop.fs.FSError;
 
 /**
- * Frames, compresses and appends blocks to a file. Knows where the file's end is. Not safe for use
- * by several threads.
+ * Frames, compresses and appends blocks to a file. Knows the file's length. Not safe for use by
+ * several threads.
  */
 final class BlockWriter {
   private final OutputStream out;
@@ -32,12 +32,12 @@ final class BlockWriter {
     return position;
   }
 
-  /** Whether a write failed, so that nobody knows what the file's end is. */
+  /** Whether a write failed: the file's last bytes are then unknown. */
   boolean isBroken() {
     return broken;
   }
 
-  /** Appends bytes that are no block. */
+  /** Appends bytes outside of any block. */
   void raw(byte[] bytes) throws IOException {
     broken = true;
     append(bytes, bytes.length);

@@ -70,7 +70,7 @@ final class Blocks {
     throw file.corrupt(handle.offset(), "here should be a data block");
   }
 
-  /** Where blocks come from that are not in memory. */
+  /** Reads the blocks that are not in memory. */
   @FunctionalInterface
   interface Source {
     /** Reads a block. */
@@ -84,7 +84,7 @@ final class Blocks {
     return new StoredBlock(bytes, 0, false);
   }
 
-  /** Reads and checks a block, by no cache. */
+  /** Reads and checks a block, bypassing the cache. */
   Contents read(BlockKind kind, Handle handle) throws IOException {
     return check(kind, handle, readStored(handle).bytes(), 0, NOTHING);
   }
@@ -92,8 +92,8 @@ final class Blocks {
   /**
    * Checks and uncompresses a block.
    *
-   * @param bytes has the block as it is in the file, from {@code at} on
-   * @param scratch may be used for what is uncompressed, if it is large enough
+   * @param bytes holds the block as stored, from {@code at} on
+   * @param scratch may take the uncompressed bytes, if it is large enough
    * @return the contents: in {@code bytes}, in {@code scratch}, or in an array of their own
    */
   Contents check(BlockKind kind, Handle handle, byte[] bytes, int at, byte[] scratch)
@@ -184,7 +184,7 @@ final class Blocks {
     return block;
   }
 
-  /** Loads the file, unless another reader does: nobody waits for that one. */
+  /** Loads the file, unless another reader is loading it: then nobody waits for it. */
   private void loadWhole() throws IOException {
     if (loading.compareAndSet(false, true)) {
       try {
@@ -197,7 +197,7 @@ final class Blocks {
     }
   }
 
-  /** The block as the cache has it stored. */
+  /** The stored form of the block, from the cache. */
   private Optional<CachedBlock> decodeStored(BlockKind kind, Handle handle) {
     Optional<byte[]> stored = cache.storedBlock(handle.offset());
     if (stored.isEmpty()) {
@@ -228,7 +228,7 @@ final class Blocks {
     };
   }
 
-  /** Contents that nothing else changes, and that keep no larger array alive. */
+  /** Contents that nothing else changes and that do not keep a larger array alive. */
   private static Contents kept(Contents contents, StoredBlock stored) {
     if (!stored.isShared() || contents.array() != stored.bytes()) {
       return contents;

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The Bloom filter of an open file: an index of filter blocks, each of a range of keys. What it
- * says is not there is not there. Safe for use by any number of threads.
+ * The Bloom filter of an open file: an index of filter blocks, each of a range of keys. It never
+ * denies a key that the file has. Safe for use by any number of threads.
  */
 final class BloomFilter {
   private final Blocks blocks;
@@ -66,12 +66,12 @@ final class BloomFilter {
     return false;
   }
 
-  /** What the filter can be asked about. */
+  /** Which keys the filter has. */
   Bloom kind() {
     return kind;
   }
 
-  /** The memory that it takes beside its blocks, in bytes, roughly. */
+  /** About how many bytes of memory it takes, its blocks not counted. */
   int weight() {
     return root.weight();
   }

@@ -29,7 +29,7 @@ final class BloomWriter {
   }
 
   /**
-   * Adds a key, which is above all before.
+   * Adds a key, which is above all earlier ones.
    *
    * @param newRow whether it is the first of its row
    * @param last the key before; its first {@code lastLength} bytes
@@ -56,7 +56,7 @@ final class BloomWriter {
     }
   }
 
-  /** Writes all but the root of the filter's index. Nothing may be added any more. */
+  /** Writes all but the root of the filter's index. Nothing can be added afterwards. */
   void finishBelowRoot() throws IOException {
     if (count > 0) {
       flush();

@@ -2,12 +2,12 @@ package io.stele.sstable;
 
 import java.util.Arrays;
 
-/** What something in the cache is found by. */
+/** The key of an entry of the cache. */
 sealed interface CacheKey {
-  /** The file it is of. */
+  /** The file that the entry belongs to. */
   long fileId();
 
-  /** The memory that the key takes, in bytes, roughly. */
+  /** About how many bytes of memory the key takes. */
   int weight();
 
   /** A block of a file. */
@@ -23,7 +23,7 @@ sealed interface CacheKey {
     }
   }
 
-  /** What a file has of a row. */
+  /** A file's cells of a row. */
   final class Row implements CacheKey {
     private final long fileId;
     private final byte[] rowPart;

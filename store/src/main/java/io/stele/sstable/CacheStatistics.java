@@ -5,7 +5,7 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What a cache did since it was made, and what it holds now.
+ * What a cache has done since it was made, and what it holds at the moment.
  *
  * @param counts of each kind
  * @param evictions how many blocks and rows were dropped from the heap to make room
@@ -14,7 +14,7 @@ import java.util.Map;
  * @param offHeapBytes taken by blocks off the heap
  * @param wholeFiles number of files held whole
  * @param wholeBytes taken by files held whole
- * @param refusedFiles how many files were to be held whole and had no room, or were damaged
+ * @param refusedFiles files that should be held whole but had no room or were damaged
  * @param damagedBlocks how many blocks were found damaged off the heap and read again from their
  *     files
  */
@@ -28,10 +28,10 @@ public record CacheStatistics(
     long wholeBytes,
     long refusedFiles,
     long damagedBlocks) {
-  /** Of a cache that never did anything. */
+  /** The statistics of an unused cache. */
   public static final CacheStatistics NONE = new CacheStatistics(Map.of(), 0, 0, 0, 0, 0, 0, 0, 0);
 
-  /** What is counted apart. */
+  /** Kinds of entries, counted apart. */
   public enum Kind {
     /** Data blocks. */
     DATA,
@@ -39,7 +39,7 @@ public record CacheStatistics(
     INDEX,
     /** Bloom filter blocks. */
     BLOOM,
-    /** Single rows: the scan cache. Where one is not found, a data block is looked for. */
+    /** Single rows: the scan cache. If a row is not found, its data block is looked up. */
     ROW;
 
     static Kind of(BlockKind kind) {
@@ -52,18 +52,18 @@ public record CacheStatistics(
   }
 
   /**
-   * How often something was looked for.
+   * How often a kind was looked up.
    *
    * @param heapHits found ready for use
    * @param wholeHits found in a file held whole
    * @param offHeapHits found as it is in the file, and decoded
-   * @param misses read from the file; of rows: not found, even if their block then was
+   * @param misses read from the file; for rows: not found, even if their block was
    */
   public record Counts(long heapHits, long wholeHits, long offHeapHits, long misses) {
     /** Nothing yet. */
     public static final Counts NONE = new Counts(0, 0, 0, 0);
 
-    /** How many of those looked for were found, 0 to 1; 1 where none were looked for. */
+    /** The part of all look-ups that found something, 0 to 1; 1 if there were none. */
     public double hitRate() {
       long hits = heapHits + wholeHits + offHeapHits;
       return hits + misses == 0 ? 1 : hits / (double) (hits + misses);

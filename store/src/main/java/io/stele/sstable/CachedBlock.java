@@ -5,6 +5,6 @@ package io.stele.sstable;
  * safe for use by any number of threads.
  */
 sealed interface CachedBlock permits DataBlock, IndexBlock, BloomBlock, CachedRow {
-  /** The memory it takes, in bytes, roughly. */
+  /** About how many bytes of memory it takes. */
   int weight();
 }

@@ -4,17 +4,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a cache has of one open file: blocks ready for use, blocks as they are in the file, rows.
- * Whoever reads the file asks here first and tells what it found. Safe for use by any number of
- * threads.
+ * A cache's part for one open file: decoded blocks, blocks as stored in the file, rows. A reader of
+ * the file asks here first, and puts here what it read. Safe for use by any number of threads.
  */
 interface CachedFile extends AutoCloseable {
-  /** The block at {@code offset}, ready for use; counted as a hit. */
+  /** The decoded block at {@code offset}; counted as a hit. */
   Optional<CachedBlock> block(BlockKind kind, long offset);
 
-  /**
-   * The bytes of the block at {@code offset} as they are in the file: to be checked and decoded.
-   */
+  /** The stored bytes of the block at {@code offset}, which the caller checks and decodes. */
   Optional<byte[]> storedBlock(long offset);
 
   /** Takes a block that was decoded from {@link #storedBlock}; counted as a hit off the heap. */
@@ -29,18 +26,18 @@ interface CachedFile extends AutoCloseable {
   /** Whether single rows are kept at all. */
   boolean keepsRows();
 
-  /** What the file has of a row, counted as a hit; nothing: not known, counted as a miss. */
+  /** The file's cells of a row, counted as a hit; empty: not cached, counted as a miss. */
   Optional<CachedRow> row(CacheKey.Row row);
 
   /**
-   * Whether {@link #keepRow} is welcome: the row has been asked for before.
+   * Whether the caller should call {@link #keepRow}: the row has been asked for before.
    *
-   * @param memoryOnly whether the row is about to be read only if that takes no waiting: the same
-   *     read may then come again
+   * @param memoryOnly whether this read gives up rather than waits: the same read may then come
+   *     again
    */
   boolean wantsRow(CacheKey.Row row, boolean memoryOnly);
 
-  /** Takes what the file has of a row. */
+  /** Takes the file's cells of a row. */
   void keepRow(CacheKey.Row row, CachedRow cells);
 
   /** Whether all of the file should be loaded before anything else is read. */
@@ -59,7 +56,7 @@ interface CachedFile extends AutoCloseable {
    */
   void giveUpWhole(boolean again);
 
-  /** Lets go of what is held for the file. */
+  /** Releases all that is held for the file. */
   @Override
   void close();
 }

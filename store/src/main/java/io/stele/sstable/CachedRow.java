@@ -3,9 +3,7 @@ package io.stele.sstable;
 import io.stele.format.CellBlockCursor;
 import io.stele.format.CellCursor;
 
-/**
- * The cells that one file has of a row, which may be none, as a block without restarts. Immutable.
- */
+/** One file's cells of a row, perhaps none, as a block without restarts. Immutable. */
 final class CachedRow implements CachedBlock {
   /** Rows with more bytes of cells than this are not kept. */
   static final int BYTES_MAX = 4 << 10;

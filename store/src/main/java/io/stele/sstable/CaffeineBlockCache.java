@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A cache within one budget of memory: blocks ready for use and single rows on the heap, blocks as
- * they are in the file off the heap, and whole files. What is read once by a scan does not push out
- * what is read often (W-TinyLFU). Safe for use by any number of threads.
+ * A cache within one budget of memory: decoded blocks and single rows on the heap, stored blocks
+ * off the heap, and whole files. A scan does not push out what is read often (W-TinyLFU). Safe for
+ * use by any number of threads.
  *
  * <p>Only servers load this class: Caffeine is not on a job's class path.
  */
@@ -82,8 +82,8 @@ public final class CaffeineBlockCache implements BlockCache {
   }
 
   /**
-   * Drops what is here of closed files, when there may be much of it. Nobody will ask for it again;
-   * but what was asked for often would take long to grow old.
+   * Drops entries of closed files when there may be many. Nobody asks for them again, but entries
+   * that were asked for often would stay long.
    */
   private void closed(long fileId, long length) {
     Set<Long> drop;

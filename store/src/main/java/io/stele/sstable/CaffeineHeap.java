@@ -18,7 +18,7 @@ final class CaffeineHeap {
   private static final int HIGH_PARTS = 4;
   private static final int WHOLE_PARTS = 2;
 
-  /** What the high ones need is granted to them in steps of one part of so many. */
+  /** Blocks of high priority get their share in steps; one step is this part of the bound. */
   private static final int STEP_PARTS = 64;
 
   private final long bytesMax;
@@ -30,7 +30,7 @@ final class CaffeineHeap {
   private long wholeBytes;
 
   /**
-   * @param bytesMax the most memory taken by all that is here
+   * @param bytesMax bound of the memory of all entries
    */
   CaffeineHeap(long bytesMax) {
     this.bytesMax = bytesMax;
@@ -61,7 +61,7 @@ final class CaffeineHeap {
     }
   }
 
-  /** Takes memory for a file held whole, if there is so much to be had. */
+  /** Reserves memory for a file held whole, if there is enough. */
   synchronized boolean reserve(long bytes) {
     if (wholeBytes + bytes > bytesMax / WHOLE_PARTS) {
       return false;
@@ -99,7 +99,7 @@ final class CaffeineHeap {
     return priority == CachePriority.HIGH ? high : normal;
   }
 
-  /** Gives the high ones what they have come to need, or takes what they need no more. */
+  /** Adapts the share of high priority to what it needs. */
   private synchronized void grant() {
     long needed = weight(high);
     if (needed > highGrant || needed < highGrant - 2 * stepBytes) {

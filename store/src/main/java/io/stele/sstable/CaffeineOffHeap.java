@@ -10,8 +10,8 @@ import java.util.Set;
 /**
  * Blocks as they are in their files, off the heap. Safe for use by any number of threads.
  *
- * <p>Nobody counts who reads a block: its pages may be given to another while it is copied. The
- * reader finds out afterwards, and has found nothing then.
+ * <p>Readers are not counted: a block's pages may be reused while a reader copies it. The reader
+ * notices afterwards, and reports a miss.
  */
 final class CaffeineOffHeap {
   /** Room for blocks that are written while the ones they replace are still here. */

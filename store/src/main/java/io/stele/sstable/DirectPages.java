@@ -7,10 +7,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Memory off the heap, in pages of one size: so it never takes more than it was given, and never
- * falls into pieces that are of no use. Pages are taken from the system as they are needed, and
- * never given back to it: reading a page that somebody else has by now gives wrong bytes, not a
- * crash. Safe for use by any number of threads.
+ * Memory off the heap, in pages of one size: so it stays within its bound and does not fragment.
+ * Pages are taken from the system as they are needed, and never given back to it: reading a page
+ * that somebody else has by now gives wrong bytes, not a crash. Safe for use by any number of
+ * threads.
  */
 final class DirectPages {
   static final int PAGE_BYTES = 4 << 10;
@@ -33,12 +33,12 @@ final class DirectPages {
     this.pagesMax = (int) Math.min(Integer.MAX_VALUE, bytesMax / PAGE_BYTES);
   }
 
-  /** How many pages so many bytes need. */
+  /** How many pages these bytes need. */
   static int pagesFor(int bytes) {
     return (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
   }
 
-  /** So many pages; none where there are not so many. */
+  /** Takes this many pages; empty if there are not enough. */
   synchronized int[] take(int count) {
     while (freeCount < count) {
       if (!grow()) {

@@ -1,7 +1,7 @@
 package io.stele.sstable;
 
 /**
- * Remembers, roughly and not for long, what was asked for once: most things are never asked for
+ * Remembers, roughly and for a short time, what was asked for once: most keys are never asked for
  * again. Safe for use by any number of threads: a race makes it forget.
  */
 final class Doorkeeper {
@@ -18,7 +18,7 @@ final class Doorkeeper {
   }
 
   /**
-   * Whether something of this hash has been asked for before.
+   * Whether a key of this hash has been asked for before.
    *
    * @param tried whether this is a try that the same read may repeat: the two count once
    */

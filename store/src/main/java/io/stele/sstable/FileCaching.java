@@ -4,7 +4,7 @@ import io.stele.model.CachePriority;
 import java.util.Objects;
 
 /**
- * What the cache does for a file: what its locality group asks for.
+ * How the cache treats a file, as its locality group asks.
  *
  * @param inMemory whether the whole file is loaded at its first read and then held while it is
  *     open, as far as the cache has room for such files

@@ -46,7 +46,7 @@ final class FileTail {
         : blocks.read(kind, handle);
   }
 
-  /** Refuses a handle of what can be no block of the file. */
+  /** Refuses a handle that cannot be of a block of the file. */
   void checkInside(Handle handle) throws IOException {
     if (handle.offset() < SSTableFormat.HEADER_BYTES
         || handle.length() < SSTableFormat.BLOCK_OVERHEAD_BYTES

@@ -10,7 +10,7 @@ import java.util.Arrays;
  * are. Immutable.
  */
 final class IndexBlock implements CachedBlock {
-  /** What an entry takes in memory beside its key. */
+  /** Memory of an entry beside its key, in bytes. */
   static final int ENTRY_BYTES = 17;
 
   private static final int OVERHEAD_BYTES = 160;
@@ -35,7 +35,7 @@ final class IndexBlock implements CachedBlock {
     this.continues = continues;
   }
 
-  /** Decodes a block whose entries must all be of blocks before {@code limit}. */
+  /** Decodes a block. All its entries must name blocks before {@code limit}. */
   static IndexBlock decode(Contents contents, long limit) throws MalformedException {
     ByteReader in = new ByteReader(contents.array(), contents.offset(), contents.length());
     int level = in.readByte();

@@ -66,7 +66,7 @@ final class IndexCursor {
     return true;
   }
 
-  /** Goes to the next block; at the last one stays there and gives false. */
+  /** Moves to the next block; returns false, and stays, at the last one. */
   boolean next() throws IOException {
     int depth = leaf;
     while (entries[depth] + 1 >= path[depth].count()) {

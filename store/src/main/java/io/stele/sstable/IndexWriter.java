@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Writes an index level by level: a block that is full is appended to the file and named in the
- * level above. Holds one block a level. Not safe for use by several threads.
+ * Writes an index level by level: a full block is appended to the file and named in the level
+ * above. Holds one block a level. Not safe for use by several threads.
  */
 final class IndexWriter {
   private final BlockWriter blocks;
@@ -23,12 +23,12 @@ final class IndexWriter {
     levels.add(new Level());
   }
 
-  /** Adds a block, which comes after all added before. */
+  /** Adds a block; it comes after all earlier ones. */
   void add(byte[] key, boolean continues, Handle block) throws IOException {
     add(0, key, continues, block);
   }
 
-  /** Writes all but the root. Nothing may be added any more. */
+  /** Writes all but the root. Nothing can be added afterwards. */
   void finishBelowRoot() throws IOException {
     for (int number = 0; number < levels.size() - 1; number++) {
       flush(number);

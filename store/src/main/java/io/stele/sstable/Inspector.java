@@ -13,12 +13,12 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Reads a file block by block from its start, checks each, and holds what it finds against what
- * footer, index and properties say. Goes on after damage wherever the index, or the damaged block's
- * own header, tells where the next block is. Not safe for use by several threads.
+ * Reads a file block by block from its start, checks each, and compares what it finds with footer,
+ * index and properties. Continues after damage if the index or the damaged block's own header tells
+ * where the next block is. Not safe for use by several threads.
  */
 final class Inspector {
-  /** Hears what is found; may throw to end the inspection. */
+  /** Receives the findings; may throw to end the inspection. */
   interface Report {
     /** Something is wrong at {@code offset}. */
     void problem(long offset, String detail) throws IOException;
@@ -33,7 +33,7 @@ final class Inspector {
     default void cell(CellCursor cell) throws IOException {}
   }
 
-  /** What an index says of a block. */
+  /** An index's entry for a block. */
   private record Entry(int length, Bytes key, boolean continues, boolean isData) {}
 
   private final StoredFile file;
@@ -134,7 +134,7 @@ final class Inspector {
     }
   }
 
-  /** Reads the block at {@code offset}; where the next one is, or the end. */
+  /** Reads the block at {@code offset} and returns where the next one, or the end, is. */
   private long visit(Blocks blocks, long offset, long end) throws IOException {
     Entry entry = named.remove(offset);
     Long next = named.ceilingKey(offset);
@@ -210,7 +210,7 @@ final class Inspector {
     counter.addBlock(handle.length());
   }
 
-  /** Holds the first cell of a block, and the last of the one before, against the index. */
+  /** Compares the first cell of a block, and the last of the block before, with the index. */
   private void checkEntry(long offset, Entry entry) throws IOException {
     byte[] key = entry.key().toByteArray();
     boolean continues =
@@ -269,7 +269,7 @@ final class Inspector {
         : cells.ordinal() < lastOrdinal;
   }
 
-  /** Where all blocks are whole, the properties must be what they give. */
+  /** If all blocks are whole, the properties must match them. */
   private void compareProperties() throws IOException {
     if (damaged || table.isEmpty()) {
       return;
@@ -322,7 +322,7 @@ final class Inspector {
       this.index = filter.index(ReadOptions.POINT);
     }
 
-    /** Whether the filter knows all that it should of the cell's key. */
+    /** Whether the filter has the cell's key. */
     boolean knows(CellCursor cell, int rowPart, boolean newRow) throws IOException {
       byte[] key = cell.key();
       int length = cell.keyLength();

@@ -8,10 +8,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Optional;
 
-/**
- * Finds the row at which what an SSTable has of a range is best cut in two, so that both parts have
- * cells.
- */
+/** Finds the row that best halves an SSTable's cells of a range; both parts have cells. */
 final class MiddleRow {
   private final SSTable table;
   private final RowRange bounds;
@@ -92,7 +89,10 @@ final class MiddleRow {
     return Bytes.wrap(Arrays.copyOf(row, size));
   }
 
-  /** No block begins with a row to cut at: a row inside of a block, as near to half as is cheap. */
+  /**
+   * A row inside a block, for when no block begins with a row to cut at: as near to half as is
+   * cheap.
+   */
   private Optional<Bytes> rowInside() throws IOException {
     if (table.bytesIn(bounds) > 0) {
       return rowAfterFirst(); // The first row is larger than all others together.

@@ -3,8 +3,8 @@ package io.stele.sstable;
 import java.io.IOException;
 
 /**
- * A read that was told not to touch the file would have had to. Part of the normal course: the
- * caller reads again where it may wait.
+ * A read from memory alone met something that only the file has. Not an error: the caller repeats
+ * the read where it may wait.
  */
 public final class NotInMemoryException extends IOException {
   private static final long serialVersionUID = 1L;
@@ -13,7 +13,7 @@ public final class NotInMemoryException extends IOException {
     super("a block of an SSTable is not in memory");
   }
 
-  /** Costs nothing: it says nothing that the caller does not know. */
+  /** Has no stack trace, so that it costs little. */
   @Override
   public synchronized Throwable fillInStackTrace() {
     return this;

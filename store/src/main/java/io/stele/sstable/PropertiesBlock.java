@@ -27,7 +27,7 @@ import org.apache.avro.specific.SpecificDatumWriter;
  * The contents of the properties block: an Avro record and the schema it was written with, so that
  * older and newer versions read each other's.
  *
- * @param properties what the file says of itself
+ * @param properties the file's properties
  * @param metaBlocks where the meta blocks are, by name
  */
 record PropertiesBlock(SSTableProperties properties, Map<String, Handle> metaBlocks) {

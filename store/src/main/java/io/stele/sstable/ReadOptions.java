@@ -1,25 +1,25 @@
 package io.stele.sstable;
 
 /**
- * How a cursor reads blocks that it needs.
+ * How a cursor reads its blocks.
  *
  * @param cache whether data blocks are looked for in the cache and put there; index and Bloom
  *     filter blocks always are
- * @param readaheadBytes the most read at once when going forward, beyond the block needed; it grows
- *     from nothing to this as the cursor goes on; 0: only the block needed
+ * @param readaheadBytes the most that is read ahead of the block needed; the read-ahead grows from
+ *     nothing to this as the cursor goes on; 0: none
  * @param memoryOnly whether to give up with {@link NotInMemoryException} instead of reading the
  *     file
  */
 public record ReadOptions(boolean cache, int readaheadBytes, boolean memoryOnly) {
-  /** For a row or a few: caches, reads just what is needed. */
+  /** For a row or a few: caches, reads no further than needed. */
   public static final ReadOptions POINT = new ReadOptions(true, 0, false);
 
   /** For scans of users: caches, reads up to 256 KiB ahead. */
   public static final ReadOptions SCAN = new ReadOptions(true, 256 << 10, false);
 
   /**
-   * For compactions and jobs: goes by the cache, reads up to 1 MiB ahead. The arrays that values
-   * are in are used again: a value is gone after the cursor's next move.
+   * For compactions and jobs: bypasses the cache, reads up to 1 MiB ahead. The arrays of values are
+   * reused: a value is valid until the cursor's next move.
    */
   public static final ReadOptions COMPACTION = new ReadOptions(false, 1 << 20, false);
 

@@ -6,8 +6,8 @@ import io.stele.format.CellType;
 import java.io.IOException;
 
 /**
- * Goes through one row, and at its first move puts all the row's cells into the cache. Not safe for
- * use by several threads.
+ * Reads one row, and puts all its cells into the cache at the first move. Not safe for use by
+ * several threads.
  */
 final class RowKeepingCursor implements CellCursor {
   private final SSTableCursor source;
@@ -18,7 +18,7 @@ final class RowKeepingCursor implements CellCursor {
   private boolean begun;
 
   /**
-   * @param source goes through that row and nothing else; not moved yet
+   * @param source a cursor over that row alone, before its first cell
    */
   RowKeepingCursor(SSTableCursor source, CachedFile cache, CacheKey.Row row) {
     this.source = source;

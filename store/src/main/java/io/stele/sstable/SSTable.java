@@ -21,7 +21,7 @@ import org.apache.hadoop.fs.Path;
 public final class SSTable implements Closeable {
   private static final byte[] NOTHING = new byte[0];
 
-  /** What the properties take beside keys. */
+  /** Memory of the properties beside their keys, in bytes. */
   private static final int PROPERTIES_BYTES = 1024;
 
   private final Blocks blocks;
@@ -43,7 +43,7 @@ public final class SSTable implements Closeable {
     this.properties = properties;
   }
 
-  /** Opens a file whose blocks are cached as they are asked for. */
+  /** Opens a file whose blocks are cached when they are asked for. */
   public static SSTable open(FileSystem fs, Path path, long length, BlockCache cache)
       throws IOException {
     return open(fs, path, length, cache, FileCaching.NORMAL);
@@ -71,7 +71,7 @@ public final class SSTable implements Closeable {
     }
   }
 
-  /** Opens a file and takes it over. */
+  /** Opens a file; the result closes it. */
   static SSTable open(StoredFile file, BlockCache cache, FileCaching caching) throws IOException {
     FileTail tail = FileTail.read(file);
     long fileId = tail.footer().fileId();
@@ -120,9 +120,9 @@ public final class SSTable implements Closeable {
   }
 
   /**
-   * What the open file holds in memory, in bytes, roughly; what the cache has of it not included.
-   * The roots of its index and Bloom filter, which have the size of index blocks however large the
-   * file is, and its properties.
+   * About how many bytes of memory the open file holds, the cache not included: its properties and
+   * the roots of its index and Bloom filter, which are as large as one index block whatever the
+   * file's size.
    */
   public long heldBytes() {
     return indexRoot.weight()
@@ -137,13 +137,13 @@ public final class SSTable implements Closeable {
     return indexRoot.level() + 1;
   }
 
-  /** What the file says of itself. */
+  /** The file's properties. */
   public SSTableProperties properties() {
     return properties.properties();
   }
 
   /**
-   * Goes through the cells of the rows in {@code bounds}. A seek to a key outside of them goes to
+   * A cursor over the cells of the rows in {@code bounds}. A seek to a key outside of them moves to
    * the first cell in them, or to the end.
    */
   public CellCursor cursor(RowRange bounds, ReadOptions options) {
@@ -181,8 +181,8 @@ public final class SSTable implements Closeable {
   }
 
   /**
-   * Whether the file may have anything that a read of just these columns of a row goes by: cells or
-   * tombstones of one of the columns, of its family in the row, or of the row. False is certain.
+   * Whether the file may matter to a read of just these columns of a row: by cells or tombstones of
+   * one of the columns, of its family in the row, or of the row. False is certain.
    *
    * @param rowPart the row's {@link io.stele.format.ColumnKey#ofRow row part}
    * @param columnKeys whole {@link io.stele.format.ColumnKey#of column keys} of that row
@@ -193,16 +193,16 @@ public final class SSTable implements Closeable {
   }
 
   /**
-   * A row that halves what the file has in {@code bounds}, to a block: there are cells below it and
-   * at or above it. Nothing where there is no such row.
+   * A row that halves the file's cells in {@code bounds}, to a block: there are cells below it, and
+   * at or above it. Empty if there is no such row.
    */
   public Optional<Bytes> middleRow(RowRange bounds) throws IOException {
     return new MiddleRow(this, bounds).find();
   }
 
   /**
-   * The length in the file of what is in {@code bounds}, in bytes, to a block. What it gives for
-   * ranges that tile a range adds up to what it gives for that one.
+   * How many bytes of the file are in {@code bounds}, to a block. For ranges that tile another
+   * range the results add up to that one's.
    */
   public long bytesIn(RowRange bounds) throws IOException {
     return offsetOf(bounds.end(), dataEnd()) - offsetOf(bounds.start(), 0);

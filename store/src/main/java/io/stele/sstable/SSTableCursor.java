@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * Goes through the cells of an SSTable between two keys, one block at a time. Reads nothing until
+ * A cursor over the cells of an SSTable between two keys, one block at a time. Reads nothing until
  * its first move. Not safe for use by several threads.
  */
 final class SSTableCursor implements CellCursor {
@@ -19,7 +19,7 @@ final class SSTableCursor implements CellCursor {
     INSIDE,
     /** After the last cell. */
     END,
-    /** A move threw: only a seek leads on. */
+    /** A move threw: only a seek may follow. */
     FAILED
   }
 
@@ -111,7 +111,7 @@ final class SSTableCursor implements CellCursor {
     return nextBlock();
   }
 
-  /** Goes to the first cell of the block after. */
+  /** Moves to the first cell of the next block. */
   private boolean nextBlock() throws IOException {
     state = State.FAILED;
     do {

@@ -14,8 +14,8 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Shows what is in an SSTable and says what is wrong with it. Only reads; goes on after damage
- * wherever it can.
+ * Shows what is in an SSTable and what is wrong with it. Only reads; continues after damage where
+ * it can.
  */
 public final class SSTableDump {
   private static final int VALUE_BYTES_SHOWN = 100;
@@ -50,7 +50,7 @@ public final class SSTableDump {
   }
 
   /**
-   * Reads all of the file; what is wrong with it; empty: nothing.
+   * Reads all of the file and returns what is wrong with it; empty: nothing.
    *
    * @throws io.stele.model.SteleException REFUSED, where a newer version of Stele wrote the file
    */

@@ -7,16 +7,16 @@ import io.stele.model.LocalityGroup;
 /**
  * How an SSTable is laid out.
  *
- * @param blockBytes size of data blocks before compression, 64 bytes to 16 MiB; only a single cell
- *     makes a larger one, and up to 16 versions of a column, which make one of up to four times
- *     that
+ * @param blockBytes size of data blocks before compression, 64 bytes to 16 MiB; a block is larger
+ *     only for a single large cell, or, up to four times, for up to 16 versions of a column
  * @param restartInterval cells from one restart point to the next, 1 to 65536
- * @param codec compression of the blocks; one that does not shrink by an eighth is stored as it is
+ * @param codec compression of the blocks; a block that does not shrink by an eighth is stored
+ *     uncompressed
  * @param bloom what the Bloom filter can be asked about
  * @param bloomBitsPerKey size of the Bloom filter for each row, or row and column, in it, 1 to 64:
  *     10 give 1 % false positives
- * @param indexBlockBytes size of index blocks in memory, 64 bytes to 16 MiB: two entries make a
- *     larger one if they are large
+ * @param indexBlockBytes size of index blocks in memory, 64 bytes to 16 MiB: larger only for two
+ *     large entries
  * @param bloomBlockBytes size of Bloom filter blocks, 64 bytes to 16 MiB
  */
 public record SSTableOptions(
@@ -43,7 +43,7 @@ public record SSTableOptions(
     range("Bloom filter block size", bloomBlockBytes, BYTES_MIN, BYTES_MAX);
   }
 
-  /** What {@code group} asks for, and the defaults for the rest. */
+  /** The settings of {@code group}, and the defaults for the rest. */
   public static SSTableOptions of(LocalityGroup group) {
     return DEFAULT
         .withCodec(group.codec())

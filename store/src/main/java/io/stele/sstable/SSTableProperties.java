@@ -5,7 +5,7 @@ import io.stele.model.Bytes;
 import io.stele.model.Codec;
 
 /**
- * What an SSTable says of itself.
+ * What an SSTable records about itself.
  *
  * @param cells number of cells, tombstones included
  * @param tombstones number of tombstones

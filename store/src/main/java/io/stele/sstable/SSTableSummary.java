@@ -7,6 +7,6 @@ import org.apache.hadoop.fs.Path;
  *
  * @param path where it is
  * @param length its length in bytes
- * @param properties what it says of itself
+ * @param properties its properties
  */
 public record SSTableSummary(Path path, long length, SSTableProperties properties) {}

@@ -21,7 +21,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.StreamCapabilities;
 
 /**
- * Writes one SSTable: cells in order, then what it says of itself.
+ * Writes one SSTable: cells in order, then index, Bloom filter and properties.
  *
  * <p>The file is whole once {@link #finish()} has returned; {@link #close()} before that deletes
  * it. Once a write has failed, nothing more can be added. Memory is bounded: a block, its
@@ -31,10 +31,13 @@ import org.apache.hadoop.fs.StreamCapabilities;
 public final class SSTableWriter implements Closeable {
   private static final int BUFFER_BYTES = 64 << 10;
 
-  /** So many versions of a column stay in one block, though it becomes larger than asked for. */
+  /**
+   * Up to this many versions of a column stay in one block, even if the block then exceeds its
+   * size.
+   */
   private static final int VERSIONS_TOGETHER_MAX = 16;
 
-  /** But not larger than as many times what was asked for. */
+  /** By at most this factor. */
   private static final long VERSIONS_BLOCKS_MAX = 4;
 
   private final FileSystem fs;
@@ -83,7 +86,7 @@ public final class SSTableWriter implements Closeable {
    * Begins a file.
    *
    * @param fileId a random number: no other file may have it, as caches know files by it
-   * @throws org.apache.hadoop.fs.FileAlreadyExistsException where there is one of that name; it is
+   * @throws org.apache.hadoop.fs.FileAlreadyExistsException if a file of that name exists; it is
    *     left alone
    */
   public static SSTableWriter create(FileSystem fs, Path path, SSTableOptions options, long fileId)

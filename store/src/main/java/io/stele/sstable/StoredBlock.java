@@ -1,7 +1,7 @@
 package io.stele.sstable;
 
 /**
- * A block as it is in the file, not yet checked.
+ * A block as stored in the file, not yet checked.
  *
  * <p>Not a record: it is made for every block that is read.
  */
@@ -11,8 +11,8 @@ final class StoredBlock {
   private final boolean shared;
 
   /**
-   * @param bytes has the block from {@code at} on
-   * @param shared whether the array will be used for something else
+   * @param bytes holds the block from {@code at} on
+   * @param shared whether the array will be reused
    */
   StoredBlock(byte[] bytes, int at, boolean shared) {
     this.bytes = bytes;

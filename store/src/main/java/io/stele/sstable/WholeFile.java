@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Loads all blocks of a file that reads ask for into memory, in one pass from its start to its end.
- * Not safe for use by several threads.
+ * Loads a file's blocks into memory, in one pass from its start to its end. Not safe for use by
+ * several threads.
  */
 final class WholeFile {
   private static final Logger LOG = LoggerFactory.getLogger(WholeFile.class);
@@ -34,8 +34,8 @@ final class WholeFile {
   }
 
   /**
-   * Loads the file, if there is room for it in the cache and it is whole. Otherwise its blocks are
-   * read as those of other files.
+   * Loads the file if the cache has room for it and it is undamaged. Otherwise its blocks are read
+   * like those of other files.
    */
   void load() throws IOException {
     boolean done = false;
@@ -95,8 +95,8 @@ final class WholeFile {
   }
 
   /**
-   * Sees to it that {@code count} bytes from {@code offset} on, not before {@link #start}, are in
-   * the buffer.
+   * Ensures that {@code count} bytes from {@code offset} on, not before {@link #start}, are in the
+   * buffer.
    */
   private void fetch(long offset, int count) throws IOException {
     if (offset + count <= start + size) {
