@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * acquire: so a reader that has come upon a node sees all of it, and the arrays it is in.
  */
 final class CellArena {
-  /** Where every list begins: a node without a cell. */
+  /** The head of every list: a node without a cell. */
   static final int HEAD = CellArena.LEVELS_MAX;
 
   /** Of four nodes one has a second level: enough for 16 million. */
@@ -112,7 +112,7 @@ final class CellArena {
     chunk(address)[offset(address) - 1 - level] = to;
   }
 
-  /** Shows {@code to}, and all that was written before, to readers. */
+  /** Links {@code to}: readers see it and all that was written before. */
   void link(int address, int level, int to) {
     LINK.setRelease(chunk(address), offset(address) - 1 - level, to);
   }
@@ -146,7 +146,7 @@ final class CellArena {
     return number << OFFSET_BITS | at;
   }
 
-  /** Gives the node just written its room, and its cell's value. */
+  /** Keeps the node just written, and writes its cell's value. */
   void keep(int address, CellCursor cell) {
     int length = cell.valueLength();
     int[] chunk = chunk(address);

@@ -20,7 +20,7 @@ final class CellSkipList {
   private final int[] after = new int[CellArena.LEVELS_MAX];
   private int random = 0x9e3779b9;
 
-  /** How many levels have a node. A reader may see an old value: it only takes longer then. */
+  /** How many levels have a node. A reader that sees an old value only takes longer. */
   private int levels = 1;
 
   CellSkipList(CellArena arena) {
@@ -32,7 +32,7 @@ final class CellSkipList {
     return arena;
   }
 
-  /** Adds the current cell of {@code cell}; false where it is there already. */
+  /** Adds the current cell of {@code cell}; returns false if the list already has it. */
   boolean add(CellCursor cell) {
     int height = randomHeight();
     int node = arena.write(height, cell);
@@ -95,7 +95,9 @@ final class CellSkipList {
         && (after[0] == 0 || compare(after[0], chunk, at) > 0);
   }
 
-  /** Finds, on each level, between which nodes a node belongs; false where its cell is there. */
+  /**
+   * Finds the neighbours of a node on each level; returns false if the list already has its cell.
+   */
   private boolean find(int[] chunk, int at) {
     int node = CellArena.HEAD;
     int known = 0;

@@ -1,14 +1,14 @@
 package io.stele.memtable;
 
 /**
- * Is told what memory memtables take and let go: the other end of a budget.
+ * Counts the memory that memtables take and free: the other end of a budget.
  *
- * <p>A memtable tells of every array it takes before any cell is in it, and of all of them at once
- * when nobody uses it any more. Called with the locks of a write held: implementations are short,
- * throw nothing, and are safe for use by any number of threads.
+ * <p>A memtable reports each array before it puts cells in it, and all of them at once when nobody
+ * uses it any more. Called with the locks of a write held: implementations must be short, must not
+ * throw, and are safe for use by any number of threads.
  */
 public interface MemoryAccount {
-  /** For memtables that nobody counts. */
+  /** Counts nothing. */
   MemoryAccount NONE =
       new MemoryAccount() {
         @Override
@@ -21,6 +21,6 @@ public interface MemoryAccount {
   /** A memtable has taken {@code bytes} more. */
   void take(long bytes);
 
-  /** A memtable has let {@code bytes} go. */
+  /** A memtable has freed {@code bytes}. */
   void letGo(long bytes);
 }

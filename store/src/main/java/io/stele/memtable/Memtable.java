@@ -7,16 +7,15 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Sorted cells in memory.
  *
- * <p>Always holds: a cell once added stays, unchanged, for as long as the memtable is held; and all
- * cells of a memtable have a higher sequence number than those of the one before it.
+ * <p>A cell stays, unchanged, for as long as the memtable is held. All cells of a memtable have
+ * higher sequence numbers than those of the memtable before it.
  *
- * <p>One thread at a time adds: a tablet does so under its sequence lock, and alone while it is
- * opened. Any number of threads read meanwhile; readers take no lock. A reader sees every cell
- * whose adding ended before its cursor was placed, as far as its read point lets it, and may or may
- * not see later ones; each whole or not at all. So a read point is only ever one whose cells were
- * all added before.
+ * <p>One thread at a time adds: a tablet adds under its sequence lock, or alone while it is opened.
+ * Any number of threads read meanwhile, without a lock. A reader sees every cell that was added
+ * before its cursor was placed, up to its read point. It may or may not see later ones, each whole
+ * or not at all. So all cells up to a read point must have been added before it is used.
  *
- * <p>Who reads holds the memtable: {@link #retain} before, {@link #release} after.
+ * <p>A reader holds the memtable: {@link #retain} before, {@link #release} after.
  */
 public final class Memtable {
   private final MemoryAccount account;
@@ -41,8 +40,8 @@ public final class Memtable {
   }
 
   /**
-   * Adds the current cell of {@code cell}; key and value are copied. A cell that is there already
-   * (the same log record replayed twice) changes nothing.
+   * Adds the current cell of {@code cell}; key and value are copied. A cell that the memtable
+   * already has (a log record replayed twice) changes nothing.
    *
    * @throws IllegalStateException where the memtable is frozen or released, where another thread is
    *     seen to add at the same time, and where an earlier addition failed half-way
@@ -70,9 +69,7 @@ public final class Memtable {
     return new MemtableCursor(cells, readPoint);
   }
 
-  /**
-   * The memory it takes from the heap and tells its account, in bytes: whole chunks, used or not.
-   */
+  /** How many bytes of heap it takes and reports to its account: whole chunks, used or not. */
   public long bytes() {
     return arena.bytes();
   }

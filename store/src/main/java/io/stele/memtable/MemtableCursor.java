@@ -5,8 +5,8 @@ import io.stele.format.CellType;
 import java.util.Arrays;
 
 /**
- * Goes through the cells of a memtable that a read point lets through. Values are not copied, and a
- * key only where it is another than the cell's before, and asked for.
+ * A cursor over the cells of a memtable up to a read point. Values are not copied; a key is copied
+ * only when it is asked for and differs from the cell's before.
  */
 final class MemtableCursor implements CellCursor {
   private static final int[] NO_KEY = {0};
@@ -52,7 +52,7 @@ final class MemtableCursor implements CellCursor {
     return node != 0 && load(cells.next(node));
   }
 
-  /** Takes {@code first} for the current cell, or the next after it that may be seen. */
+  /** Makes {@code first}, or the next cell after it up to the read point, the current one. */
   private boolean load(int first) {
     for (node = first; node != 0; node = cells.next(node)) {
       chunk = cells.arena().chunk(node);
