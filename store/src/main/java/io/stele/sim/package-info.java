@@ -1,7 +1,17 @@
 /**
- * Fakes behind the store's seams, for its own tests and for those of its users: a file system that
- * crashes, a lock service whose sessions end when told. Deterministic by seed. What clients do to
- * such a cluster is in {@code workload}, and what must hold of the answers in {@code check}.
+ * Fakes behind the store's seams, and whole clusters over them, in one process.
+ *
+ * <p>{@link io.stele.sim.Simulation} runs a cluster one task at a time, on virtual time, as a seed
+ * decides. {@link io.stele.sim.SimulatedProcess} is the runtime of a process, {@link
+ * io.stele.sim.SimulatedNetwork} its network, {@link io.stele.sim.SimulatedEnsemble} the lock
+ * service, {@link io.stele.sim.SimulatedFiles} the file system. A {@link io.stele.sim.HistoryPlan}
+ * is what a seed stands for; {@link io.stele.sim.HistoryRun} runs it: clients work while each
+ * {@link io.stele.sim.Fault} happens, then the cluster must come to rest and every answer is
+ * checked. What clients do is in {@code workload}; what must hold of the answers is in {@code
+ * check}.
+ *
+ * <p>{@link io.stele.sim.MiniStele} runs a cluster on real threads and real time instead, over
+ * files and a lock service in memory or of an embedded Hadoop.
  *
  * <p>Internal: not part of the public API.
  */
