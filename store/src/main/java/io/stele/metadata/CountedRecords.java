@@ -10,17 +10,17 @@ import java.util.List;
 /**
  * Which rows of METADATA count.
  *
- * <p>A split writes the lower child's row with a mark, then changes the parent's row, which comes
- * after it, into the upper child. That one change makes the lower child count: a marked row counts
- * where the next row that counts begins at its end. No other row can come to begin there, as the
- * marked row's key is its end and so there is one mark an end.
+ * <p>A split writes the lower child's row as a tentative record, then changes the parent's row,
+ * which comes after it, into the upper child. That one change makes the lower child count: a
+ * tentative record counts where the next row that counts begins at its end. No other row can come
+ * to begin there, as a row's key is its end: there is one tentative record an end.
  */
 final class CountedRecords {
   private CountedRecords() {}
 
   /**
-   * Of {@code inOrder}, which are neighbours in METADATA and of which the last is not marked, those
-   * that count.
+   * Of {@code inOrder}, which are neighbours in METADATA and of which the last is not tentative,
+   * those that count.
    */
   static List<TabletRecord> counting(List<TabletRecord> inOrder) {
     Deque<TabletRecord> counting = new ArrayDeque<>();

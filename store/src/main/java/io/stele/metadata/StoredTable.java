@@ -26,9 +26,9 @@ public record StoredTable(
     int version) {
   /** A table's life. */
   public enum State {
-    /** Its name or its tablets may not be there yet. */
+    /** Its name or its tablets may be missing yet. */
     CREATING,
-    /** It is there. */
+    /** It is complete. */
     READY,
     /** Its name, tablets and files go. */
     DROPPING

@@ -118,7 +118,7 @@ public final class TabletLocator implements AutoCloseable {
    * Goes through METADATA from {@code from} on, over its tablets' ends, to the first record that
    * counts without a doubt.
    *
-   * @param marked records met so far, all of them marked
+   * @param marked records met so far, all of them tentative
    */
   private CompletableFuture<List<TabletRecord>> records(
       TableId table, Bytes from, List<TabletRecord> marked, Deadline deadline) {

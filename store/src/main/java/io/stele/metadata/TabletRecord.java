@@ -43,11 +43,11 @@ public record TabletRecord(
     Optional<Tentative> tentative) {
 
   /**
-   * The mark of a split's lower child.
+   * What makes a record tentative: the split whose lower child it is.
    *
    * @param parent the tablet split
    * @param parentEpoch the epoch under which its server splits it
-   * @param child the tablet marked
+   * @param child the lower child
    */
   public record Tentative(TabletId parent, long parentEpoch, TabletId child) {}
 

@@ -222,8 +222,9 @@ public final class TabletRecords {
 
   /**
    * Splits a loaded tablet at {@code at}, which becomes the first row of the upper half. The lower
-   * child's row is written first, marked; the one change of the parent's row into the upper child
-   * makes both count; the mark is then removed, or by whoever changes the row next.
+   * child's row is written first, as a tentative record; the one change of the parent's row into
+   * the upper child makes both count. Then the child's record stops being tentative, at the latest
+   * by its next change.
    *
    * @param parent as it was last changed; everything up to its redo point is in its SSTables, and
    *     nothing is above it
@@ -261,7 +262,7 @@ public final class TabletRecords {
     try {
       rowsOf(low).update(marked(mark), unmark.build());
     } catch (SteleException | IOException e) {
-      // The mark of a split that is done changes nothing any more; the next change removes it.
+      // A record that is still tentative after its split counts; the next change makes it plain.
       return new SplitResult(marked(low, mark), high);
     }
     return new SplitResult(low, high);
@@ -296,7 +297,7 @@ public final class TabletRecords {
   }
 
   /**
-   * Writes the records of a new table's tablets, except those that are there already.
+   * Writes the records of a new table's tablets, except existing ones.
    *
    * @param splitRows where it is cut, ascending
    */
@@ -420,7 +421,10 @@ public final class TabletRecords {
     }
   }
 
-  /** Starts a change of {@code record}'s row, which also removes a mark that has done its work. */
+  /**
+   * Starts a change of {@code record}'s row, which also makes a tentative record plain if its split
+   * is done.
+   */
   private static Mutation.Builder change(TabletRecord record, String what, Assignment assignment) {
     Mutation.Builder row = Mutation.builder(RecordCodec.rowOf(record));
     if (record.tentative().isPresent()) {

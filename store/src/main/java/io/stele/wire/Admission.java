@@ -3,8 +3,8 @@ package io.stele.wire;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * How much a server has taken on: requests not yet answered, and the bytes of requests and of
- * answers not yet sent. Above the limits it takes no more.
+ * What a server has accepted: requests not yet answered, and the bytes of requests and of answers
+ * not yet sent. Above the limits it takes no more.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -45,7 +45,7 @@ final class Admission {
   }
 
   /**
-   * From now on nothing is taken on.
+   * Accepts nothing from now on.
    *
    * @return completes when all is answered and sent
    */

@@ -45,7 +45,7 @@ public final class DataServer implements Closeable {
   private final Channel listener;
 
   /**
-   * How much a server takes on.
+   * How many requests and bytes a server accepts at a time.
    *
    * @param frameBytesMax the longest request and the longest answer, in bytes; at least the largest
    *     value allowed
@@ -147,8 +147,8 @@ public final class DataServer implements Closeable {
   }
 
   /**
-   * Takes nothing on any more (RETRY_LATER), waits for the answers to what was taken on, for so
-   * long at most, then closes.
+   * Refuses new requests (RETRY_LATER), waits for the answers to those accepted, for so long at
+   * most, then closes.
    */
   public void close(Duration grace) {
     CompletableFuture<Void> idle = admission.close();
