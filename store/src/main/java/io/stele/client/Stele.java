@@ -56,8 +56,8 @@ public final class Stele implements AutoCloseable {
   }
 
   /**
-   * Connects over a lock service and a transport that are there already, and stay open when this is
-   * closed. Internal: for clusters within one process, such as simulated ones.
+   * Connects over an existing lock service and transport, which stay open when this is closed.
+   * Internal: for clusters within one process, such as simulated ones.
    */
   public static Stele over(
       Configuration conf, ProcessRuntime runtime, LockService locks, Transport transport) {

@@ -48,10 +48,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The data plane of a tablet server: finds the tablet a request names, has it do the work, and
- * answers.
+ * The data plane of a tablet server: finds the tablet that a request names, calls it, and answers.
  *
- * <p>No answer leaves but under a valid lease, looked at after the request was evaluated: a server
+ * <p>An answer leaves only under a valid lease, checked after the request was evaluated: a server
  * that was cut off must not say what its successor contradicts. A read of one row that memory can
  * answer is answered on the event loop that decoded it; all else goes to a handler. A write is
  * answered from the commit log's completion; no thread waits for it.

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Renews the server's lease for as long as it can, on a thread of its own, and ends the server when
- * it cannot: a server without a lease may not answer, and one without its lock will be fenced.
+ * it cannot: a server without a lease must not answer, and one without its lock will be fenced.
  */
 final class LeaseKeeper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);

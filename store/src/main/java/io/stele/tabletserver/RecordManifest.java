@@ -14,7 +14,7 @@ import java.util.concurrent.locks.Lock;
  *
  * <p>A change that was certainly not made is tried again for as long as the server lives, as
  * METADATA may be on its way to another server. One whose outcome is unknown, or whose condition
- * does not hold, ends the server: it may not act on a tablet it may not have.
+ * does not hold, ends the server: it must not act on a tablet that it may have lost.
  */
 final class RecordManifest implements Manifest {
   private final TabletRecords records;

@@ -44,9 +44,9 @@ import org.slf4j.LoggerFactory;
  * to it (§5.2).
  *
  * <p>It serves from the moment {@link #start} returns until {@link #drain}, {@link #kill} or a
- * failure after which it may not go on: that it tells {@link Environment#onAbort}, which ends the
- * process. Here its parts are made, put together and ended; what is done with tablets is in {@link
- * TabletLifecycle}. Safe for use by any number of threads.
+ * failure after which it must not go on: it reports that to {@link Environment#onAbort}, which ends
+ * the process. This class makes its parts, wires and ends them; {@link TabletLifecycle} works on
+ * the tablets. Safe for use by any number of threads.
  */
 public final class TabletServer {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServer.class);
@@ -186,7 +186,7 @@ public final class TabletServer {
     return lease.valid() && !life.isOver();
   }
 
-  /** At most a quarter of what the data plane takes on waits for memory. */
+  /** At most a quarter of what the data plane accepts waits for memory. */
   private static WriteDelay writeDelay(ProcessRuntime runtime) {
     return new WriteDelay(
         runtime,

@@ -8,12 +8,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * Puts writes off while the memtables have little room left, so that they come more slowly before
- * they have to be refused.
+ * Delays writes while the memtables have little room left, so that they slow down before they must
+ * be refused.
  *
- * <p>No thread waits: a write is handed to a timer, and keeps its place among what the server has
- * taken on. So that reads find places too, only so many writes are put off at a time; more are
- * answered 'retry later'. Safe for use by any number of threads.
+ * <p>No thread waits: a write waits on a timer, and still counts as a request that the server has
+ * accepted. To leave room for reads, only so many writes are delayed at a time; more are answered
+ * 'retry later'. Safe for use by any number of threads.
  */
 final class WriteDelay {
   private final ProcessRuntime runtime;
@@ -29,7 +29,7 @@ final class WriteDelay {
     this.bytesMax = bytesMax;
   }
 
-  /** How many writes are put off at this moment. */
+  /** How many writes are delayed at the moment. */
   int waiting() {
     return requests.get();
   }
