@@ -315,26 +315,28 @@ final class MasterLoop implements Runnable {
   }
 
   private void act(Action action, TabletRecord record) throws IOException {
-    if (action instanceof Action.Assign assign) {
-      TabletRecord assigned = records.assign(record, assign.server());
-      LOG.info("{} is to be loaded by {}", record.id(), assign.server());
-      remember(assigned);
-      load(assigned, assign.server());
-    } else if (action instanceof Action.Load load) {
-      Sent last = sent.get(record.id());
-      if (last == null
-          || last.epoch() != record.assignment().epoch()
-          || runtime.nanoTime() - last.nanos() > LOAD_AGAIN.toNanos()) {
-        load(record, load.server());
+    ServerId server = action.server();
+    switch (action.kind()) {
+      case ASSIGN -> {
+        TabletRecord assigned = records.assign(record, server);
+        LOG.info("{} is to be loaded by {}", record.id(), server);
+        remember(assigned);
+        load(assigned, server);
       }
-    } else if (action instanceof Action.Release release) {
-      remember(records.release(record, "released from " + release.server()));
-      LOG.info("{} is taken from {}, which is fenced", record.id(), release.server());
-      wake.look();
-    } else if (action instanceof Action.Discard discard) {
-      requests.discard(discard.server(), view.live().get(discard.server()), record);
-    } else {
-      throw new IllegalStateException("the master does not know how to " + action);
+      case LOAD -> {
+        Sent last = sent.get(record.id());
+        if (last == null
+            || last.epoch() != record.assignment().epoch()
+            || runtime.nanoTime() - last.nanos() > LOAD_AGAIN.toNanos()) {
+          load(record, server);
+        }
+      }
+      case RELEASE -> {
+        remember(records.release(record, "released from " + server));
+        LOG.info("{} is taken from {}, which is fenced", record.id(), server);
+        wake.look();
+      }
+      case DISCARD -> requests.discard(server, view.live().get(server), record);
     }
   }
 

@@ -102,36 +102,40 @@ final class Evaluation {
   }
 
   private Bytes apply(Bytes row, ReadModifyWrite.Rule rule, Optional<Bytes> before) {
-    if (rule instanceof ReadModifyWrite.Append append) {
-      Bytes old = before.orElse(Bytes.EMPTY);
-      if (old.length() + (long) append.suffix().length() > valueBytesMax) {
-        throw SteleException.refused(
-            "appending to "
-                + rule.family()
-                + ":"
-                + rule.qualifier()
-                + " of row \""
-                + row
-                + "\" would make a value of "
-                + (old.length() + (long) append.suffix().length())
-                + " bytes: the limit is "
-                + valueBytesMax);
-      }
-      return old.concat(append.suffix());
+    return switch (rule.kind()) {
+      case APPEND -> append(row, (ReadModifyWrite.Append) rule, before.orElse(Bytes.EMPTY));
+      case INCREMENT -> increment(row, (ReadModifyWrite.Increment) rule, before);
+    };
+  }
+
+  private Bytes append(Bytes row, ReadModifyWrite.Append rule, Bytes before) {
+    long length = before.length() + (long) rule.suffix().length();
+    if (length > valueBytesMax) {
+      throw SteleException.refused(
+          "appending to "
+              + new Column(rule.family(), rule.qualifier())
+              + " of row \""
+              + row
+              + "\" would make a value of "
+              + length
+              + " bytes: the limit is "
+              + valueBytesMax);
     }
-    long amount = ((ReadModifyWrite.Increment) rule).amount();
+    return before.concat(rule.suffix());
+  }
+
+  private static Bytes increment(
+      Bytes row, ReadModifyWrite.Increment rule, Optional<Bytes> before) {
     if (before.isPresent() && before.get().length() != Long.BYTES) {
       throw SteleException.refused(
           "the value of "
-              + rule.family()
-              + ":"
-              + rule.qualifier()
+              + new Column(rule.family(), rule.qualifier())
               + " of row \""
               + row
               + "\" has "
               + before.get().length()
               + " bytes and cannot be incremented: a counter has 8");
     }
-    return Bytes.ofLong(before.map(Bytes::toLong).orElse(0L) + amount);
+    return Bytes.ofLong(before.map(Bytes::toLong).orElse(0L) + rule.amount());
   }
 }
