@@ -30,20 +30,12 @@ final class PlantedFaults {
             "beginFence",
             FencedAtOnce.class),
         fault(
-                "segments can be created in a directory that was renamed",
-                "sim.CrashableDisk",
-                "create",
-                Recursive.class)
-            .under("lists"),
+            "the log of a dead server is not renamed",
+            "log.LogFence",
+            "fence",
+            PlantedFault.Nothing.class),
         fault("open segments are not closed", "log.LogFence", "isClosed", PlantedFault.Yes.class)
             .under("lists"),
-        fault(
-            "METADATA is changed whatever it holds",
-            "metadata.TabletRecords",
-            "state",
-            Unconditional.class),
-        fault(
-            "logs are struck early", "record.ManifestEdit", "coversReplay", PlantedFault.Yes.class),
         fault(
             "the new owner's log is not recorded",
             "metadata.RecordCodec",
@@ -101,21 +93,6 @@ final class PlantedFaults {
       if (!live.containsKey(server)) {
         fenced.add(server);
       }
-    }
-  }
-
-  static final class Recursive {
-    @Advice.OnMethodEnter
-    static void enter(@Advice.Argument(value = 2, readOnly = false) boolean recursive) {
-      recursive = true;
-    }
-  }
-
-  static final class Unconditional {
-    @Advice.OnMethodExit
-    static void exit(
-        @Advice.Return(readOnly = false, typing = Assigner.Typing.DYNAMIC) Object condition) {
-      condition = Loosely.always(condition);
     }
   }
 
