@@ -51,7 +51,7 @@ class KeysTest {
         .hasMessageContaining("\"plenty\"")
         .hasMessageContaining("64m");
     conf.set(Keys.MEMTABLE_BYTES.name(), "1");
-    assertThatThrownBy(() -> Keys.check(conf)).hasMessageContaining("65536 to");
+    assertThatThrownBy(() -> Keys.check(conf)).hasMessageContaining("4096 to");
   }
 
   @Test

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class SimulatedClusterTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
   private static final int COUNT = Integer.getInteger("stele.histories", 1000);
-  private static final int AGAIN = 100;
+  private static final int AGAIN = Math.min(100, COUNT);
   private static final int BATCH = 100;
 
   @Test
@@ -31,8 +31,9 @@ class SimulatedClusterTest {
           reports.stream().filter(report -> !report.isGood()).findFirst();
       assertThat(failed.map(Histories::describe)).isEmpty();
     }
-    // Mostly the cluster works, or the checkers would have had little to look at.
-    assertThat(answered).isGreaterThan(calls * 9 / 10).isGreaterThan(COUNT * 100L);
+    if (COUNT >= BATCH) { // Mostly the cluster works, or the checkers had little to look at.
+      assertThat(answered).isGreaterThan(calls * 9 / 10).isGreaterThan(COUNT * 100L);
+    }
   }
 
   @Test
