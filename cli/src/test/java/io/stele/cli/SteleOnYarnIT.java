@@ -185,6 +185,32 @@ class SteleOnYarnIT {
   }
 
   @Test
+  void aTabletServerKilledUnderTortureGivesNoWrongAnswer() throws Exception {
+    List<String> before = tables();
+    CompletableFuture<Ran> torture =
+        CompletableFuture.supplyAsync(
+            () -> {
+              try {
+                return run("torture", "--seconds", "20", "--clients", "2", "--seed", "7");
+              } catch (IOException e) {
+                throw new IllegalStateException(e);
+              }
+            });
+    // Its row is there once clients are at work.
+    await("a counter", () -> stele.table("torture-7-counters").readRow("countera").isPresent());
+    killServerOf(stele.table("torture-7-counters"), "countera");
+    Ran ran = torture.get();
+    assertThat(ran.exit()).as(ran.out() + ran.err()).isZero();
+    assertThat(ran.out()).contains("Nothing was wrong.");
+    assertThat(tables()).isEqualTo(before);
+    awaitAllComponents();
+  }
+
+  private List<String> tables() throws IOException {
+    return stele.admin().listTables().stream().map(TableSchema::name).toList();
+  }
+
+  @Test
   void aTabletServerKilledUnderAJobDoesNotChangeItsOutput() throws Exception {
     Table table = create("reads");
     int rows = 2000;

@@ -9,6 +9,7 @@ import io.stele.sim.check.Call;
 import io.stele.sim.check.CallChecker;
 import io.stele.sim.check.History;
 import io.stele.sim.check.Violation;
+import io.stele.sim.workload.ClientContext;
 import io.stele.sim.workload.Workload;
 import io.stele.sim.workload.WorkloadContext;
 import java.io.IOException;
@@ -19,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -148,7 +148,7 @@ public final class HistoryRun {
     faults.heal();
 
     for (Map.Entry<Workload, History> one : histories.entrySet()) {
-      Context context = new Context(client, process, one.getValue(), simulation.split());
+      WorkloadContext context = context(client, process, one.getValue());
       Task reader =
           process.start("reads back", () -> quietly(() -> one.getKey().readBack(context)));
       join(reader, process, CLIENTS_END_MAX);
@@ -170,7 +170,7 @@ public final class HistoryRun {
       Duration begin = plan.clients().get(number);
       for (Map.Entry<Workload, History> one : histories.entrySet()) {
         int own = number;
-        Context context = new Context(client, process, one.getValue(), simulation.split());
+        WorkloadContext context = context(client, process, one.getValue());
         workers.add(
             process.start(
                 one.getKey().name(),
@@ -222,48 +222,8 @@ public final class HistoryRun {
     }
   }
 
-  /** What a client has of the simulated world. */
-  private final class Context implements WorkloadContext {
-    private final Stele client;
-    private final SimulatedProcess process;
-    private final History history;
-    private final RandomGenerator random;
-
-    Context(Stele client, SimulatedProcess process, History history, RandomGenerator random) {
-      this.client = client;
-      this.process = process;
-      this.history = history;
-      this.random = random;
-    }
-
-    @Override
-    public Stele client() {
-      return client;
-    }
-
-    @Override
-    public RandomGenerator random() {
-      return random;
-    }
-
-    @Override
-    public long nanoTime() {
-      return simulation.nowNanos();
-    }
-
-    @Override
-    public void pause(Duration duration) throws InterruptedException {
-      process.sleep(duration);
-    }
-
-    @Override
-    public boolean isOver() {
-      return workIsOver;
-    }
-
-    @Override
-    public History history() {
-      return history;
-    }
+  private WorkloadContext context(Stele client, SimulatedProcess process, History history) {
+    return new ClientContext(
+        client, process, simulation.outside(), history, simulation.split(), () -> workIsOver);
   }
 }
