@@ -162,13 +162,7 @@ class SteleOnYarnIT {
     for (int writer = 0; writer < writers; writer++) {
       for (Map.Entry<String, String> entry : acknowledged.get(writer).join().entrySet()) {
         if (entry.getKey().startsWith("counter")) {
-          String counter =
-              "row"
-                  + entry.getKey().substring("counter".length(), entry.getKey().indexOf('-'))
-                  + "-counter";
-          assertThat(stored.get(counter).value("f", "writer" + writer).map(Bytes::toLong))
-              .as("%s of writer %s: every increment once, whatever was retried", counter, writer)
-              .contains(Long.parseLong(entry.getValue()));
+          assertCounted(stored, writer, entry);
         } else {
           rows++;
           Row row = stored.get(entry.getKey());
@@ -182,6 +176,17 @@ class SteleOnYarnIT {
     }
     assertThat(rows).isGreaterThan(600);
     awaitAllComponents();
+  }
+
+  private static void assertCounted(
+      Map<String, Row> stored, int writer, Map.Entry<String, String> entry) {
+    String counter =
+        "row"
+            + entry.getKey().substring("counter".length(), entry.getKey().indexOf('-'))
+            + "-counter";
+    assertThat(stored.get(counter).value("f", "writer" + writer).map(Bytes::toLong))
+        .as("%s of writer %s: every increment once, whatever was retried", counter, writer)
+        .contains(Long.parseLong(entry.getValue()));
   }
 
   @Test

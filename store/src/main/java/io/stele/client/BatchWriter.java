@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
@@ -41,13 +42,19 @@ public final class BatchWriter implements Closeable {
   private final long bufferBytes;
   private final Durability durability;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private final List<Outcome> failed = new ArrayList<>();
+  @GuardedBy("this")
   private final TreeSet<Long> incomplete = new TreeSet<>();
+  @GuardedBy("this")
   private long failures;
+  @GuardedBy("this")
   private long added;
+  @GuardedBy("this")
   private long bytesUnderWay;
+  @GuardedBy("this")
   private boolean closed;
+  @GuardedBy("this")
   private Optional<CompletableFuture<Void>> change = Optional.empty();
 
   /**

@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.metadata.Attempts;
 import io.stele.metadata.Attempts.Decision;
 import io.stele.metadata.Attempts.Effect;
@@ -60,7 +61,8 @@ final class Batcher {
 
   private final Tablets tablets;
   private final TableRef table;
-  private final Map<Destination, ServerQueue> queues = new HashMap<>(); // Guarded by this.
+  @GuardedBy("this")
+  private final Map<Destination, ServerQueue> queues = new HashMap<>();
 
   /** A mutation on its way. */
   private final class Pending {
@@ -94,7 +96,7 @@ final class Batcher {
   private record Destination(Address server, Operations operations) {}
 
   /** What waits for, and is under way to, one destination. Guarded by the batcher. */
-  private final class ServerQueue {
+  private static final class ServerQueue {
     final Destination destination;
     final Set<Pending> waiting = new LinkedHashSet<>();
     long waitingBytes;
@@ -156,11 +158,11 @@ final class Batcher {
 
   /** About how much a mutation takes on the wire, and at least what it takes in memory. */
   static long bytes(Mutation mutation) {
-    long bytes = 64 + mutation.row().length();
+    long bytes = 64L + mutation.row().length();
     for (Edit edit : mutation.edits()) {
       bytes += 64;
       if (edit instanceof Edit.Put put) {
-        bytes += put.qualifier().length() + put.value().length();
+        bytes += (long) put.qualifier().length() + put.value().length();
       }
     }
     return bytes;
@@ -179,7 +181,8 @@ final class Batcher {
    */
   final class Writer {
     private final Operations operations;
-    private final Map<Bytes, ArrayDeque<Pending>> rows = new HashMap<>(); // Guarded by this.
+    @GuardedBy("this")
+    private final Map<Bytes, ArrayDeque<Pending>> rows = new HashMap<>();
 
     private Writer(Operations operations) {
       this.operations = operations;

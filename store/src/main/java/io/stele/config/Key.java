@@ -106,7 +106,7 @@ public record Key<T>(
     return unit < 0
         ? Long.parseLong(lower)
         : Math.multiplyExact(
-            Long.parseLong(lower.substring(0, lower.length() - 1)), 1L << 10 * (unit + 1));
+            Long.parseLong(lower.substring(0, lower.length() - 1)), 1L << (10 * (unit + 1)));
   }
 
   private static Duration parseTime(String text) {

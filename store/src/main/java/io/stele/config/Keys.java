@@ -1,5 +1,6 @@
 package io.stele.config;
 
+import static java.time.Duration.ofDays;
 import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofMinutes;
@@ -126,7 +127,7 @@ public final class Keys {
           "stele.tabletserver.log.age.max",
           "1h",
           ofMillis(100),
-          ofHours(24 * 7),
+          ofDays(7),
           "Records older than this are written to SSTables, so that a quiet tablet does not keep log segments for ever.");
 
   public static final Key<Integer> COMPACTION_THREADS =
@@ -151,7 +152,7 @@ public final class Keys {
           "stele.tabletserver.garbage.interval",
           "24h",
           ofSeconds(1),
-          ofHours(24 * 365),
+          ofDays(365),
           "Deleted and expired cells are gone from the SSTables after this, and the time of a major compaction.");
 
   public static final Key<Long> VALUE_BYTES_MAX =
@@ -162,7 +163,7 @@ public final class Keys {
           "stele.operations.window",
           "1h",
           ofMinutes(1),
-          ofHours(24 * 7),
+          ofDays(7),
           "A client silent this long is forgotten: its retries are then refused instead of applied.");
 
   public static final Key<Integer> MASTER_PORT =
@@ -182,7 +183,7 @@ public final class Keys {
           "stele.master.sweep.grace",
           "10m",
           ofMillis(0),
-          ofHours(24 * 7),
+          ofDays(7),
           "An SSTable is deleted no sooner than this after its tablet dropped it: the longest a read may take.");
 
   public static final Key<Duration> CLIENT_TIMEOUT =

@@ -1,5 +1,6 @@
 package io.stele.lock;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.Bytes;
 import io.stele.runtime.Futures;
 import java.io.IOException;
@@ -35,10 +36,12 @@ final class ZooKeeperLock implements Lock, Watcher {
   private final long session;
   private final String path;
   private final java.util.concurrent.locks.Lock writing; // One renewal at a time.
-  private final List<Runnable> actions = new ArrayList<>(); // Guarded by this.
+  @GuardedBy("this")
+  private final List<Runnable> actions = new ArrayList<>();
   private volatile State state = State.HELD; // Written under this.
   private volatile String why = "";
-  private Bytes data; // Guarded by writing.
+  @GuardedBy("writing")
+  private Bytes data;
 
   ZooKeeperLock(CuratorLockService service, ZooKeeper zk, String path, Bytes data) {
     this.service = service;

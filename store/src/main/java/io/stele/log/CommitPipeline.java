@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import java.time.Duration;
@@ -57,24 +58,41 @@ final class CommitPipeline {
   private final Condition watching;
   private final Condition changed; // The writers' state; seldom waited for.
 
-  // Guarded by lock, from here on.
-  private final List<WriterState> writers;
+  private final List<WriterState> writers; // What they hold is guarded by lock.
+
+  @GuardedBy("lock")
   private List<Task> tasks = List.of();
+  @GuardedBy("lock")
   private final RecordQueue queue;
+  @GuardedBy("lock")
   private boolean rollAsked;
+  @GuardedBy("lock")
   private State state = State.OPEN;
+  @GuardedBy("lock")
   private Optional<WriterState> active = Optional.empty();
+  @GuardedBy("lock")
   private Optional<WriterState> standby = Optional.empty();
+  @GuardedBy("lock")
   private Optional<BatchInFlight> inFlight = Optional.empty();
+  @GuardedBy("lock")
   private Optional<BatchInFlight> acknowledging = Optional.empty();
+  @GuardedBy("lock")
   private Optional<BatchInFlight> suspect = Optional.empty();
+  @GuardedBy("lock")
   private boolean watchSleeps;
+  @GuardedBy("lock")
   private SegmentLink last = SegmentLink.NONE; // The segment used last, and how far.
+  @GuardedBy("lock")
   private final SlowFlushes slowFlushes = new SlowFlushes();
+  @GuardedBy("lock")
   private long records;
+  @GuardedBy("lock")
   private long bytes;
+  @GuardedBy("lock")
   private long flushes;
+  @GuardedBy("lock")
   private long segments;
+  @GuardedBy("lock")
   private long failures;
 
   CommitPipeline(ProcessRuntime runtime, LogOptions options, SegmentLedger ledger) {
@@ -479,6 +497,7 @@ final class CommitPipeline {
 
   // Private; the lock is held.
 
+  @GuardedBy("lock")
   private void look(long now) {
     Optional<BatchInFlight> slow =
         inFlight.filter(
@@ -493,6 +512,7 @@ final class CommitPipeline {
     writers.forEach(writer -> interruptIfHung(writer, now));
   }
 
+  @GuardedBy("lock")
   private void interruptIfHung(WriterState writer, long now) {
     Duration hungAfter =
         state == State.OPEN || isActive(writer) ? HUNG_AFTER : HUNG_AFTER_WHEN_CLOSING;
@@ -506,6 +526,7 @@ final class CommitPipeline {
     }
   }
 
+  @GuardedBy("lock")
   private void begin(WriterState writer) {
     writer.begin(runtime.nanoTime());
     if (watchSleeps) {
@@ -513,6 +534,7 @@ final class CommitPipeline {
     }
   }
 
+  @GuardedBy("lock")
   private boolean isActive(WriterState writer) {
     return active.isPresent() && active.get() == writer;
   }
@@ -521,15 +543,18 @@ final class CommitPipeline {
     return one.writer.task.filter(Task::isCurrent).isPresent();
   }
 
+  @GuardedBy("lock")
   private boolean isTooLate(WriterState writer) {
     return writer.number < last.previous();
   }
 
+  @GuardedBy("lock")
   private void passTurn() {
     active = Optional.empty();
     standby.ifPresent(this::activate);
   }
 
+  @GuardedBy("lock")
   private void activate(WriterState writer) {
     active = Optional.of(writer);
     standby = Optional.empty();
@@ -541,14 +566,15 @@ final class CommitPipeline {
     writer.wake.signal();
   }
 
+  @GuardedBy("lock")
   private void startBatch(BatchInFlight next) {
     // Entered now, not when it is written: by then the other writer may have written a slow
-    // writer's
-    // batch, and its tablets released it; it would stay in the ledger for ever.
+    // writer's batch, and its tablets released it; it would stay in the ledger for ever.
     ledger.writing(next.writer.number, next.records);
     inFlight = Optional.of(next);
   }
 
+  @GuardedBy("lock")
   private void acknowledged() {
     if (acknowledging.isPresent()) {
       acknowledging = Optional.empty();
@@ -558,6 +584,7 @@ final class CommitPipeline {
     }
   }
 
+  @GuardedBy("lock")
   private boolean isFullWith(List<WaitingRecord> batch, WriterState writer) {
     long end = writer.acknowledgedBytes;
     for (WaitingRecord record : batch) {
@@ -569,11 +596,13 @@ final class CommitPipeline {
   }
 
   /** Failures while nothing waited do not count against what waits now. */
+  @GuardedBy("lock")
   private void forgetFailures() {
     writers.forEach(writer -> writer.failures = 0);
     signalAll();
   }
 
+  @GuardedBy("lock")
   private void signalAll() {
     writers.forEach(writer -> writer.wake.signal());
     watching.signal();

@@ -43,7 +43,9 @@ final class SegmentFiles {
     }
     builder.overwrite(false);
     FSDataOutputStream out = builder.build();
-    if (!out.hasCapability(StreamCapabilities.HFLUSH)
+    @SuppressWarnings("deprecation") // Hadoop names hsync for both; what we call is hflush.
+    boolean flushes = out.hasCapability(StreamCapabilities.HFLUSH);
+    if (!flushes
         || !out.hasCapability(StreamCapabilities.HSYNC)) {
       out.close();
       fs.delete(file, false);

@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.config.ClusterConfig;
 import io.stele.lock.Election;
 import io.stele.lock.Lock;
@@ -39,9 +40,11 @@ public final class Master implements Closeable {
   private final String process; // Tells the lock's holders apart.
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
-  // Guarded by this.
+  @GuardedBy("this")
   private Election election;
+  @GuardedBy("this")
   private ActiveMaster active;
+  @GuardedBy("this")
   private boolean closed;
 
   /**

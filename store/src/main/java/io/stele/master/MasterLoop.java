@@ -137,7 +137,8 @@ final class MasterLoop implements Runnable {
    * @return whether something is under way that will change soon
    */
   boolean step() throws IOException {
-    boolean full = wake.takeAll() | fullDue || runtime.nanoTime() - nextFullReadNanos >= 0;
+    boolean asked = wake.takeAll();
+    boolean full = asked || fullDue || runtime.nanoTime() - nextFullReadNanos >= 0;
     fullDue = true; // Unless this step comes to its end.
     servers.refresh(full);
     Map<ServerId, ServerInfo> live = servers.live();

@@ -40,6 +40,7 @@ public final class MasterMain {
     System.exit(status);
   }
 
+  @SuppressWarnings("try") // At exit the block below has not ended: what it holds is closed first.
   private static void run() throws Exception {
     Configuration conf = new Configuration();
     conf.addResource("stele-site.xml");

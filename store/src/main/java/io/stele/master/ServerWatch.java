@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
@@ -77,10 +78,13 @@ final class ServerWatch implements AutoCloseable {
 
   private final Lock refreshing; // Held over the reads of one look, so that none is overtaken.
 
-  // Guarded by this.
+  @GuardedBy("this")
   private Map<ServerId, ServerInfo> live = Map.of();
+  @GuardedBy("this")
   private final Map<ServerId, Fencing> fencing = new TreeMap<>();
+  @GuardedBy("this")
   private final Set<ServerId> fenced = new TreeSet<>();
+  @GuardedBy("this")
   private boolean closed;
 
   /**
@@ -135,8 +139,12 @@ final class ServerWatch implements AutoCloseable {
             leaseWait.toMillis());
       }
     }
-    Map<ServerId, ServerInfo> alive = new TreeMap<>(now);
-    alive.keySet().removeIf(this::isDoomed);
+    Map<ServerId, ServerInfo> alive = new TreeMap<>();
+    for (Map.Entry<ServerId, ServerInfo> server : now.entrySet()) {
+      if (!isDoomed(server.getKey())) {
+        alive.put(server.getKey(), server.getValue());
+      }
+    }
     for (ServerId server : alive.keySet()) {
       if (!live.containsKey(server)) {
         LOG.info("Tablet server {} is there", server);
@@ -148,6 +156,7 @@ final class ServerWatch implements AutoCloseable {
   }
 
   /** Whether the server took its lock too late: its log is taken, or about to be. */
+  @GuardedBy("this")
   private boolean isDoomed(ServerId server) {
     Fencing begun = fencing.get(server);
     return fenced.contains(server) || (begun != null && begun.stage != Stage.LEASE);

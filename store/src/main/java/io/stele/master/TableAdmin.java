@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
 import io.stele.metadata.RecordChangedException;
@@ -42,8 +43,10 @@ final class TableAdmin {
   private final FileSystem fs;
   private final Layout layout;
   private final Lock changing;
-  private final Map<TableId, StoredTable> creating = new TreeMap<>(); // Guarded by changing.
-  private final Map<TableId, StoredTable> dropping = new TreeMap<>(); // Guarded by this.
+  @GuardedBy("changing")
+  private final Map<TableId, StoredTable> creating = new TreeMap<>();
+  @GuardedBy("this")
+  private final Map<TableId, StoredTable> dropping = new TreeMap<>();
 
   TableAdmin(
       ProcessRuntime runtime,
@@ -187,7 +190,10 @@ final class TableAdmin {
     try {
       boolean done = false;
       for (StoredTable table : List.copyOf(creating.values())) {
-        done |= reachable.test(table.id()) && tried(table, this::finishLater);
+        if (reachable.test(table.id())) {
+          creating.remove(table.id()); // Whatever comes of it, the next look finds what is left.
+          done |= tried(table, this::finishLater);
+        }
       }
       List<StoredTable> going;
       synchronized (this) {
@@ -219,7 +225,6 @@ final class TableAdmin {
   }
 
   private boolean finishLater(StoredTable begun) throws IOException {
-    creating.remove(begun.id()); // Whatever comes of it, the next look finds it if it is not done.
     Optional<StoredTable> table = schemas.table(begun.id());
     if (table.isPresent() && table.get().state() == StoredTable.State.CREATING) {
       finish(table.get());

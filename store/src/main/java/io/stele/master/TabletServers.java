@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
@@ -43,8 +44,9 @@ final class TabletServers implements AutoCloseable {
   private final ControlPlane plane;
   private final WorkerPool callers;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private final Map<Address, Queue> queues = new HashMap<>();
+  @GuardedBy("this")
   private final Set<TabletId> underWay = new HashSet<>();
 
   /** Requests to one server that wait for a caller, and how many callers it has. */

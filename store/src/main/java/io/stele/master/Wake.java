@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -8,8 +9,9 @@ import java.util.concurrent.CompletableFuture;
 final class Wake {
   private final ProcessRuntime runtime;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private CompletableFuture<Void> called = new CompletableFuture<>();
+  @GuardedBy("this")
   private boolean all = true;
 
   Wake(ProcessRuntime runtime) {

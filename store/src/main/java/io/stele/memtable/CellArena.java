@@ -271,7 +271,7 @@ final class CellArena {
   }
 
   private static long longAt(int[] chunk, int at) {
-    return (long) chunk[at] << Integer.SIZE | chunk[at + 1] & 0xffff_ffffL;
+    return ((long) chunk[at] << Integer.SIZE) | (chunk[at + 1] & 0xffff_ffffL);
   }
 
   /** The chunk for a node of so many ints. */

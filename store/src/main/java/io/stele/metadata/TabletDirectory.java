@@ -1,5 +1,6 @@
 package io.stele.metadata;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -49,9 +50,11 @@ final class TabletDirectory {
   // key. Changed under the monitor, read without.
   private final ConcurrentSkipListMap<Bytes, Place> places = new ConcurrentSkipListMap<>();
 
-  // Guarded by this.
+  @GuardedBy("this")
   private final Set<Waiter> unknown = new LinkedHashSet<>();
+  @GuardedBy("this")
   private int unknownReads;
+  @GuardedBy("this")
   private boolean closed;
 
   /** Reads METADATA; never blocks. */
@@ -187,6 +190,7 @@ final class TabletDirectory {
 
   // What follows is called under the monitor, and leaves to `after` what must not be.
 
+  @GuardedBy("this")
   private void admit(Waiter waiter, List<Runnable> after) {
     Place place = placeOf(waiter.row);
     if (waiter.ended) {
@@ -219,6 +223,7 @@ final class TabletDirectory {
             : () -> runtime.after(pause, () -> read(place)));
   }
 
+  @GuardedBy("this")
   private void readUnknown(List<Runnable> after) {
     for (Iterator<Waiter> all = unknown.iterator();
         all.hasNext() && unknownReads < UNKNOWN_READS_MAX; ) {
@@ -234,6 +239,7 @@ final class TabletDirectory {
   }
 
   /** Takes over what METADATA says; {@code read} is the place it was read for, if for one. */
+  @GuardedBy("this")
   private void take(List<TabletRecord> records, Optional<Place> read, List<Runnable> after) {
     long now = runtime.nanoTime();
     List<Waiter> displaced = new ArrayList<>();
@@ -271,6 +277,7 @@ final class TabletDirectory {
     return places.hasNext() ? places.next() : null;
   }
 
+  @GuardedBy("this")
   private void failAll(Throwable why, List<Runnable> after) {
     List<Waiter> all = new ArrayList<>(unknown);
     places.values().forEach(place -> all.addAll(place.waiters));

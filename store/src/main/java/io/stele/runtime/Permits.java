@@ -1,5 +1,6 @@
 package io.stele.runtime;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.Condition;
@@ -17,8 +18,9 @@ public final class Permits {
   private final Lock lock;
   private final Condition changed;
 
-  // Guarded by lock.
+  @GuardedBy("lock")
   private final ArrayDeque<Object> waiting = new ArrayDeque<>();
+  @GuardedBy("lock")
   private int free;
 
   /**
@@ -35,8 +37,9 @@ public final class Permits {
 
   /** Takes {@code count} permits, waiting until they are free. */
   public void acquire(int count) throws InterruptedException {
-    while (!acquire(count, FOREVER)) {
-      continue;
+    boolean acquired = false;
+    while (!acquired) {
+      acquired = acquire(count, FOREVER);
     }
   }
 
@@ -46,11 +49,20 @@ public final class Permits {
    * @return whether they were taken
    */
   public boolean acquire(int count, Duration timeout) throws InterruptedException {
-    Object turn = new Object();
     long end = runtime.nanoTime() + timeout.toNanos();
     lock.lockInterruptibly();
     try {
-      waiting.add(turn);
+      return acquireUntil(end, count);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @GuardedBy("lock")
+  private boolean acquireUntil(long end, int count) throws InterruptedException {
+    Object turn = new Object();
+    waiting.add(turn);
+    try {
       while (waiting.peek() != turn || free < count) {
         long left = end - runtime.nanoTime();
         if (left <= 0) {
@@ -63,7 +75,6 @@ public final class Permits {
     } finally {
       waiting.remove(turn);
       changed.signalAll();
-      lock.unlock();
     }
   }
 

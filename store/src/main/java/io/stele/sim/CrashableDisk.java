@@ -128,7 +128,7 @@ public final class CrashableDisk {
   /** How many bytes of a file a loss of power may take: those written since its last hsync. */
   public synchronized long unsyncedBytes(Path file) throws IOException {
     Node node = node(key(file));
-    return node.written - node.synced;
+    return (long) node.written - node.synced;
   }
 
   /** The files that some process has open for writing. */

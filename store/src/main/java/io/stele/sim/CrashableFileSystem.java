@@ -295,6 +295,7 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
     }
 
     @Override
+    @SuppressWarnings("deprecation") // HFLUSH: who asks for it gets an answer.
     public boolean hasCapability(String capability) {
       return disk.flushable()
           && (capability.equalsIgnoreCase(StreamCapabilities.HFLUSH)

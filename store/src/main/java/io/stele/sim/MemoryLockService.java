@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.lock.Lock;
 import io.stele.lock.LockLostException;
 import io.stele.lock.LockPaths;
@@ -39,11 +40,15 @@ public final class MemoryLockService implements LockService {
   // Read within the store's monitor, where this one may not be taken.
   private volatile boolean closed;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private long session;
+  @GuardedBy("this")
   private boolean connected = true;
+  @GuardedBy("this")
   private LostAnswer nextAnswer = LostAnswer.NONE;
+  @GuardedBy("this")
   private final List<MemoryLockStore.Watcher> watches = new ArrayList<>();
+  @GuardedBy("this")
   private final List<MemoryLock> locks = new ArrayList<>();
 
   MemoryLockService(MemoryLockStore store, Executor callbacks, Runnable atClose) {
@@ -148,6 +153,7 @@ public final class MemoryLockService implements LockService {
   }
 
   @Override
+  @SuppressWarnings("ReferenceEquality") // Two may watch alike: this one goes.
   public Watch watch(String path, Runnable changed) {
     LockPaths.check(path);
     MemoryLockStore.Watcher watcher = new MemoryLockStore.Watcher(path, () -> callBack(changed));

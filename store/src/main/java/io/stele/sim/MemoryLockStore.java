@@ -121,6 +121,7 @@ public final class MemoryLockStore {
     watchers.add(watcher);
   }
 
+  @SuppressWarnings("ReferenceEquality") // Two may watch alike: this one goes.
   synchronized void remove(Watcher watcher) {
     watchers.removeIf(other -> other == watcher);
   }

@@ -7,6 +7,7 @@ package io.stele.sim;
 final class ProcessKilled extends Error {
   private static final long serialVersionUID = 1L;
 
+  @SuppressWarnings("StaticAssignmentOfThrowable") // It has no stack trace to be wrong.
   static final ProcessKilled INSTANCE = new ProcessKilled();
 
   private ProcessKilled() {

@@ -121,7 +121,7 @@ public final class SimulatedFiles {
       if (trap.process == process && trap.operation == operation && --trap.callsLeft == 0) {
         traps.remove(trap);
         simulation.note(process, "is trapped at " + operation + " of " + path.getName());
-        return Optional.of(random.nextBoolean() ? atOnce(process, trap) : soon(process, trap));
+        return Optional.of(random.nextBoolean() ? atOnce(process, trap) : soon(trap));
       }
     }
     double chance = random.nextDouble();
@@ -172,7 +172,7 @@ public final class SimulatedFiles {
   }
 
   /** The trap goes off after the call, or in what follows. */
-  private FaultInjector.Effect soon(SimulatedProcess process, Trap trap) {
+  private FaultInjector.Effect soon(Trap trap) {
     Duration soon = Duration.ofNanos(random.nextLong(1_000_000));
     return new FaultInjector.Effect.Delay(
         () -> simulation.schedule(simulation.outside(), soon, "", trap.action));

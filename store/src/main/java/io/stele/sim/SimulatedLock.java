@@ -108,6 +108,7 @@ final class SimulatedLock implements Lock {
     return new Waiters();
   }
 
+  @SuppressWarnings("WaitNotInLoop") // The loop is the caller's.
   private final class Waiters implements Condition {
     private final ArrayDeque<SimulatedTask> tasks = new ArrayDeque<>();
 

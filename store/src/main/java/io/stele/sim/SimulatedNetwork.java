@@ -114,7 +114,7 @@ public final class SimulatedNetwork {
   }
 
   /** A call without an answer yet, at the caller's end. */
-  private final class PendingCall {
+  private static final class PendingCall {
     final SimulatedProcess caller;
     final CompletableFuture<Object> answer = new CompletableFuture<>();
 
@@ -164,6 +164,7 @@ public final class SimulatedNetwork {
   }
 
   /** Sends a request; the answer's future fails with a {@link CallException} where none comes. */
+  @SuppressWarnings("ReferenceEquality") // An endpoint of a later life is another one.
   private CompletableFuture<Object> call(
       SimulatedProcess caller, Address server, String what, Object request, Duration timeout) {
     PendingCall call = new PendingCall(caller);

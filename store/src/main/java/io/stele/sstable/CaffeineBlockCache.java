@@ -8,8 +8,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A cache within one budget of memory: decoded blocks and single rows on the heap, stored blocks
@@ -19,8 +17,6 @@ import org.slf4j.LoggerFactory;
  * <p>Only servers load this class: Caffeine is not on a job's class path.
  */
 public final class CaffeineBlockCache implements BlockCache {
-  private static final Logger LOG = LoggerFactory.getLogger(CaffeineBlockCache.class);
-
   /** Blocks of closed files are looked for when these could fill such a part of the heap's. */
   private static final int CLOSED_PARTS = 16;
 

@@ -35,11 +35,11 @@ final class CaffeineHeap {
   CaffeineHeap(long bytesMax) {
     this.bytesMax = bytesMax;
     this.stepBytes = Math.max(1, bytesMax / STEP_PARTS);
-    this.normal = region(bytesMax);
-    this.high = region(bytesMax / HIGH_PARTS);
+    this.normal = part(bytesMax);
+    this.high = part(bytesMax / HIGH_PARTS);
   }
 
-  private Cache<CacheKey, CachedBlock> region(long bytes) {
+  private Cache<CacheKey, CachedBlock> part(long bytes) {
     // Evictions run in the thread that caused them: the cache owns no threads.
     return Caffeine.newBuilder()
         .maximumWeight(bytes)
@@ -51,11 +51,11 @@ final class CaffeineHeap {
   }
 
   Optional<CachedBlock> get(CacheKey key, CachePriority priority) {
-    return Optional.ofNullable(region(priority).getIfPresent(key));
+    return Optional.ofNullable(part(priority).getIfPresent(key));
   }
 
   void put(CacheKey key, CachePriority priority, CachedBlock block) {
-    region(priority).put(key, block);
+    part(priority).put(key, block);
     if (priority == CachePriority.HIGH) {
       grant();
     }
@@ -95,7 +95,7 @@ final class CaffeineHeap {
     return wholeBytes;
   }
 
-  private Cache<CacheKey, CachedBlock> region(CachePriority priority) {
+  private Cache<CacheKey, CachedBlock> part(CachePriority priority) {
     return priority == CachePriority.HIGH ? high : normal;
   }
 
@@ -112,12 +112,12 @@ final class CaffeineHeap {
     eviction(normal).setMaximum(bytesMax - highGrant - wholeBytes);
   }
 
-  private static long weight(Cache<CacheKey, CachedBlock> region) {
-    return eviction(region).weightedSize().orElseThrow();
+  private static long weight(Cache<CacheKey, CachedBlock> part) {
+    return eviction(part).weightedSize().orElseThrow();
   }
 
   private static Policy.Eviction<CacheKey, CachedBlock> eviction(
-      Cache<CacheKey, CachedBlock> region) {
-    return region.policy().eviction().orElseThrow();
+      Cache<CacheKey, CachedBlock> part) {
+    return part.policy().eviction().orElseThrow();
   }
 }

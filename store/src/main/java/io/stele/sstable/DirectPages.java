@@ -95,8 +95,8 @@ final class DirectPages {
       LOG.warn(
           "The cache has {} MiB off the heap and was to have {}: Java has no more direct memory. Raise"
               + " -XX:MaxDirectMemorySize, or lower stele.tabletserver.cache.bytes",
-          first * (long) PAGE_BYTES >> 20,
-          pagesMax * (long) PAGE_BYTES >> 20,
+          (first * (long) PAGE_BYTES) >> 20,
+          (pagesMax * (long) PAGE_BYTES) >> 20,
           e);
       return false;
     }

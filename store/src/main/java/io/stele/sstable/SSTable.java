@@ -125,7 +125,7 @@ public final class SSTable implements Closeable {
    * file's size.
    */
   public long heldBytes() {
-    return indexRoot.weight()
+    return (long) indexRoot.weight()
         + bloom.map(BloomFilter::weight).orElse(0)
         + properties.properties().firstKey().length()
         + properties.properties().lastKey().length()

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,8 @@ final class AbandonedFiles {
   private static final Logger LOG = LoggerFactory.getLogger(AbandonedFiles.class);
 
   private final FileSystem fs;
-  private final Set<Path> paths = new TreeSet<>(); // Guarded by itself.
+  @GuardedBy("paths")
+  private final Set<Path> paths = new TreeSet<>();
 
   AbandonedFiles(FileSystem fs) {
     this.fs = fs;

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.record.FileRef;
 import io.stele.runtime.Futures;
 import java.io.IOException;
@@ -59,9 +60,11 @@ final class CompactionClaims {
   private final TabletCore core;
   private final Lock lock;
   private final Condition released;
-  // Guarded by lock.
+  @GuardedBy("lock")
   private final Set<TabletFile> claimed = new HashSet<>();
+  @GuardedBy("lock")
   private final Set<TabletFile> failed = new HashSet<>();
+  @GuardedBy("lock")
   private int waitingForAll;
 
   CompactionClaims(TabletCore core) {
@@ -99,6 +102,7 @@ final class CompactionClaims {
     }
   }
 
+  @GuardedBy("lock")
   private Optional<Claim> first(TabletState state, Choice choice) {
     SchemaRules now = core.rules();
     Optional<Claim> last = Optional.empty();
@@ -120,11 +124,8 @@ final class CompactionClaims {
   /** Waits until nothing is claimed, and claims everything. */
   List<Claim> takeAll() throws IOException {
     lock.lock();
-    waitingForAll++;
     try {
-      while (!claimed.isEmpty()) {
-        released.await();
-      }
+      awaitNone();
       SchemaRules now = core.rules();
       List<Claim> claims = new ArrayList<>();
       TabletState state = core.current().acquire();
@@ -138,11 +139,24 @@ final class CompactionClaims {
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "waiting for other compactions");
     } finally {
-      waitingForAll--;
       lock.unlock();
     }
   }
 
+  /** Nobody else claims anything meanwhile. */
+  @GuardedBy("lock")
+  private void awaitNone() throws InterruptedException {
+    waitingForAll++;
+    try {
+      while (!claimed.isEmpty()) {
+        released.await();
+      }
+    } finally {
+      waitingForAll--;
+    }
+  }
+
+  @GuardedBy("lock")
   private void enter(Claim claim) {
     claim.stack().files().forEach(TabletFile::retain);
     claimed.addAll(claim.stack().files());

@@ -95,21 +95,23 @@ interface RowFilter {
         yield (row, cells) -> firstOfEachColumn(cells, count);
       }
       case STRIP_VALUE -> (row, cells) -> cells.stream().map(RowFilter::stripped).toList();
-      case LABEL -> {
-        String label = ((Filter.Label) filter).label();
-        yield (row, cells) -> cells.stream().map(cell -> labelled(cell, label)).toList();
-      }
+      case LABEL -> label(((Filter.Label) filter).label());
       case CHAIN -> chain(all(((Filter.Chain) filter).filters()));
       case INTERLEAVE -> interleave(all(((Filter.Interleave) filter).filters()));
-      case CONDITION -> {
-        Filter.Condition condition = (Filter.Condition) filter;
-        RowFilter predicate = of(condition.predicate());
-        RowFilter ifTrue = of(condition.ifTrue());
-        RowFilter ifFalse = of(condition.ifFalse());
-        yield (row, cells) ->
-            (predicate.apply(row, cells).isEmpty() ? ifFalse : ifTrue).apply(row, cells);
-      }
+      case CONDITION -> condition((Filter.Condition) filter);
     };
+  }
+
+  private static RowFilter label(String label) {
+    return (row, cells) -> cells.stream().map(cell -> labelled(cell, label)).toList();
+  }
+
+  private static RowFilter condition(Filter.Condition condition) {
+    RowFilter predicate = of(condition.predicate());
+    RowFilter ifTrue = of(condition.ifTrue());
+    RowFilter ifFalse = of(condition.ifFalse());
+    return (row, cells) ->
+        (predicate.apply(row, cells).isEmpty() ? ifFalse : ifTrue).apply(row, cells);
   }
 
   private static List<RowFilter> all(List<Filter> filters) {

@@ -47,10 +47,10 @@ final class VisibleCells implements Closeable {
   boolean seekRow(Bytes row) throws IOException {
     byte[] target = ColumnKey.ofRow(row);
     onCell =
-        onCell
+        (onCell
                 && Arrays.compareUnsigned(
                         source.key(), 0, source.keyLength(), target, 0, target.length)
-                    >= 0
+                    >= 0)
             || source.seek(target);
     return onCell;
   }

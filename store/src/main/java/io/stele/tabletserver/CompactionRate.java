@@ -1,5 +1,6 @@
 package io.stele.tabletserver;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.CompactionPace;
@@ -16,7 +17,8 @@ final class CompactionRate implements CompactionPace {
 
   private final ProcessRuntime runtime;
   private final double nanosPerByte;
-  private long freeNanos; // When all that has gone through is paid for. Guarded by this.
+  @GuardedBy("this")
+  private long freeNanos; // When all that has gone through is paid for.
 
   CompactionRate(ProcessRuntime runtime, long bytesPerSecond) {
     this.runtime = runtime;

@@ -1,5 +1,6 @@
 package io.stele.tabletserver;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.metadata.StoredTable;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -23,7 +24,8 @@ final class HostedTablets {
   private final ConcurrentNavigableMap<TabletId, HostedTablet> serving =
       new ConcurrentSkipListMap<>();
 
-  /** Guarded by itself, as is every change of which tablet has which schema. */
+  /** Its monitor guards every change of which tablet has which schema, too. */
+  @GuardedBy("newest")
   private final Map<TableId, StoredTable> newest = new HashMap<>();
 
   /**
@@ -63,6 +65,7 @@ final class HostedTablets {
     }
   }
 
+  @GuardedBy("newest")
   private StoredTable newer(StoredTable table) {
     return newest.merge(
         table.id(), table, (known, read) -> read.version() > known.version() ? read : known);

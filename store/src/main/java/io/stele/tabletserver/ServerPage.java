@@ -84,22 +84,22 @@ final class ServerPage {
                 List.of(
                     "what", "heap hits", "whole-file hits", "off-heap hits", "misses", "hit rate"),
                 cacheRows(cache)),
-            new Section(
-                "Cache memory",
-                List.of(
-                    "heap bytes",
-                    "off-heap bytes",
-                    "whole files",
-                    "whole-file bytes",
-                    "bytes at most"),
-                List.of(
-                    List.of(
-                        Long.toString(cache.heapBytes()),
-                        Long.toString(cache.offHeapBytes()),
-                        Long.toString(cache.wholeFiles()),
-                        Long.toString(cache.wholeBytes()),
-                        Long.toString(cache.bytesMax()))))),
+            cacheMemory(cache)),
         metrics);
+  }
+
+  private static Section cacheMemory(CacheStatistics cache) {
+    return new Section(
+        "Cache memory",
+        List.of(
+            "heap bytes", "off-heap bytes", "whole files", "whole-file bytes", "bytes at most"),
+        List.of(
+            List.of(
+                Long.toString(cache.heapBytes()),
+                Long.toString(cache.offHeapBytes()),
+                Long.toString(cache.wholeFiles()),
+                Long.toString(cache.wholeBytes()),
+                Long.toString(cache.bytesMax()))));
   }
 
   private static List<List<String>> cacheRows(CacheStatistics cache) {

@@ -221,8 +221,9 @@ public final class TabletServer {
 
   /** Waits until the server was drained or killed. */
   public void await() throws InterruptedException {
-    while (!context.runtime().await(stopped, LONG)) {
-      continue;
+    boolean over = false;
+    while (!over) {
+      over = context.runtime().await(stopped, LONG);
     }
   }
 

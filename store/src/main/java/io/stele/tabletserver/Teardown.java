@@ -1,5 +1,6 @@
 package io.stele.tabletserver;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
@@ -13,7 +14,8 @@ import org.slf4j.LoggerFactory;
 final class Teardown {
   private static final Logger LOG = LoggerFactory.getLogger(Teardown.class);
 
-  private final Deque<Runnable> steps = new ArrayDeque<>(); // Guarded by itself.
+  @GuardedBy("steps")
+  private final Deque<Runnable> steps = new ArrayDeque<>();
 
   /** Has {@code step} taken by {@link #run}. */
   void add(Runnable step) {

@@ -1,5 +1,6 @@
 package io.stele.wire;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -13,9 +14,11 @@ final class Admission {
   private final long bytesMax;
   private final CompletableFuture<Void> idle = new CompletableFuture<>();
 
-  // Guarded by this.
+  @GuardedBy("this")
   private int requests;
+  @GuardedBy("this")
   private long bytes;
+  @GuardedBy("this")
   private boolean closed;
 
   Admission(int requestsMax, long bytesMax) {

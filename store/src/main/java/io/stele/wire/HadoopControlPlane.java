@@ -1,5 +1,6 @@
 package io.stele.wire;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,8 +24,9 @@ final class HadoopControlPlane implements ControlPlane, AutoCloseable {
 
   private final Configuration conf;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private final Map<Key, ControlClient<?>> clients = new HashMap<>();
+  @GuardedBy("this")
   private boolean closed;
 
   private record Key(Address server, Class<?> protocol, long timeoutMillis) {}
@@ -72,6 +74,7 @@ final class HadoopControlPlane implements ControlPlane, AutoCloseable {
     return (ControlClient<P>) first; // Another thread was faster.
   }
 
+  @GuardedBy("this")
   private void checkOpen() throws IOException {
     if (closed) {
       throw new IOException("the control plane of this process is closed");

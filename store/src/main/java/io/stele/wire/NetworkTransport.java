@@ -1,5 +1,6 @@
 package io.stele.wire;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.web.StatusPage;
 import io.stele.web.StatusServer;
@@ -25,7 +26,8 @@ public final class NetworkTransport implements Transport {
   private final String host;
   private final DataClient dataClient;
   private final HadoopControlPlane controlPlane;
-  private final List<Listener> listeners = new ArrayList<>(); // Guarded by itself.
+  @GuardedBy("listeners")
+  private final List<Listener> listeners = new ArrayList<>();
 
   /**
    * The network of a process on {@code host}.

@@ -108,7 +108,20 @@ class LogModelTest {
     log.close();
     disk.heal();
 
-    CrashableFileSystem after = disk.mount();
+    assertReplayed(seed, disk.mount(), appended, acknowledged(outcomes), released);
+    assertThatThrownBy(() -> log.append(LogRecords.record(LogRecords.TABLET, 1, 1)).get())
+        .as("seed %d: a log that ended takes nothing", seed)
+        .isNotNull();
+  }
+
+  /** Replay gives the first ones, all that were acknowledged among them, without what was released. */
+  private static void assertReplayed(
+      long seed,
+      CrashableFileSystem after,
+      List<LogRecord> appended,
+      int acknowledged,
+      Map<TabletId, Long> released)
+      throws IOException {
     Path fenced = new LogFence(SystemRuntime.INSTANCE, after).fence(LOGS, RECOVERY).orElseThrow();
     Set<LogRecord> replayed = new HashSet<>();
     for (int i = 0; i < TABLETS; i++) {
@@ -120,16 +133,13 @@ class LogModelTest {
           .isSortedAccordingTo(Comparator.comparingLong(LogRecord::sequence));
       replayed.addAll(records);
     }
-    int end = acknowledged(outcomes);
+    int end = acknowledged;
     for (int i = end; i < appended.size(); i++) {
       end = replayed.contains(appended.get(i)) ? i + 1 : end;
     }
     assertThat(replayed)
         .as("seed %d: the first %d of %d that were appended", seed, end, appended.size())
         .isEqualTo(needed(appended.subList(0, end), released));
-    assertThatThrownBy(() -> log.append(LogRecords.record(LogRecords.TABLET, 1, 1)).get())
-        .as("seed %d: a log that ended takes nothing", seed)
-        .isNotNull();
   }
 
   /** How many were acknowledged; asserts that they are the first ones. */

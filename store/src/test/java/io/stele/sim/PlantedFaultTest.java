@@ -18,6 +18,7 @@ class PlantedFaultTest {
 
   @ParameterizedTest
   @MethodSource("faults")
+  @SuppressWarnings("try") // Planted while the block runs.
   void isFound(PlantedFault fault) throws Exception {
     Optional<HistoryRun.Report> found = Optional.empty();
     try (AutoCloseable planted = fault.plant()) {

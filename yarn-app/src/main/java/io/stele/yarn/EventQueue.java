@@ -1,5 +1,6 @@
 package io.stele.yarn;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -13,8 +14,9 @@ import java.util.concurrent.CompletableFuture;
 final class EventQueue {
   private final ProcessRuntime runtime;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private final ArrayDeque<Runnable> events = new ArrayDeque<>();
+  @GuardedBy("this")
   private CompletableFuture<Void> added = new CompletableFuture<>();
 
   EventQueue(ProcessRuntime runtime) {

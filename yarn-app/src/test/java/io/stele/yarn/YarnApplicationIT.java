@@ -79,13 +79,7 @@ final class YarnApplicationIT {
       begin = System.nanoTime();
       String nodeBefore = component(started, "tabletserver-1").node();
       kill(processes.get("tabletserver-1"));
-      ApplicationStatus restarted =
-          await(
-              Duration.ofSeconds(40),
-              () ->
-                  submitter
-                      .status()
-                      .filter(s -> s.complete() && component(s, "tabletserver-1").restarts() == 1));
+      ApplicationStatus restarted = awaitRestart(submitter, "tabletserver-1");
       reportTime("kill -9 of a worker to its successor running", begin);
       assertThat(component(restarted, "tabletserver-1").node()).isEqualTo(nodeBefore);
       Map<String, ProcessHandle> afterRestart = processes(restarted);
@@ -115,12 +109,7 @@ final class YarnApplicationIT {
       // What the attempt before it started, it restarts and stops, too.
       begin = System.nanoTime();
       kill(afterRestart.get("tabletserver-2"));
-      await(
-          Duration.ofSeconds(40),
-          () ->
-              submitter
-                  .status()
-                  .filter(s -> s.complete() && component(s, "tabletserver-2").restarts() == 1));
+      awaitRestart(submitter, "tabletserver-2");
       reportTime("kill -9 of an inherited worker to its successor running", begin);
 
       begin = System.nanoTime();
@@ -133,6 +122,16 @@ final class YarnApplicationIT {
           () -> Optional.of(cluster.processes()).filter(Collection::isEmpty));
       assertThat(submitter.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isFalse();
     }
+  }
+
+  private static ApplicationStatus awaitRestart(YarnSubmitter submitter, String component)
+      throws Exception {
+    return await(
+        Duration.ofSeconds(40),
+        () ->
+            submitter
+                .status()
+                .filter(s -> s.complete() && component(s, component).restarts() == 1));
   }
 
   @Test

@@ -64,6 +64,7 @@ final class ValueSpans {
     return new ValueSpans(calls, new ArrayList<>(spans.values())).conflict();
   }
 
+  @SuppressWarnings("ReferenceEquality") // Each span but this one.
   private Optional<String> conflict() {
     for (Span span : spans) {
       if (!span.isThroughout()) {
