@@ -44,16 +44,22 @@ public final class BatchWriter implements Closeable {
 
   @GuardedBy("this")
   private final List<Outcome> failed = new ArrayList<>();
+
   @GuardedBy("this")
   private final TreeSet<Long> incomplete = new TreeSet<>();
+
   @GuardedBy("this")
   private long failures;
+
   @GuardedBy("this")
   private long added;
+
   @GuardedBy("this")
   private long bytesUnderWay;
+
   @GuardedBy("this")
   private boolean closed;
+
   @GuardedBy("this")
   private Optional<CompletableFuture<Void>> change = Optional.empty();
 

@@ -61,6 +61,7 @@ final class Batcher {
 
   private final Tablets tablets;
   private final TableRef table;
+
   @GuardedBy("this")
   private final Map<Destination, ServerQueue> queues = new HashMap<>();
 
@@ -181,6 +182,7 @@ final class Batcher {
    */
   final class Writer {
     private final Operations operations;
+
     @GuardedBy("this")
     private final Map<Bytes, ArrayDeque<Pending>> rows = new HashMap<>();
 

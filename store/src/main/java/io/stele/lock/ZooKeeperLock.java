@@ -36,10 +36,13 @@ final class ZooKeeperLock implements Lock, Watcher {
   private final long session;
   private final String path;
   private final java.util.concurrent.locks.Lock writing; // One renewal at a time.
+
   @GuardedBy("this")
   private final List<Runnable> actions = new ArrayList<>();
+
   private volatile State state = State.HELD; // Written under this.
   private volatile String why = "";
+
   @GuardedBy("writing")
   private Bytes data;
 

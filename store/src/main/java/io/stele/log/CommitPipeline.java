@@ -62,36 +62,52 @@ final class CommitPipeline {
 
   @GuardedBy("lock")
   private List<Task> tasks = List.of();
+
   @GuardedBy("lock")
   private final RecordQueue queue;
+
   @GuardedBy("lock")
   private boolean rollAsked;
+
   @GuardedBy("lock")
   private State state = State.OPEN;
+
   @GuardedBy("lock")
   private Optional<WriterState> active = Optional.empty();
+
   @GuardedBy("lock")
   private Optional<WriterState> standby = Optional.empty();
+
   @GuardedBy("lock")
   private Optional<BatchInFlight> inFlight = Optional.empty();
+
   @GuardedBy("lock")
   private Optional<BatchInFlight> acknowledging = Optional.empty();
+
   @GuardedBy("lock")
   private Optional<BatchInFlight> suspect = Optional.empty();
+
   @GuardedBy("lock")
   private boolean watchSleeps;
+
   @GuardedBy("lock")
   private SegmentLink last = SegmentLink.NONE; // The segment used last, and how far.
+
   @GuardedBy("lock")
   private final SlowFlushes slowFlushes = new SlowFlushes();
+
   @GuardedBy("lock")
   private long records;
+
   @GuardedBy("lock")
   private long bytes;
+
   @GuardedBy("lock")
   private long flushes;
+
   @GuardedBy("lock")
   private long segments;
+
   @GuardedBy("lock")
   private long failures;
 

@@ -45,8 +45,7 @@ final class SegmentFiles {
     FSDataOutputStream out = builder.build();
     @SuppressWarnings("deprecation") // Hadoop names hsync for both; what we call is hflush.
     boolean flushes = out.hasCapability(StreamCapabilities.HFLUSH);
-    if (!flushes
-        || !out.hasCapability(StreamCapabilities.HSYNC)) {
+    if (!flushes || !out.hasCapability(StreamCapabilities.HSYNC)) {
       out.close();
       fs.delete(file, false);
       throw new CannotFlushException(

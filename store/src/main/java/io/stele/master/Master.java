@@ -42,8 +42,10 @@ public final class Master implements Closeable {
 
   @GuardedBy("this")
   private Election election;
+
   @GuardedBy("this")
   private ActiveMaster active;
+
   @GuardedBy("this")
   private boolean closed;
 

@@ -80,10 +80,13 @@ final class ServerWatch implements AutoCloseable {
 
   @GuardedBy("this")
   private Map<ServerId, ServerInfo> live = Map.of();
+
   @GuardedBy("this")
   private final Map<ServerId, Fencing> fencing = new TreeMap<>();
+
   @GuardedBy("this")
   private final Set<ServerId> fenced = new TreeSet<>();
+
   @GuardedBy("this")
   private boolean closed;
 

@@ -43,8 +43,10 @@ final class TableAdmin {
   private final FileSystem fs;
   private final Layout layout;
   private final Lock changing;
+
   @GuardedBy("changing")
   private final Map<TableId, StoredTable> creating = new TreeMap<>();
+
   @GuardedBy("this")
   private final Map<TableId, StoredTable> dropping = new TreeMap<>();
 

@@ -46,6 +46,7 @@ final class TabletServers implements AutoCloseable {
 
   @GuardedBy("this")
   private final Map<Address, Queue> queues = new HashMap<>();
+
   @GuardedBy("this")
   private final Set<TabletId> underWay = new HashSet<>();
 

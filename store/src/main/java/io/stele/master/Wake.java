@@ -11,6 +11,7 @@ final class Wake {
 
   @GuardedBy("this")
   private CompletableFuture<Void> called = new CompletableFuture<>();
+
   @GuardedBy("this")
   private boolean all = true;
 

@@ -52,8 +52,10 @@ final class TabletDirectory {
 
   @GuardedBy("this")
   private final Set<Waiter> unknown = new LinkedHashSet<>();
+
   @GuardedBy("this")
   private int unknownReads;
+
   @GuardedBy("this")
   private boolean closed;
 

@@ -20,6 +20,7 @@ public final class Permits {
 
   @GuardedBy("lock")
   private final ArrayDeque<Object> waiting = new ArrayDeque<>();
+
   @GuardedBy("lock")
   private int free;
 

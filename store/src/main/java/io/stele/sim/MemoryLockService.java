@@ -42,12 +42,16 @@ public final class MemoryLockService implements LockService {
 
   @GuardedBy("this")
   private long session;
+
   @GuardedBy("this")
   private boolean connected = true;
+
   @GuardedBy("this")
   private LostAnswer nextAnswer = LostAnswer.NONE;
+
   @GuardedBy("this")
   private final List<MemoryLockStore.Watcher> watches = new ArrayList<>();
+
   @GuardedBy("this")
   private final List<MemoryLock> locks = new ArrayList<>();
 

@@ -22,6 +22,7 @@ final class AbandonedFiles {
   private static final Logger LOG = LoggerFactory.getLogger(AbandonedFiles.class);
 
   private final FileSystem fs;
+
   @GuardedBy("paths")
   private final Set<Path> paths = new TreeSet<>();
 

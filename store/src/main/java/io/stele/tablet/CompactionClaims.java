@@ -60,10 +60,13 @@ final class CompactionClaims {
   private final TabletCore core;
   private final Lock lock;
   private final Condition released;
+
   @GuardedBy("lock")
   private final Set<TabletFile> claimed = new HashSet<>();
+
   @GuardedBy("lock")
   private final Set<TabletFile> failed = new HashSet<>();
+
   @GuardedBy("lock")
   private int waitingForAll;
 

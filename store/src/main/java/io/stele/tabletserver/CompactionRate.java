@@ -17,6 +17,7 @@ final class CompactionRate implements CompactionPace {
 
   private final ProcessRuntime runtime;
   private final double nanosPerByte;
+
   @GuardedBy("this")
   private long freeNanos; // When all that has gone through is paid for.
 

@@ -91,8 +91,7 @@ final class ServerPage {
   private static Section cacheMemory(CacheStatistics cache) {
     return new Section(
         "Cache memory",
-        List.of(
-            "heap bytes", "off-heap bytes", "whole files", "whole-file bytes", "bytes at most"),
+        List.of("heap bytes", "off-heap bytes", "whole files", "whole-file bytes", "bytes at most"),
         List.of(
             List.of(
                 Long.toString(cache.heapBytes()),

@@ -16,8 +16,10 @@ final class Admission {
 
   @GuardedBy("this")
   private int requests;
+
   @GuardedBy("this")
   private long bytes;
+
   @GuardedBy("this")
   private boolean closed;
 

@@ -26,6 +26,7 @@ final class HadoopControlPlane implements ControlPlane, AutoCloseable {
 
   @GuardedBy("this")
   private final Map<Key, ControlClient<?>> clients = new HashMap<>();
+
   @GuardedBy("this")
   private boolean closed;
 

@@ -26,6 +26,7 @@ public final class NetworkTransport implements Transport {
   private final String host;
   private final DataClient dataClient;
   private final HadoopControlPlane controlPlane;
+
   @GuardedBy("listeners")
   private final List<Listener> listeners = new ArrayList<>();
 

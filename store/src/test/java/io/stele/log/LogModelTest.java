@@ -114,7 +114,9 @@ class LogModelTest {
         .isNotNull();
   }
 
-  /** Replay gives the first ones, all that were acknowledged among them, without what was released. */
+  /**
+   * Replay gives the first ones, all that were acknowledged among them, without what was released.
+   */
   private static void assertReplayed(
       long seed,
       CrashableFileSystem after,

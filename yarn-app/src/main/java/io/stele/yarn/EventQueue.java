@@ -16,6 +16,7 @@ final class EventQueue {
 
   @GuardedBy("this")
   private final ArrayDeque<Runnable> events = new ArrayDeque<>();
+
   @GuardedBy("this")
   private CompletableFuture<Void> added = new CompletableFuture<>();
 
