@@ -42,6 +42,7 @@ public final class ClusterOptions {
   @Option(
       names = {"-v", "--verbose"},
       description = "Show the log on the standard error.")
+  @SuppressWarnings("unused") // Main reads it before logging begins, from the arguments.
   private boolean verbose;
 
   @Option(names = "--stacktrace", description = "Show where in the code a failure came from.")

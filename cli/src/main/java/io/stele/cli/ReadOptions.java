@@ -74,6 +74,7 @@ final class ReadOptions {
     }
   }
 
+  @SuppressWarnings("SystemConsoleNull") // As it was before Java 22: bin/stele says so.
   private String shown(Bytes value) {
     Optional<Integer> width =
         full || System.console() == null ? Optional.empty() : Optional.of(WIDTH_ON_TERMINAL);

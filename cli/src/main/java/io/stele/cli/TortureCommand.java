@@ -118,7 +118,8 @@ final class TortureCommand implements Callable<Integer> {
       Runtime.getRuntime().addShutdownHook(atExit); // For Ctrl-C.
     }
     boolean good;
-    try (AutoCloseable end = keep ? () -> {} : torture::dropTables) {
+    try (@SuppressWarnings("try") // Closed, not used.
+        AutoCloseable end = keep ? () -> {} : torture::dropTables) {
       good = torture.run();
     } finally {
       if (!keep) {

@@ -9,7 +9,6 @@ import io.stele.yarn.YarnSubmitter;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import picocli.CommandLine.Command;
@@ -65,7 +64,7 @@ final class YarnCommand {
     try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
       StartOptions options =
           StartOptions.of(Distribution.serverJars()).withTimeout(Duration.ofSeconds(seconds));
-      ApplicationId id = yarn.start(options, progress());
+      ApplicationId id = yarn.start(options, this::progress);
       out().println("Stele runs as " + id + ", cluster \"" + Keys.CLUSTER_NAME.in(conf) + "\".");
       out().println("What next: stele table list; stele yarn status");
     }
@@ -134,7 +133,7 @@ final class YarnCommand {
       throws Exception {
     Configuration conf = cluster.configuration();
     try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
-      if (!yarn.stop(Duration.ofSeconds(seconds), progress())) {
+      if (!yarn.stop(Duration.ofSeconds(seconds), this::progress)) {
         throw SteleException.notFound(
             "no Stele of cluster \"" + Keys.CLUSTER_NAME.in(conf) + "\" runs on this YARN");
       }
@@ -143,7 +142,7 @@ final class YarnCommand {
     return ExitCode.DONE.number();
   }
 
-  private Consumer<String> progress() {
-    return line -> out().println("  " + line);
+  private void progress(String line) {
+    out().println("  " + line);
   }
 }

@@ -39,6 +39,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
     return next.isPresent();
   }
 
+  @SuppressWarnings("NonAtomicVolatileUpdate") // One thread counts, others look.
   private void count(Row row) {
     long bytes = row.key().length();
     for (Cell cell : row.cells()) {

@@ -74,7 +74,7 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
+  public void close() throws IOException {
     stele.close();
     zookeeper.close();
   }

@@ -79,6 +79,7 @@ final class Demo {
    * @param pages javadoc jars
    * @param keep whether the cluster stays up
    */
+  @SuppressWarnings("SystemConsoleNull") // As it was before Java 22: bin/stele says so.
   Demo(Path directory, List<Path> pages, boolean keep, PrintStream out) {
     this.directory = directory;
     this.pages = pages;

@@ -116,7 +116,7 @@ final class HadoopDaemons {
                   detached |= line.equals("detach");
                 }
               } catch (IOException e) {
-                e.printStackTrace(); // The parent is gone.
+                System.err.println("The parent is gone: " + e);
               }
               if (!detached) {
                 Runtime.getRuntime().halt(0);
@@ -184,7 +184,7 @@ final class HadoopDaemons {
 
   private MiniYARNCluster startYarn(int nodeManagers) {
     // It works below target/ of the current directory, which is the work directory.
-    MiniYARNCluster yarn = new MiniYARNCluster("yarn", 1, nodeManagers, 1, 1, false);
+    MiniYARNCluster yarn = new MiniYARNCluster("yarn", 1, nodeManagers, 1, 1);
     yarn.init(new YarnConfiguration(conf));
     yarn.start();
     try {

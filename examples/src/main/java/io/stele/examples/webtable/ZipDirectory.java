@@ -97,7 +97,7 @@ final class ZipDirectory {
       }
       entries.add(
           new Entry(
-              new String(directory.array(), at + CENTRAL_BYTES, name, StandardCharsets.UTF_8),
+              StandardCharsets.UTF_8.decode(directory.slice(at + CENTRAL_BYTES, name)).toString(),
               Integer.toUnsignedLong(directory.getInt(at + 42)),
               Integer.toUnsignedLong(directory.getInt(at + 20))));
       at = next;
