@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import com.sun.source.tree.ClassTree;
 import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.tree.ImportTree;
 import com.sun.source.tree.MethodTree;
 import com.sun.source.tree.Tree;
 import com.sun.source.tree.VariableTree;
@@ -68,6 +69,7 @@ final class Sources {
   private final List<Type> types = new ArrayList<>();
   private final List<Name> names = new ArrayList<>();
   private final Map<String, Set<String>> membersOfTypes = new HashMap<>();
+  private final Set<String> imported = new HashSet<>();
 
   private Sources() {}
 
@@ -111,11 +113,22 @@ final class Sources {
 
   /**
    * Whether there is such a type and, unless {@code member} is null, whether it declares such a
-   * method or field.
+   * method or field. Of the types of others that ours use, only that there are such.
    */
   boolean has(String type, String member) {
     Set<String> members = membersOfTypes.get(type);
-    return members != null && (member == null || members.contains(member));
+    return members == null
+        ? imported.contains(type) || isOfJava(type)
+        : member == null || members.contains(member);
+  }
+
+  private static boolean isOfJava(String type) {
+    try {
+      Class.forName("java.lang." + type);
+      return true;
+    } catch (ClassNotFoundException e) {
+      return false;
+    }
   }
 
   private static List<Path> paths(Path root) throws IOException {
@@ -136,6 +149,10 @@ final class Sources {
     Path path = root.relativize(absolute);
     try (Stream<String> lines = Files.lines(absolute)) {
       files.add(new SourceFile(path, unit.getPackageName().toString(), lines.count()));
+    }
+    for (ImportTree imports : unit.getImports()) {
+      String name = imports.getQualifiedIdentifier().toString();
+      imported.add(name.substring(name.lastIndexOf('.') + 1));
     }
     new TreePathScanner<Void, Void>() {
       @Override
