@@ -99,6 +99,7 @@ final class TortureCommand implements Callable<Integer> {
     this.known = known;
   }
 
+  @SuppressWarnings("try") // What drops the tables is closed, not used.
   @Override
   public Integer call() throws Exception {
     requireAtLeast("--seconds", seconds, 1);
@@ -118,8 +119,7 @@ final class TortureCommand implements Callable<Integer> {
       Runtime.getRuntime().addShutdownHook(atExit); // For Ctrl-C.
     }
     boolean good;
-    try (@SuppressWarnings("try") // Closed, not used.
-        AutoCloseable end = keep ? () -> {} : torture::dropTables) {
+    try (AutoCloseable end = keep ? () -> {} : torture::dropTables) {
       good = torture.run();
     } finally {
       if (!keep) {
