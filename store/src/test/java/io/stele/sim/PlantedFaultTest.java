@@ -7,13 +7,17 @@ import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests the simulator: each mistake planted into the product is found. */
+/**
+ * Tests the simulator: each mistake planted into the product is found. Some that show soon are
+ * planted in each build; {@code -Dstele.planted=all} plants all of them.
+ */
 class PlantedFaultTest {
   private static final int SEEDS_MAX = 200;
+  private static final boolean ALL = "all".equals(System.getProperty("stele.planted"));
   private static final int AT_ONCE = 4;
 
   static List<PlantedFault> faults() {
-    return PlantedFaults.all();
+    return ALL ? PlantedFaults.all() : PlantedFaults.thatShowSoon();
   }
 
   @ParameterizedTest

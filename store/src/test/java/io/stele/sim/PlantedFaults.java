@@ -14,6 +14,19 @@ final class PlantedFaults {
 
   private PlantedFaults() {}
 
+  /** Those that any history with a crash or a move mostly shows. */
+  static List<PlantedFault> thatShowSoon() {
+    Set<String> names =
+        Set.of(
+            "tablets are given away before their server is fenced",
+            "the log of a dead server is not renamed",
+            "the new owner's log is not recorded",
+            "the log is not flushed",
+            "the redo point is one too high",
+            "stale locations are not forgotten");
+    return all().stream().filter(fault -> names.contains(fault.name())).toList();
+  }
+
   /** All of them. */
   static List<PlantedFault> all() {
     return List.of(
