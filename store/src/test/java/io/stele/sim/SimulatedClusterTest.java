@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
  */
 class SimulatedClusterTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
-  private static final int COUNT = Integer.getInteger("stele.histories", 300);
+  private static final int COUNT = Integer.getInteger("stele.histories", 1000);
   private static final int AGAIN = Math.min(100, COUNT); // Of these the hashes are compared.
   private static final int BATCH = 100;
 
