@@ -31,7 +31,6 @@ public final class HistoryRun {
   private static final Duration START_MAX = Duration.ofSeconds(60);
   private static final Duration CLIENTS_END_MAX = Duration.ofSeconds(60);
   private static final Duration REST_MAX = Duration.ofSeconds(60);
-  private static final Duration DEADLINE_GRACE = Duration.ofSeconds(1);
 
   /**
    * What came of a history.
@@ -109,7 +108,10 @@ public final class HistoryRun {
         violations.addAll(one.getKey().check(made));
         violations.addAll(
             CallChecker.checkDeadlines(
-                made, HistoryPlan.CLIENT_TIMEOUT, DEADLINE_GRACE, simulation.nowNanos()));
+                made,
+                HistoryPlan.CLIENT_TIMEOUT,
+                CallChecker.DEADLINE_GRACE,
+                simulation.nowNanos()));
       }
     }
     return new Report(

@@ -121,15 +121,17 @@ public final class SimulatedFiles {
       if (trap.process == process && trap.operation == operation && --trap.callsLeft == 0) {
         traps.remove(trap);
         simulation.note(process, "is trapped at " + operation + " of " + path.getName());
-        return Optional.of(random.nextBoolean() ? atOnce(process, trap) : soon(trap));
+        return Optional.of(
+            random.nextBoolean()
+                ? atOnce(process, trap.action)
+                : soon(simulation.outside(), trap.action));
       }
     }
     double chance = random.nextDouble();
     if (changes && chance < weather.fatal()) {
       simulation.note(process, "dies at " + operation + " of " + path.getName());
       boolean before = random.nextBoolean();
-      return Optional.of(
-          before ? new FaultInjector.Effect.Delay(() -> die(process)) : late(process));
+      return Optional.of(before ? atOnce(process, process::kill) : soon(process, process::kill));
     }
     chance -= weather.fatal();
     if (chance >= 0 && chance < weather.failed()) {
@@ -161,32 +163,19 @@ public final class SimulatedFiles {
     return fit.get(random.nextInt(fit.size()));
   }
 
-  /** The trap goes off before the call. */
-  private static FaultInjector.Effect atOnce(SimulatedProcess process, Trap trap) {
+  /** The action comes before the call. */
+  private static FaultInjector.Effect atOnce(SimulatedProcess process, Runnable action) {
     return new FaultInjector.Effect.Delay(
         () -> {
-          trap.action.run();
-          // Others go on, and this one when it may.
+          action.run();
+          // Others go on, and this one when it may, if it still lives.
           process.sleepUninterruptibly(Duration.ofNanos(1));
         });
   }
 
-  /** The trap goes off after the call, or in what follows. */
-  private FaultInjector.Effect soon(Trap trap) {
+  /** The action comes after the call, or in what follows, as a callback of {@code in}. */
+  private FaultInjector.Effect soon(SimulatedProcess in, Runnable action) {
     Duration soon = Duration.ofNanos(random.nextLong(1_000_000));
-    return new FaultInjector.Effect.Delay(
-        () -> simulation.schedule(simulation.outside(), soon, "", trap.action));
-  }
-
-  private static void die(SimulatedProcess process) {
-    process.kill();
-    throw ProcessKilled.INSTANCE;
-  }
-
-  /** The process dies a little later: after the call, or in what follows. */
-  private FaultInjector.Effect late(SimulatedProcess process) {
-    Duration soon = Duration.ofNanos(random.nextLong(1_000_000));
-    return new FaultInjector.Effect.Delay(
-        () -> simulation.schedule(process, soon, "", process::kill));
+    return new FaultInjector.Effect.Delay(() -> simulation.schedule(in, soon, "", action));
   }
 }
