@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.function.Function;
 import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.Schema;
 import org.apache.avro.message.BinaryMessageDecoder;
 import org.apache.avro.message.BinaryMessageEncoder;
 import org.apache.avro.specific.SpecificData;
@@ -19,19 +20,33 @@ import org.apache.avro.specific.SpecificRecordBase;
  * that registers the earlier schemas reads them all.
  */
 final class Avro {
+  /** What reads and writes one type of record: dear to make, and safe for any number of threads. */
+  private record Codec(
+      BinaryMessageEncoder<SpecificRecord> encoder, BinaryMessageDecoder<SpecificRecord> decoder) {
+    static Codec of(Class<?> type) {
+      SpecificData data = SpecificData.getForClass(type);
+      Schema schema = data.getSchema(type);
+      return new Codec(
+          new BinaryMessageEncoder<>(data, schema), new BinaryMessageDecoder<>(data, schema));
+    }
+  }
+
+  private static final ClassValue<Codec> CODECS =
+      new ClassValue<>() {
+        @Override
+        protected Codec computeValue(Class<?> type) {
+          return Codec.of(type);
+        }
+      };
+
   private Avro() {}
 
   static Bytes encode(SpecificRecordBase value) {
     try {
-      return Bytes.wrap(array(encoder(value).encode(value)));
+      return Bytes.wrap(array(CODECS.get(value.getClass()).encoder().encode(value)));
     } catch (IOException e) {
       throw new UncheckedIOException(e); // Memory only.
     }
-  }
-
-  private static BinaryMessageEncoder<SpecificRecordBase> encoder(SpecificRecordBase value) {
-    return new BinaryMessageEncoder<>(
-        SpecificData.getForClass(value.getClass()), value.getSchema());
   }
 
   /**
@@ -42,9 +57,7 @@ final class Avro {
   static <A extends SpecificRecord, T> T decode(
       Bytes bytes, Class<A> type, String where, Function<A, T> meaning) throws CorruptionException {
     try {
-      SpecificData data = SpecificData.getForClass(type);
-      return meaning.apply(
-          new BinaryMessageDecoder<A>(data, data.getSchema(type)).decode(bytes.asByteBuffer()));
+      return meaning.apply(type.cast(CODECS.get(type).decoder().decode(bytes.asByteBuffer())));
     } catch (IOException | AvroRuntimeException | IllegalArgumentException e) {
       CorruptionException damaged =
           new CorruptionException(where, 0, "not a readable " + type.getSimpleName() + ": " + e);

@@ -7,6 +7,8 @@ package io.stele.model;
  *     ';' and '&lt;'
  */
 public record TableId(String value) implements Comparable<TableId> {
+  private static final int LENGTH_MAX = 32;
+
   /** The root tablet's table: it holds the records of METADATA's tablets. */
   public static final TableId ROOT = new TableId("root");
 
@@ -14,10 +16,21 @@ public record TableId(String value) implements Comparable<TableId> {
   public static final TableId METADATA = new TableId("meta");
 
   public TableId {
-    if (!value.matches("[a-z0-9]{1,32}")) {
+    if (!isName(value)) {
       throw new IllegalArgumentException(
           "a table id is 1 to 32 lower-case letters and digits, not \"" + value + "\"");
     }
+  }
+
+  // Each request names a table: no regular expression here.
+  private static boolean isName(String value) {
+    for (int i = 0; i < value.length(); i++) {
+      char one = value.charAt(i);
+      if ((one < 'a' || one > 'z') && (one < '0' || one > '9')) {
+        return false;
+      }
+    }
+    return !value.isEmpty() && value.length() <= LENGTH_MAX;
   }
 
   /** Whether this is the root tablet's table or METADATA: kept by Stele for itself. */
