@@ -54,15 +54,22 @@ public final class LogDirectory {
       return List.of();
     }
     for (FileStatus file : files) {
-      Matcher name = SEGMENT_NAME.matcher(file.getPath().getName());
-      if (file.isFile() && name.matches()) {
-        TabletKind kind = TabletKind.named(name.group(1));
-        segments.add(
-            new Segment(kind, Long.parseLong(name.group(2)), file.getPath(), file.getLen()));
+      if (file.isFile()) {
+        segment(file.getPath(), file.getLen()).ifPresent(segments::add);
       }
     }
     segments.sort(Comparator.comparing(Segment::kind).thenComparingLong(Segment::number));
     return List.copyOf(segments);
+  }
+
+  /** The segment in a file; empty where it is not named as one is. */
+  static Optional<Segment> segment(Path file, long lengthBytes) {
+    Matcher name = SEGMENT_NAME.matcher(file.getName());
+    return name.matches()
+        ? Optional.of(
+            new Segment(
+                TabletKind.named(name.group(1)), Long.parseLong(name.group(2)), file, lengthBytes))
+        : Optional.empty();
   }
 
   /** Where segment {@code number} of {@code kind} is in {@code directory}. */
@@ -71,22 +78,25 @@ public final class LogDirectory {
   }
 
   /**
-   * All records of {@code kind} in {@code directory}, segment by segment. A torn tail ends its
-   * segment, not the log: what was to be acknowledged of it comes again, first, in the next segment
-   * that was used.
+   * All records of {@code kind} in {@code directory} as it is listed now: for looking at the log of
+   * a server that lives. To replay the log of one that is dead use {@link FencedLog}.
+   */
+  public static RecordSource read(FileSystem fs, Path directory, TabletKind kind)
+      throws IOException {
+    return read(
+        fs, segments(fs, directory).stream().filter(segment -> segment.kind() == kind).toList());
+  }
+
+  /**
+   * All records of {@code segments} of one log, segment by segment. A torn tail ends its segment,
+   * not the log: what was to be acknowledged of it comes again, first, in the next segment that was
+   * used.
    *
    * <p>Besides damage within a segment it finds segments missing between others, and segments that
    * end before what had been acknowledged of them; both are told as {@link CorruptionException}.
    */
-  public static RecordSource read(FileSystem fs, Path directory, TabletKind kind)
-      throws IOException {
-    Queue<Segment> segments = new ArrayDeque<>();
-    for (Segment segment : segments(fs, directory)) {
-      if (segment.kind() == kind) {
-        segments.add(segment);
-      }
-    }
-    return new Chain(fs, segments);
+  static RecordSource read(FileSystem fs, List<Segment> segments) {
+    return new Chain(fs, new ArrayDeque<>(segments));
   }
 
   private static final class Chain implements RecordSource {

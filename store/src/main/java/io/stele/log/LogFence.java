@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.format.NameSpace;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
@@ -19,9 +20,9 @@ import org.slf4j.LoggerFactory;
  * acknowledged, however late it wakes; everything acknowledged before stays.
  *
  * <p>First the directory is renamed, so that no new segment can be created in it; then the lease of
- * every segment is recovered, so that the next flush of an open one fails; done when all are
- * closed. Each step may be repeated, by another master too: a fence that was interrupted is called
- * again.
+ * every segment is recovered, so that the next flush of an open one fails; when all are closed,
+ * they are listed for those who replay them ({@link FencedLog}). Each step may be repeated, by
+ * another master too: a fence that was interrupted is called again.
  *
  * <p>Call it only when the server's lock is gone and its lease has been waited out. Safe for use by
  * any number of threads.
@@ -57,7 +58,8 @@ public final class LogFence {
   }
 
   /**
-   * Renames {@code directory} to {@code fenced} and returns when every segment in it is closed.
+   * Renames {@code directory} to {@code fenced} and returns when every segment in it is closed and
+   * the list of them is written.
    *
    * @param directory {@code logs/<serverId>}
    * @param fenced {@code recovery/<serverId>}; the directory above it is made
@@ -65,6 +67,7 @@ public final class LogFence {
    * @throws IOException where a step failed, or the thread was interrupted: call again
    */
   public Optional<Path> fence(Path directory, Path fenced) throws IOException {
+    NameSpace.catchUp(fs); // Another master may have fenced it, or begun to.
     boolean renamedBefore = fs.exists(fenced);
     if (fs.exists(directory)) {
       if (renamedBefore) {
@@ -83,7 +86,11 @@ public final class LogFence {
     } else if (!renamedBefore) {
       return Optional.empty();
     }
-    closeAll(fenced);
+    if (!FencedLog.isListed(fs, fenced)) {
+      closeAll(fenced);
+      NameSpace.catchUp(fs); // The DataNodes have closed them, not this process.
+      FencedLog.list(runtime, fs, fenced);
+    }
     return Optional.of(fenced);
   }
 

@@ -161,8 +161,24 @@ public final class TabletRecords {
   }
 
   /**
-   * Gives the tablet up: nobody has it then. By its server after its last write to it, or by the
-   * master after the server was fenced.
+   * Gives the tablet up, by its server after its last write to it: nobody has it then, and all that
+   * was ever logged of it is in its SSTables, or not needed. So the write that gives it up also
+   * strikes every log, and whoever loads it next finds in its record the logs of fenced servers
+   * only.
+   */
+  public TabletRecord unloaded(TabletRecord record, String why) throws IOException {
+    require(record, Assignment.State.LOADED, "unloading");
+    TabletRecord next = record.withAssignment(record.assignment().released(), Set.of());
+    Mutation.Builder row = change(record, why, record.assignment());
+    record.logs().forEach(server -> deleteLog(row, server));
+    RecordCodec.putState(row, next);
+    apply("unloading", record, row);
+    return next;
+  }
+
+  /**
+   * Takes the tablet from a server that is fenced, or that cannot load it: nobody has it then. The
+   * log of a server that had loaded it stays in its record.
    */
   public TabletRecord release(TabletRecord record, String why) throws IOException {
     Set<ServerId> logs = new TreeSet<>(record.logs());

@@ -138,7 +138,7 @@ class TabletLifecycle {
         stop(hosted, discard);
         hosted
             .manifest()
-            .change(before -> records.release(before, discard ? "discarded" : "unloaded"));
+            .change(before -> records.unloaded(before, discard ? "discarded" : "unloaded"));
       } finally {
         hosted.minor().release(1);
       }
@@ -160,6 +160,7 @@ class TabletLifecycle {
       Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + hosted.id());
       if (!discard) {
         tablet.minorCompact();
+        checkCovered(hosted);
         // Before the tablet is free: it may come back here at once and need the log again.
         resources.of(hosted.id()).log().forget(hosted.id());
       }
@@ -169,6 +170,21 @@ class TabletLifecycle {
       if (!stopped) {
         tablet.resumeWrites();
       }
+    }
+  }
+
+  /** The write that gives the tablet up strikes all logs: nothing may be in them alone. */
+  private static void checkCovered(HostedTablet hosted) {
+    long covered = hosted.record().redo().sequence();
+    long last = hosted.tablet().readPoint();
+    if (covered < last) {
+      throw new IllegalStateException(
+          "tablet "
+              + hosted.id()
+              + " was to be unloaded with changes up to "
+              + last
+              + ", and its files have those up to "
+              + covered);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.stele.tabletserver;
 
-import io.stele.log.LogDirectory;
+import io.stele.format.NameSpace;
+import io.stele.log.FencedLog;
 import io.stele.log.LogRecord;
 import io.stele.log.RecordSource;
 import io.stele.metadata.Assignment;
@@ -8,7 +9,6 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
-import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -24,8 +24,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,6 +57,7 @@ final class TabletLoader {
    */
   void load(TabletId id, Bytes row, long epoch) throws IOException {
     TabletRecord record = assigned(id, row, epoch);
+    NameSpace.catchUp(storage.fs()); // Another server has written the files that it names.
     server.records().removeTentatives(record);
     StoredTable table = table(id);
     RecordManifest manifest = manifest(record);
@@ -164,20 +163,13 @@ final class TabletLoader {
     List<LogRecord> replay = new ArrayList<>();
     for (ServerId other : record.logs()) {
       if (other.equals(server.id())) {
-        continue; // This process has written nothing of the tablet since its redo point: it unloads
+        continue; // What this process ever logged of the tablet it also wrote to files: it unloads
         // tablets whole, or ends.
       }
-      FileSystem fs = storage.fs();
-      Path directory = storage.layout().recovery(other);
-      // In this order: the one is renamed to the other.
-      if (!fs.exists(storage.layout().logs(other)) && !fs.exists(directory)) {
-        throw new CorruptionException(
-            directory.toString(),
-            0,
-            "it is gone although the record of tablet " + record.id() + " still names it");
-      }
+      // Only fenced servers are left in a record: who unloads a tablet strikes its own log.
       try (RecordSource log =
-          LogDirectory.read(fs, directory, TabletKind.of(record.id())).only(record.id())) {
+          FencedLog.read(storage.fs(), storage.layout().recovery(other), TabletKind.of(record.id()))
+              .only(record.id())) {
         for (Optional<LogRecord> next = log.next(); next.isPresent(); next = log.next()) {
           if (next.get().sequence() > record.redo().sequence()) {
             replay.add(next.get());

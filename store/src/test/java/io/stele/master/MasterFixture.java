@@ -164,7 +164,7 @@ final class MasterFixture {
     public EmptyProto unloadTablet(RpcController c, UnloadTabletRequestProto request)
         throws ServiceException {
       requests.add("unload " + request.getTablet().getTableId());
-      return change(() -> records.release(record(request.getTablet()), "unloaded"));
+      return change(() -> records.unloaded(record(request.getTablet()), "unloaded"));
     }
 
     @Override

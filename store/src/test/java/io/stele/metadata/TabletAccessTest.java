@@ -80,7 +80,7 @@ class TabletAccessTest {
   @Test
   void aTabletThatMovedIsFoundAgain() throws IOException {
     ping(Effect.READ, LONG);
-    user = records.loaded(records.assign(records.release(user, "unloaded"), TWO));
+    user = records.loaded(records.assign(records.unloaded(user, "unloaded"), TWO));
     plane.stop(ONE, USER);
     plane.serve(TWO, USER);
     plane.calls.clear();
@@ -91,9 +91,9 @@ class TabletAccessTest {
   @Test
   void metadataAndTheRootTabletAreFoundAgainAsWell() throws IOException {
     ping(Effect.READ, LONG);
-    user = records.loaded(records.assign(records.release(user, "unloaded"), TWO));
-    metadata = records.loaded(records.assign(records.release(metadata, "unloaded"), TWO));
-    root = records.loaded(records.assign(records.release(root, "unloaded"), TWO));
+    user = records.loaded(records.assign(records.unloaded(user, "unloaded"), TWO));
+    metadata = records.loaded(records.assign(records.unloaded(metadata, "unloaded"), TWO));
+    root = records.loaded(records.assign(records.unloaded(root, "unloaded"), TWO));
     for (TabletId tablet : List.of(USER, metadata.id(), TabletId.ROOT)) {
       plane.stop(ONE, tablet);
       plane.serve(TWO, tablet);
@@ -107,7 +107,7 @@ class TabletAccessTest {
   void aTabletThatNobodyServesIsWaitedForAndThenNothingWasDone() {
     assertThatThrownBy(
             () -> {
-              records.release(user, "unloaded");
+              records.unloaded(user, "unloaded");
               plane.stop(ONE, USER);
               ping(Effect.CHANGE, Duration.ofMillis(200));
             })
@@ -157,7 +157,7 @@ class TabletAccessTest {
             request.hasCheckAndMutate() && lost[0]++ < 3
                 ? Optional.of(StatusProto.INTERNAL)
                 : Optional.empty();
-    TabletRecord released = records.release(user, "unloaded");
+    TabletRecord released = records.unloaded(user, "unloaded");
     assertThat(lost[0]).isEqualTo(4);
     assertThat(records.readAll(TABLE)).containsExactly(released);
   }

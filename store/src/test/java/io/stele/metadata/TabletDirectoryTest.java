@@ -106,7 +106,7 @@ class TabletDirectoryTest {
           start();
           List<TabletRecord> away = new ArrayList<>();
           for (TabletRecord tablet : tablets) {
-            away.add(records.release(tablet, "unloaded"));
+            away.add(records.unloaded(tablet, "unloaded"));
             servers.stop(ONE, tablet.id());
           }
           servers.reads.clear();
@@ -142,7 +142,7 @@ class TabletDirectoryTest {
     simulation.run(
         () -> {
           start();
-          TabletRecord away = records.release(tablets.get(0), "unloaded");
+          TabletRecord away = records.unloaded(tablets.get(0), "unloaded");
           servers.stop(ONE, away.id());
           CompletableFuture<TabletAccess.Rows> patient = read(1, Duration.ofSeconds(30));
           runtime.sleep(Duration.ofSeconds(1));
@@ -164,7 +164,7 @@ class TabletDirectoryTest {
         () -> {
           start();
           await(read(1, Duration.ofSeconds(1)));
-          TabletRecord moved = records.release(tablets.get(0), "unloaded");
+          TabletRecord moved = records.unloaded(tablets.get(0), "unloaded");
           records.loaded(records.assign(moved, TWO));
           servers.stop(ONE, moved.id());
           servers.serve(TWO, moved.id());
@@ -185,7 +185,7 @@ class TabletDirectoryTest {
     simulation.run(
         () -> {
           start();
-          records.release(tablets.get(0), "unloaded");
+          records.unloaded(tablets.get(0), "unloaded");
           servers.stop(ONE, tablets.get(0).id());
           CompletableFuture<TabletAccess.Rows> waiting = read(1, Duration.ofSeconds(30));
           runtime.sleep(Duration.ofSeconds(1));

@@ -58,11 +58,12 @@ class TabletRecordsTest {
     assertThat(only()).isEqualTo(loaded);
     TabletRecord edited = records.edit(loaded, minor(file("a"), new Redo(7, 70), false));
     assertThat(only()).isEqualTo(edited);
-    TabletRecord released = records.release(edited, "unloaded");
+    TabletRecord released = records.unloaded(edited, "unloaded");
+    assertThat(released.logs()).isEmpty();
     assertThat(only()).isEqualTo(released);
     TabletRecord again = records.assign(released, TWO);
     assertThat(again.assignment().epoch()).isEqualTo(2);
-    assertThat(again.logs()).containsExactly(ONE, TWO);
+    assertThat(again.logs()).containsExactly(TWO);
     assertThat(only()).isEqualTo(again);
   }
 

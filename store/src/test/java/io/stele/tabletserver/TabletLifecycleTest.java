@@ -47,9 +47,28 @@ class TabletLifecycleTest {
       assertThat(first.context.tablets().count()).isZero();
       TabletRecord free = first.stored(hosted.id());
       assertThat(free.assignment().state()).isEqualTo(Assignment.State.NONE);
+      assertThat(free.logs()).isEmpty();
       HostedTablet moved = second.take(free);
       assertThat(TestServer.rows(moved)).isEqualTo(1);
       assertThat(moved.tablet().replayedRecords()).isZero();
+    }
+  }
+
+  @Test
+  void aTabletUnloadedRightAfterItWasReplayedNamesNoLogEither() throws Exception {
+    TestServer first = new TestServer(world);
+    HostedTablet hosted = first.takeNew(SCHEMA);
+    TestServer.put(hosted, "row", "value");
+    TabletRecord loaded = first.stored(hosted.id());
+    first.dieAndBeFenced();
+    try (TestServer second = new TestServer(world);
+        TestServer third = new TestServer(world)) {
+      HostedTablet replayed = second.take(second.records().release(loaded, "its server died"));
+      second.lifecycle.unload(replayed.id(), replayed.tablet().epoch(), false);
+      second.work();
+      TabletRecord free = second.stored(hosted.id());
+      assertThat(free.logs()).isEmpty();
+      assertThat(TestServer.rows(third.take(free))).isEqualTo(1);
     }
   }
 

@@ -1,0 +1,160 @@
+package io.stele.log;
+
+import io.stele.format.Crc32c;
+import io.stele.format.NameSpace;
+import io.stele.model.CorruptionException;
+import io.stele.model.TabletKind;
+import io.stele.runtime.ProcessRuntime;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * The log of a fenced server, whole: its directory holds a file that lists every segment with its
+ * length, written when all were closed.
+ *
+ * <p>Whoever replays the log reads what is listed, no more and no less. A listing of the directory
+ * would not do: one that is out of date, or of a directory that lost a file, is only shorter, and
+ * the writes that are missing would never be missed. The file's format is in {@code
+ * docs/formats/log.md}.
+ */
+public final class FencedLog {
+  private static final String NAME = "SEGMENTS";
+  private static final String FIRST_LINE = "stele segments 1";
+  private static final int BYTES_MAX = 16 << 20;
+
+  private FencedLog() {}
+
+  /** Whether the log in {@code directory} is fenced to the end. */
+  static boolean isListed(FileSystem fs, Path directory) throws IOException {
+    return fs.exists(new Path(directory, NAME));
+  }
+
+  /**
+   * Writes down which segments are in {@code directory}; all are closed. Several may do this at
+   * once, as all find the same.
+   */
+  static void list(ProcessRuntime runtime, FileSystem fs, Path directory) throws IOException {
+    StringBuilder text = new StringBuilder(FIRST_LINE).append('\n');
+    for (Segment segment : LogDirectory.segments(fs, directory)) {
+      text.append(segment.path().getName()).append(' ').append(segment.lengthBytes()).append('\n');
+    }
+    text.append(checksumLine(text.toString()));
+    Path draft = new Path(directory, NAME + "." + Long.toHexString(runtime.random().nextLong()));
+    try (FSDataOutputStream out = fs.create(draft, false)) {
+      out.write(text.toString().getBytes(StandardCharsets.UTF_8));
+      out.hsync();
+    }
+    Path file = new Path(directory, NAME);
+    if (!fs.rename(draft, file)) {
+      fs.delete(draft, false);
+      if (!fs.exists(file)) {
+        throw new IOException("cannot rename " + draft + " to " + file);
+      }
+    }
+  }
+
+  /** The segments of {@code kind} in a fenced log, in the order they were written. */
+  static List<Segment> segments(FileSystem fs, Path directory, TabletKind kind) throws IOException {
+    NameSpace.catchUp(fs);
+    Path file = new Path(directory, NAME);
+    String text;
+    try (FSDataInputStream in = fs.open(file)) {
+      text = new String(in.readNBytes(BYTES_MAX), StandardCharsets.UTF_8);
+    } catch (FileNotFoundException e) {
+      throw gone(file, "it lists the segments of a fenced log, which cannot be read without it", e);
+    }
+    List<Segment> segments = new ArrayList<>();
+    for (String line : lines(file, text)) {
+      int space = line.indexOf(' ');
+      String name = line.substring(0, Math.max(space, 0));
+      long length = space < 0 ? -1 : number(file, line.substring(space + 1));
+      Segment segment =
+          LogDirectory.segment(new Path(directory, name), length)
+              .orElseThrow(
+                  () ->
+                      new CorruptionException(
+                          file.toString(), 0, "\"" + line + "\" names no segment"));
+      if (segment.kind() == kind) {
+        check(fs, segment);
+        segments.add(segment);
+      }
+    }
+    return List.copyOf(segments);
+  }
+
+  /**
+   * All records of {@code kind} in the fenced log in {@code directory}: see {@link
+   * LogDirectory#read}.
+   *
+   * @throws CorruptionException where the directory, its list or a listed segment is gone, or is
+   *     not as long as it was
+   * @throws IOException where they cannot be read
+   */
+  public static RecordSource read(FileSystem fs, Path directory, TabletKind kind)
+      throws IOException {
+    return LogDirectory.read(fs, segments(fs, directory, kind));
+  }
+
+  private static void check(FileSystem fs, Segment segment) throws IOException {
+    FileStatus status;
+    try {
+      status = fs.getFileStatus(segment.path());
+    } catch (FileNotFoundException e) {
+      throw gone(segment.path(), "it was there when its server was fenced", e);
+    }
+    if (status.getLen() != segment.lengthBytes()) {
+      throw new CorruptionException(
+          segment.path().toString(),
+          status.getLen(),
+          "the segment ends here, and had "
+              + segment.lengthBytes()
+              + " bytes when its server was fenced");
+    }
+  }
+
+  private static List<String> lines(Path file, String text) throws CorruptionException {
+    int last = text.lastIndexOf('\n', text.length() - 2) + 1;
+    if (!text.substring(last).equals(checksumLine(text.substring(0, last)))) {
+      throw new CorruptionException(file.toString(), last, "its checksum is wrong");
+    }
+    List<String> lines = text.substring(0, last).lines().toList();
+    if (lines.isEmpty() || !lines.get(0).equals(FIRST_LINE)) {
+      throw new CorruptionException(file.toString(), 0, "it is no list of segments");
+    }
+    return lines.subList(1, lines.size());
+  }
+
+  private static String checksumLine(String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    return String.format(Locale.ROOT, "crc32c %08x\n", Crc32c.of(bytes, 0, bytes.length));
+  }
+
+  private static long number(Path file, String digits) throws CorruptionException {
+    try {
+      return Long.parseLong(digits);
+    } catch (NumberFormatException e) {
+      throw because(
+          new CorruptionException(
+              file.toString(), 0, "\"" + digits + "\" is no length of a segment"),
+          e);
+    }
+  }
+
+  private static CorruptionException gone(Path file, String why, FileNotFoundException e) {
+    return because(new CorruptionException(file.toString(), 0, "it is gone: " + why), e);
+  }
+
+  private static CorruptionException because(CorruptionException damage, Exception e) {
+    damage.initCause(e);
+    return damage;
+  }
+}

@@ -1,0 +1,214 @@
+package io.stele.log;
+
+import static io.stele.log.LogRecords.SERVER;
+import static io.stele.log.LogRecords.TABLET;
+import static io.stele.log.LogRecords.all;
+import static io.stele.log.LogRecords.record;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.CorruptionException;
+import io.stele.model.TabletKind;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.CrashableFileSystem;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class FencedLogTest {
+  private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
+  private static final Path FENCED = new Path("crash:/recovery/" + SERVER);
+  private static final Path LIST = new Path(FENCED, "SEGMENTS");
+  private static final LogOptions SMALL = LogOptions.DEFAULT.withSegmentBytes(200);
+
+  private final CrashableFileSystem fs = CrashableFileSystem.create();
+
+  @BeforeEach
+  void writeAndFence() throws Exception {
+    LogDirectory.create(fs, DIRECTORY);
+    CommitLog log =
+        CommitLog.open(
+            SystemRuntime.INSTANCE,
+            new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER),
+            SMALL,
+            failure -> {});
+    for (int i = 1; i <= 10; i++) {
+      log.append(record(TABLET, i, 100)).get();
+    }
+    log.close();
+    fence();
+  }
+
+  private void fence() throws IOException {
+    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+  }
+
+  private static List<LogRecord> read(FileSystem fs) throws IOException {
+    return all(FencedLog.read(fs, FENCED, TabletKind.USER));
+  }
+
+  private Path lastSegment() throws IOException {
+    List<Segment> segments = LogDirectory.segments(fs, FENCED);
+    return segments.get(segments.size() - 1).path();
+  }
+
+  private String list() throws IOException {
+    try (FSDataInputStream in = fs.open(LIST)) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  private void changeList(UnaryOperator<String> change) throws IOException {
+    String changed = change.apply(list());
+    try (FSDataOutputStream out = fs.create(LIST, true)) {
+      out.write(changed.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+
+  @Test
+  void aFencedLogIsReadWhole() throws Exception {
+    assertThat(read(fs)).hasSize(10);
+    assertThat(LogDirectory.segments(fs, FENCED)).hasSizeGreaterThan(3);
+    assertThat(all(FencedLog.read(fs, FENCED, TabletKind.SYSTEM))).isEmpty();
+  }
+
+  @Test
+  void theListNamesEachSegmentAndItsLength() throws Exception {
+    StringBuilder lines = new StringBuilder("stele segments 1\n");
+    for (Segment segment : LogDirectory.segments(fs, FENCED)) {
+      lines.append(segment.path().getName()).append(' ').append(segment.lengthBytes()).append('\n');
+    }
+    assertThat(list()).startsWith(lines).matches("(?s).*\\ncrc32c [0-9a-f]{8}\\n");
+  }
+
+  @Test
+  void fencingAgainChangesNothing() throws Exception {
+    String before = list();
+    fence();
+    assertThat(list()).isEqualTo(before);
+    assertThat(read(fs)).hasSize(10);
+  }
+
+  @Test
+  void aFenceThatEndedBeforeTheListIsTakenUpAgain() throws Exception {
+    fs.delete(LIST, false);
+    assertThatThrownBy(() -> read(fs))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining("SEGMENTS");
+    fence();
+    assertThat(read(fs)).hasSize(10);
+  }
+
+  @Test
+  void aDirectoryThatIsGoneIsNoEmptyLog() throws Exception {
+    fs.delete(FENCED, true);
+    assertThatThrownBy(() -> read(fs)).isInstanceOf(CorruptionException.class);
+  }
+
+  @Test
+  void aLastSegmentThatIsGoneIsMissed() throws Exception {
+    Path last = lastSegment();
+    fs.delete(last, false);
+    assertThatThrownBy(() -> read(fs))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining(last.toString());
+  }
+
+  @Test
+  void aSegmentThatLostItsEndIsMissed() throws Exception {
+    Path segment = LogDirectory.segment(FENCED, TabletKind.USER, 2);
+    byte[] half;
+    try (FSDataInputStream in = fs.open(segment)) {
+      half = in.readNBytes((int) (fs.getFileStatus(segment).getLen() - 1));
+    }
+    try (FSDataOutputStream out = fs.create(segment, true)) {
+      out.write(half);
+    }
+    assertThatThrownBy(() -> read(fs))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining(segment.toString());
+  }
+
+  @Test
+  void aDamagedListIsFound() throws Exception {
+    changeList(text -> text.replaceFirst("user-2", "user-1"));
+    assertThatThrownBy(() -> read(fs)).isInstanceOf(CorruptionException.class);
+  }
+
+  @Test
+  void aListThatWasCutIsFound() throws Exception {
+    String whole = list();
+    for (int length = 0; length < whole.length(); length++) {
+      int cut = length;
+      changeList(text -> whole.substring(0, cut));
+      assertThatThrownBy(() -> read(fs))
+          .as("the first %d of %d bytes", cut, whole.length())
+          .isInstanceOf(CorruptionException.class);
+    }
+  }
+
+  @Test
+  void oldAnswersOfANameNodeLoseNoRecord() throws Exception {
+    assertThat(read(new OldAnswers(fs))).hasSize(10);
+  }
+
+  @Test
+  void oldAnswersOfANameNodeDoNotSpareAServerItsFence() throws Exception {
+    Path other = new Path("crash:/logs/other");
+    LogDirectory.create(fs, other);
+    Path fenced = new Path("crash:/recovery/other");
+    assertThat(new LogFence(SystemRuntime.INSTANCE, new OldAnswers(fs)).fence(other, fenced))
+        .contains(fenced);
+    assertThat(fs.exists(other)).isFalse();
+  }
+
+  /** Shows a file system as it was when nothing was in it, until it is asked to catch up. */
+  private static final class OldAnswers extends FilterFileSystem {
+    private boolean caughtUp;
+
+    OldAnswers(FileSystem fs) {
+      super(fs);
+    }
+
+    @Override
+    public void msync() {
+      caughtUp = true;
+    }
+
+    @Override
+    public FileStatus getFileStatus(Path path) throws IOException {
+      check(path);
+      return super.getFileStatus(path);
+    }
+
+    @Override
+    public FileStatus[] listStatus(Path path) throws IOException {
+      check(path);
+      return super.listStatus(path);
+    }
+
+    @Override
+    public FSDataInputStream open(Path path, int bufferSize) throws IOException {
+      check(path);
+      return super.open(path, bufferSize);
+    }
+
+    private void check(Path path) throws FileNotFoundException {
+      if (!caughtUp) {
+        throw new FileNotFoundException(path.toString());
+      }
+    }
+  }
+}
