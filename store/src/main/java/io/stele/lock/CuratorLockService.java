@@ -250,7 +250,7 @@ public final class CuratorLockService implements LockService {
   }
 
   /** The handle of the current session, for tests. */
-  ZooKeeper handle() throws KeeperException, InterruptedException {
+  ZooKeeper handle() throws IOException, KeeperException, InterruptedException {
     return connection.handle();
   }
 

@@ -1,5 +1,6 @@
 package io.stele.lock;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
@@ -9,12 +10,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.slf4j.Logger;
@@ -23,12 +23,13 @@ import org.slf4j.LoggerFactory;
 /**
  * A process's connection to ZooKeeper, and how its calls get an outcome.
  *
- * <p>Curator keeps the connection: it makes a new session when one has expired, and ends a session
- * of itself when the quorum was silent for its whole time limit. The calls go to the ZooKeeper
- * handle of the session: Curator's own retries would turn a change whose answer was lost into a
- * failure of its repetition. What happens here instead is said in {@link LockService}: the node is
- * read again (after a {@code sync}, so that the read sees everything before it), which tells the
- * outcome.
+ * <p>Curator's client keeps the connection, and makes a new session when the quorum itself has said
+ * that the old one has expired, never before: a quorum that is away expires nobody, however long.
+ * (Curator's framework, one floor up, would end a session of itself after a silence as long as its
+ * time limit.) The calls go to the ZooKeeper handle of the session: Curator's own retries would
+ * turn a change whose answer was lost into a failure of its repetition. What happens here instead
+ * is said in {@link LockService}: the node is read again (after a {@code sync}, so that the read
+ * sees everything before it), which tells the outcome.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -37,10 +38,22 @@ final class ZooKeeperConnection implements AutoCloseable {
   private static final Duration RETRY_PAUSE = Duration.ofMillis(50);
 
   private final ProcessRuntime runtime;
-  private final CuratorFramework curator;
+  private final CuratorZookeeperClient curator;
   private final String quorum;
   private final String root;
   private final Duration timeLimit;
+  private volatile Runnable reconnected = () -> {};
+  private volatile boolean closed;
+
+  @GuardedBy("this")
+  private boolean connected;
+
+  @GuardedBy("this")
+  private boolean connectedBefore;
+
+  /** Completed while connected; a new one is made when the connection is lost. */
+  @GuardedBy("this")
+  private CompletableFuture<Void> connection = new CompletableFuture<>();
 
   /** A connection that is not started yet; {@code sessionTimeout} also limits each call. */
   ZooKeeperConnection(ProcessRuntime runtime, String quorum, String root, Duration sessionTimeout) {
@@ -50,13 +63,8 @@ final class ZooKeeperConnection implements AutoCloseable {
     this.root = root;
     this.timeLimit = sessionTimeout;
     this.curator =
-        CuratorFrameworkFactory.builder()
-            .connectString(quorum)
-            .sessionTimeoutMs(timeoutMillis)
-            .connectionTimeoutMs(timeoutMillis)
-            .retryPolicy(new RetryOneTime(1))
-            .ensembleTracker(false)
-            .build();
+        new CuratorZookeeperClient(
+            quorum, timeoutMillis, timeoutMillis, this::process, new RetryOneTime(1));
   }
 
   /**
@@ -65,16 +73,14 @@ final class ZooKeeperConnection implements AutoCloseable {
    * @param reconnected called after a lost connection is back, in the same session or a new one
    */
   void start(Runnable reconnected) throws IOException {
-    curator
-        .getConnectionStateListenable()
-        .addListener(
-            (client, state) -> {
-              LOG.info("The connection to ZooKeeper is {}", state);
-              if (state == ConnectionState.RECONNECTED) {
-                reconnected.run();
-              }
-            });
-    curator.start();
+    this.reconnected = reconnected;
+    try {
+      curator.start();
+    } catch (IOException | RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IOException("cannot connect to ZooKeeper at " + quorum, e);
+    }
     if (!awaitConnection(deadline())) {
       throw new IOException(
           "no ZooKeeper server answers at "
@@ -85,8 +91,38 @@ final class ZooKeeperConnection implements AutoCloseable {
     }
   }
 
+  /** Called by the thread of one handle's events; those of the last handle count. */
+  private void process(WatchedEvent event) {
+    if (event.getType() != EventType.None) {
+      return;
+    }
+    CompletableFuture<Void> come;
+    boolean again;
+    synchronized (this) {
+      // Not what the event says: an expired handle tells so after the next one may have connected.
+      boolean now = curator.isConnected();
+      if (now == connected) {
+        return;
+      }
+      LOG.info("The connection to ZooKeeper is {}", now ? "there" : "lost");
+      connected = now;
+      if (!now) {
+        connection = new CompletableFuture<>();
+        return;
+      }
+      come = connection;
+      again = connectedBefore;
+      connectedBefore = true;
+    }
+    come.complete(null);
+    if (again) {
+      reconnected.run();
+    }
+  }
+
   @Override
   public void close() {
+    closed = true;
     curator.close();
   }
 
@@ -95,13 +131,16 @@ final class ZooKeeperConnection implements AutoCloseable {
   }
 
   /** The handle of the current session. */
-  ZooKeeper handle() throws KeeperException, InterruptedException {
+  ZooKeeper handle() throws IOException, KeeperException, InterruptedException {
+    if (closed) {
+      throw new IOException("the connection to ZooKeeper at " + quorum + " is closed");
+    }
     try {
-      return curator.getZookeeperClient().getZooKeeper();
-    } catch (KeeperException | InterruptedException | RuntimeException e) {
+      return curator.getZooKeeper();
+    } catch (KeeperException | InterruptedException e) {
       throw e;
     } catch (Exception e) {
-      throw new IllegalStateException("Curator gives no ZooKeeper handle: " + e, e);
+      throw new IOException("Curator gives no ZooKeeper handle: " + e, e);
     }
   }
 
@@ -257,9 +296,11 @@ final class ZooKeeperConnection implements AutoCloseable {
     try {
       // Curator learns of a lost connection a moment later than the call that was lost.
       runtime.sleep(RETRY_PAUSE);
-      return !deadline.isOver()
-          && curator.blockUntilConnected(
-              (int) Math.max(1, deadline.remaining().toMillis()), TimeUnit.MILLISECONDS);
+      CompletableFuture<Void> come;
+      synchronized (this) {
+        come = connection;
+      }
+      return !deadline.isOver() && runtime.await(come, deadline.remaining());
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "waiting for the connection to ZooKeeper");
     }

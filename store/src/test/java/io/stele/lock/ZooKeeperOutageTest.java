@@ -1,0 +1,134 @@
+package io.stele.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.model.Bytes;
+import io.stele.runtime.SystemRuntime;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a ZooKeeper that is away for longer than a session does to locks: nothing of itself. */
+@Timeout(120)
+class ZooKeeperOutageTest {
+  private static final Duration SESSION = Duration.ofSeconds(2);
+  private static final Duration OUTAGE = Duration.ofSeconds(8);
+  private static final Duration BACK_MAX = Duration.ofSeconds(5);
+  private static final Bytes DATA = Bytes.of("data");
+
+  @TempDir Path scratch;
+  private ZooKeeperProcess server;
+
+  @BeforeEach
+  void start() throws Exception {
+    server = ZooKeeperProcess.start(scratch, Duration.ofMillis(500));
+  }
+
+  @AfterEach
+  void end() {
+    server.close();
+  }
+
+  private LockService connect() throws IOException {
+    return CuratorLockService.connect(SystemRuntime.INSTANCE, server.quorum(), "test", SESSION);
+  }
+
+  @Test
+  void aServerKilledAndStartedAgainAfterManySessionsFindsEveryLockHeld() throws Exception {
+    try (LockService locks = connect()) {
+      Lock lock = locks.tryLock("x", DATA).orElseThrow();
+      BlockingQueue<String> lost = new LinkedBlockingQueue<>();
+      lock.onLost(() -> lost.add("lost"));
+      BlockingQueue<Optional<VersionedData>> seen = new LinkedBlockingQueue<>();
+      locks.watch("y", () -> tell(locks, seen));
+      LockServiceContract.awaitElement(seen, Optional.empty());
+      server.kill();
+      long cpuBefore = cpuNanos();
+      TimeUnit.NANOSECONDS.sleep(OUTAGE.toNanos());
+      long cpu = cpuNanos() - cpuBefore;
+      assertThat(lost).isEmpty();
+      assertThat(lock.isHeld()).isTrue();
+      server.start();
+      awaitRenewal(lock);
+      assertThat(lost).isEmpty();
+      assertThat(Duration.ofNanos(cpu))
+          .as("CPU time used while nothing could be done")
+          .isLessThan(OUTAGE.dividedBy(2));
+      try (LockService other = connect()) {
+        assertThat(other.tryLock("x", DATA)).isEmpty();
+        other.create("y", DATA);
+        LockServiceContract.awaitElement(seen, Optional.of(new VersionedData(DATA, 0)));
+      }
+      lock.release();
+    }
+  }
+
+  @Test
+  void aServerThatStoodStillTellsItselfWhichLocksAreLost() throws Exception {
+    try (LockService locks = connect()) {
+      Lock lock = locks.tryLock("x", DATA).orElseThrow();
+      AtomicBoolean lost = new AtomicBoolean();
+      lock.onLost(() -> lost.set(true));
+      server.stop();
+      TimeUnit.NANOSECONDS.sleep(OUTAGE.toNanos());
+      assertThat(lost).as("lost while the server has said nothing").isFalse();
+      server.goOn();
+      try (LockService other = connect()) {
+        // The server counted its own silence: whether it has ended the session is its word.
+        LockServiceContract.eventually(
+            () -> {
+              try {
+                lock.renew();
+                return true;
+              } catch (LockLostException e) {
+                return other.read("x").isEmpty();
+              } catch (IOException e) {
+                return false; // Not connected yet.
+              }
+            });
+        System.out.println("After it stood still for " + OUTAGE + " the lock is lost: " + lost);
+        LockServiceContract.eventually(() -> lock.isHeld() == other.read("x").isPresent());
+      }
+    }
+  }
+
+  private static void tell(LockService locks, BlockingQueue<Optional<VersionedData>> seen) {
+    try {
+      seen.add(locks.read("y"));
+    } catch (IOException e) {
+      seen.add(Optional.of(new VersionedData(Bytes.of("unreachable"), -1)));
+    }
+  }
+
+  private static void awaitRenewal(Lock lock) throws Exception {
+    long start = System.nanoTime();
+    LockServiceContract.eventually(
+        () -> {
+          try {
+            lock.renew();
+            return true;
+          } catch (LockLostException e) {
+            throw e;
+          } catch (IOException e) {
+            return false; // Not connected yet.
+          }
+        });
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(BACK_MAX);
+  }
+
+  private static long cpuNanos() {
+    return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+        .getProcessCpuTime();
+  }
+}
