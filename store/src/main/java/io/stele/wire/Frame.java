@@ -102,6 +102,9 @@ final class Frame {
     } catch (IOException e) {
       frame.release();
       throw new IllegalStateException("the buffer was made to measure", e);
+    } catch (RuntimeException | Error e) {
+      frame.release();
+      throw e;
     }
   }
 

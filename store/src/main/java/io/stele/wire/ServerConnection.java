@@ -13,6 +13,7 @@ import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -42,7 +43,7 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
 
   private boolean draining;
   private String peer = "";
-  private Future<?> stalled;
+  private Optional<Future<?>> stalled = Optional.empty();
 
   ServerConnection(
       ProcessRuntime runtime,
@@ -113,26 +114,30 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
     }
     boolean writable = context.channel().isWritable();
     context.channel().config().setAutoRead(writable);
-    if (!writable && stalled == null) {
+    if (writable) {
+      cancelStalled();
+    } else if (stalled.isEmpty()) {
       stalled =
-          context
-              .executor()
-              .schedule(
-                  () -> exceptionCaught(context, new IOException("it does not read its answers")),
-                  limits.stallMax().toNanos(),
-                  TimeUnit.NANOSECONDS);
-    } else if (writable && stalled != null) {
-      stalled.cancel(false);
-      stalled = null;
+          Optional.of(
+              context
+                  .executor()
+                  .schedule(
+                      () ->
+                          exceptionCaught(context, new IOException("it does not read its answers")),
+                      limits.stallMax().toNanos(),
+                      TimeUnit.NANOSECONDS));
     }
+  }
+
+  private void cancelStalled() {
+    stalled.ifPresent(timer -> timer.cancel(false));
+    stalled = Optional.empty();
   }
 
   @Override
   public void channelInactive(ChannelHandlerContext context) {
     waiting.clear();
-    if (stalled != null) {
-      stalled.cancel(false);
-    }
+    cancelStalled();
   }
 
   @Override
@@ -173,10 +178,28 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
         admission.answered(requestBytes, 0);
         return;
       }
-      ByteBuf frame = encode(response, body);
+      ByteBuf frame;
+      try {
+        frame = encodeOrSayWhyNot(response, body);
+      } catch (RuntimeException | Error e) {
+        admission.answered(requestBytes, 0);
+        channel.close(); // Else the client would wait for as long as it may.
+        throw e;
+      }
       int answerBytes = frame.readableBytes();
       admission.answered(requestBytes, answerBytes);
       channel.writeAndFlush(frame).addListener(sent -> admission.sent(answerBytes));
+    }
+
+    private ByteBuf encodeOrSayWhyNot(ResponseProto response, ByteBuffer body) {
+      try {
+        return encode(response, body);
+      } catch (RuntimeException | Error e) {
+        LOG.error(
+            "cannot encode the answer to call {} of {}: the client is told so", callId, peer, e);
+        ResponseProto header = StatusCodec.response(e).toBuilder().setCallId(callId).build();
+        return Frame.encode(channel.alloc(), header, DataPlane.EMPTY);
+      }
     }
 
     private ByteBuf encode(ResponseProto response, ByteBuffer body) {
