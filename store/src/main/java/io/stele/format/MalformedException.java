@@ -13,4 +13,10 @@ public final class MalformedException extends IOException {
   public MalformedException(int position, String detail) {
     super("at byte " + position + ": " + detail);
   }
+
+  /** Where and what is wrong; never null. */
+  @Override
+  public String getMessage() {
+    return String.valueOf(super.getMessage());
+  }
 }

@@ -318,7 +318,8 @@ public final class CuratorLockService implements LockService {
     private final Runnable changed;
     private final AtomicBoolean told = new AtomicBoolean();
     private volatile boolean closed;
-    private ZooKeeper armedOn; // Only the callback thread uses it.
+    // Only the callback thread uses it.
+    private Optional<ZooKeeper> armedOn = Optional.empty();
 
     PathWatch(String path, Runnable changed) {
       this.path = path;
@@ -333,9 +334,9 @@ public final class CuratorLockService implements LockService {
         connection.retrying(
             path,
             zk -> {
-              if (zk != armedOn) {
+              if (armedOn.isEmpty() || zk != armedOn.get()) {
                 zk.addWatch(connection.full(path), this, AddWatchMode.PERSISTENT);
-                armedOn = zk;
+                armedOn = Optional.of(zk);
               }
               return true;
             });
@@ -372,14 +373,17 @@ public final class CuratorLockService implements LockService {
     }
 
     private void disarm() {
-      if (armedOn != null && armedOn.getState().isAlive()) {
-        armedOn.removeWatches(
-            connection.full(path),
-            this,
-            WatcherType.Any,
-            true,
-            (code, at, context) -> LOG.debug("Watch of {} removed: {}", at, code),
-            null);
+      Optional<ZooKeeper> alive = armedOn.filter(zk -> zk.getState().isAlive());
+      if (alive.isPresent()) {
+        alive
+            .get()
+            .removeWatches(
+                connection.full(path),
+                this,
+                WatcherType.Any,
+                true,
+                (code, at, context) -> LOG.debug("Watch of {} removed: {}", at, code),
+                null);
       }
     }
   }

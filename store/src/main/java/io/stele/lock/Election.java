@@ -2,6 +2,7 @@ package io.stele.lock;
 
 import io.stele.model.Bytes;
 import java.io.IOException;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,8 +39,8 @@ public final class Election implements AutoCloseable {
   private final Candidate candidate;
 
   private State state = State.WAITING;
-  private Lock held;
-  private LockService.Watch watch;
+  private Optional<Lock> held = Optional.empty();
+  private Optional<LockService.Watch> watch = Optional.empty();
 
   private Election(LockService locks, String path, Bytes data, Candidate candidate) {
     this.locks = locks;
@@ -63,7 +64,7 @@ public final class Election implements AutoCloseable {
 
   private void watching(LockService.Watch set) {
     synchronized (this) {
-      watch = set;
+      watch = Optional.of(set);
       if (state == State.WAITING) {
         return;
       }
@@ -73,33 +74,36 @@ public final class Election implements AutoCloseable {
 
   /** Whether this candidate leads, as far as it knows; see {@link Lock#isHeld()}. */
   public synchronized boolean leading() {
-    return state == State.LEADING && held.isHeld();
+    return state == State.LEADING && held.map(Lock::isHeld).orElse(false);
   }
 
   // Called when the watch is set, after every change and after every reconnection; a failure to
   // reach the service needs no retry of its own, as the connection's return calls this again.
   private void attempt() {
-    Lock lock;
     synchronized (this) {
       if (state != State.WAITING) {
         return;
       }
     }
+    Optional<Lock> lock;
     try {
-      lock = locks.tryLock(path, data).orElse(null);
+      lock = locks.tryLock(path, data);
     } catch (IOException e) {
       LOG.warn("Cannot stand for election at {} now; goes on when the connection is back", path, e);
       return;
     }
-    if (lock == null) {
-      return;
+    if (lock.isPresent()) {
+      acquired(lock.get());
     }
+  }
+
+  private void acquired(Lock lock) {
     boolean late;
     synchronized (this) {
       late = state != State.WAITING;
       if (!late) {
         state = State.LEADING;
-        held = lock;
+        held = Optional.of(lock);
       }
     }
     endWatch();
@@ -122,27 +126,23 @@ public final class Election implements AutoCloseable {
   }
 
   private void endWatch() {
-    LockService.Watch ended;
+    Optional<LockService.Watch> ended;
     synchronized (this) {
       ended = watch;
-      watch = null;
+      watch = Optional.empty();
     }
-    if (ended != null) {
-      ended.close();
-    }
+    ended.ifPresent(LockService.Watch::close);
   }
 
   /** Leaves: gives the lock up if held, and is not elected any more. */
   @Override
   public void close() {
-    Lock given;
+    Optional<Lock> given;
     synchronized (this) {
-      given = state == State.LEADING ? held : null;
+      given = state == State.LEADING ? held : Optional.empty();
       state = State.OVER;
     }
-    if (given != null) {
-      given.release();
-    }
+    given.ifPresent(Lock::release);
     endWatch();
   }
 }

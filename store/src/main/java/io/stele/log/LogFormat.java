@@ -135,7 +135,7 @@ final class LogFormat {
     try {
       return new SegmentHeader(TabletKind.values()[kind], ServerId.parse(server), number);
     } catch (IllegalArgumentException e) {
-      throw in.malformed(e.getMessage());
+      throw in.malformed(String.valueOf(e.getMessage()));
     }
   }
 
@@ -232,7 +232,7 @@ final class LogFormat {
       Bytes cells = Bytes.wrap(body, in.position(), in.remaining());
       return new LogRecord(tablet, sequence, timestampMax, operation, cells);
     } catch (IllegalArgumentException e) {
-      throw in.malformed(e.getMessage());
+      throw in.malformed(String.valueOf(e.getMessage()));
     }
   }
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -45,7 +46,7 @@ final class SegmentLedger {
 
   /** Records are about to be written to a segment. */
   synchronized void writing(long number, List<WaitingRecord> records) {
-    Entry entry = entries.get(number);
+    Entry entry = entry(number);
     if (entry.highest.isEmpty()) {
       entry.firstRecordNanos = runtime.nanoTime();
     }
@@ -56,7 +57,11 @@ final class SegmentLedger {
 
   /** How long a segment is. */
   synchronized void grown(long number, long bytes) {
-    entries.get(number).bytes = bytes;
+    entry(number).bytes = bytes;
+  }
+
+  private Entry entry(long number) {
+    return Objects.requireNonNull(entries.get(number), () -> "segment " + number + " is not open");
   }
 
   /** A segment has ended: it was closed, or given up with nothing more to be acknowledged. */

@@ -26,7 +26,9 @@ final class SegmentThread {
   private final SegmentFiles files;
   private final CommitPipeline pipeline;
   private final WriterState state;
-  private LogWriter writer;
+
+  /** Created before the thread runs. */
+  private Optional<LogWriter> first = Optional.empty();
 
   SegmentThread(Site site, WriterState state) {
     this.site = site;
@@ -38,16 +40,17 @@ final class SegmentThread {
 
   /** Creates the log's first segment, before the thread runs. */
   void createFirst() throws IOException {
-    create();
+    first = Optional.of(create());
   }
 
   /** The work of the thread. */
   void run() {
     try {
-      while (writer != null || prepare()) {
+      for (Optional<LogWriter> next = first.or(this::prepare); next.isPresent(); next = prepare()) {
+        LogWriter writer = next.get();
         boolean used = pipeline.awaitTurn(state);
-        Optional<IOException> failure = used ? serve() : Optional.empty();
-        end(used, failure);
+        Optional<IOException> failure = used ? serve(writer) : Optional.empty();
+        end(writer, used, failure);
       }
     } catch (RuntimeException | Error e) {
       site.onFatal().accept(new IOException("a thread of the commit log has failed: " + e, e));
@@ -56,26 +59,26 @@ final class SegmentThread {
     }
   }
 
-  /** Creates the next segment; false if the log has ended and needs no more. */
-  private boolean prepare() {
+  /** Creates the next segment; empty if the log has ended and needs no more. */
+  private Optional<LogWriter> prepare() {
     while (!pipeline.isOver()) {
       pipeline.pause(state);
       try {
-        create();
-        return true;
+        return Optional.of(create());
       } catch (IOException e) {
         pipeline.failed(state);
         LOG.warn("Cannot create a segment in {} yet", location.directory(), e);
         giveUpIfHopeless(e);
       }
     }
-    return false;
+    return Optional.empty();
   }
 
-  private void create() throws IOException {
+  private LogWriter create() throws IOException {
     long number = site.ledger().opening();
     SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
     pipeline.busy(state);
+    LogWriter writer;
     try {
       writer = LogWriter.create(files, location.segment(number), header);
     } catch (IOException e) {
@@ -83,6 +86,7 @@ final class SegmentThread {
       throw e;
     }
     pipeline.created(state, number, writer.position());
+    return writer;
   }
 
   /**
@@ -90,7 +94,7 @@ final class SegmentThread {
    *
    * @return the failure after which the segment is of no use
    */
-  private Optional<IOException> serve() {
+  private Optional<IOException> serve(LogWriter writer) {
     boolean linked = false;
     for (Optional<BatchInFlight> next = pipeline.next(state);
         next.isPresent();
@@ -101,7 +105,7 @@ final class SegmentThread {
           writer.append(state.link);
           linked = true;
         }
-        write(batch);
+        write(writer, batch);
       } catch (IOException e) {
         pipeline.failed(state);
         LOG.warn(
@@ -131,7 +135,7 @@ final class SegmentThread {
     return Optional.empty();
   }
 
-  private void write(BatchInFlight batch) throws IOException {
+  private void write(LogWriter writer, BatchInFlight batch) throws IOException {
     for (WaitingRecord record : batch.records) {
       writer.append(record.body, record.bodyCrc);
     }
@@ -139,16 +143,15 @@ final class SegmentThread {
   }
 
   /** Ends the segment. Nobody waits for this: everything that was acknowledged is in the file. */
-  private void end(boolean used, Optional<IOException> failure) {
+  private void end(LogWriter writer, boolean used, Optional<IOException> failure) {
     long number = writer.header().number();
     failure.ifPresent(this::giveUpIfHopeless);
     pipeline.busy(state);
     if (failure.isPresent()) {
       writer.abandon(failure.get());
     } else {
-      close();
+      close(writer);
     }
-    writer = null;
     site.ledger().ended(number);
     if (!used) {
       delete(number);
@@ -157,7 +160,7 @@ final class SegmentThread {
     site.onEnded().run();
   }
 
-  private void close() {
+  private void close(LogWriter writer) {
     try {
       writer.close();
     } catch (IOException e) {

@@ -27,6 +27,12 @@ public final class CorruptionException extends IOException {
     this.detail = detail;
   }
 
+  /** What is damaged, where and how; never null. */
+  @Override
+  public String getMessage() {
+    return String.valueOf(super.getMessage());
+  }
+
   /** The damaged file. */
   public String file() {
     return file;

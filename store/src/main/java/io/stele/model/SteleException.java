@@ -48,6 +48,12 @@ public class SteleException extends RuntimeException {
     this.code = code;
   }
 
+  /** What, where and what to do next; never null. */
+  @Override
+  public String getMessage() {
+    return String.valueOf(super.getMessage());
+  }
+
   /** What kind of failure this is. */
   public Code code() {
     return code;
@@ -61,6 +67,11 @@ public class SteleException extends RuntimeException {
   /** The request is wrong and nothing was changed. */
   public static SteleException refused(String message) {
     return new SteleException(Code.REFUSED, message);
+  }
+
+  /** The request is wrong, as a value made of it {@code said}, and nothing was changed. */
+  public static SteleException refused(IllegalArgumentException said) {
+    return new SteleException(Code.REFUSED, String.valueOf(said.getMessage()), said);
   }
 
   /** The request may succeed later; nothing was changed. */

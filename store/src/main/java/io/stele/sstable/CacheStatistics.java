@@ -80,6 +80,6 @@ public record CacheStatistics(
 
   /** The counts of one kind. */
   public Counts of(Kind kind) {
-    return counts.get(kind);
+    return counts.getOrDefault(kind, Counts.NONE);
   }
 }

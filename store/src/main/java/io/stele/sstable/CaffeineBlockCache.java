@@ -4,6 +4,7 @@ import io.stele.model.CachePriority;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
@@ -97,6 +98,10 @@ public final class CaffeineBlockCache implements BlockCache {
     offHeap.ifPresent(blocks -> blocks.removeFiles(drop));
   }
 
+  private Counter counter(CacheStatistics.Kind kind) {
+    return Objects.requireNonNull(counters.get(kind)); // The constructor made one a kind.
+  }
+
   private static final class Counter {
     final LongAdder heapHits = new LongAdder();
     final LongAdder wholeHits = new LongAdder();
@@ -178,7 +183,7 @@ public final class CaffeineBlockCache implements BlockCache {
 
     @Override
     public Optional<CachedRow> row(CacheKey.Row row) {
-      Counter counter = counters.get(CacheStatistics.Kind.ROW);
+      Counter counter = CaffeineBlockCache.this.counter(CacheStatistics.Kind.ROW);
       Optional<CachedBlock> cells = heap.get(row, caching.priority());
       (cells.isPresent() ? counter.heapHits : counter.misses).increment();
       return cells.map(CachedRow.class::cast);
@@ -258,7 +263,7 @@ public final class CaffeineBlockCache implements BlockCache {
     }
 
     private Counter counter(BlockKind kind) {
-      return counters.get(CacheStatistics.Kind.of(kind));
+      return CaffeineBlockCache.this.counter(CacheStatistics.Kind.of(kind));
     }
   }
 }

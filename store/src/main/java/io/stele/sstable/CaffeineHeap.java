@@ -8,6 +8,7 @@ import io.stele.model.CachePriority;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Blocks and rows on the heap, within one bound: those of high priority have up to a quarter of it
@@ -46,7 +47,8 @@ final class CaffeineHeap {
         .weigher((CacheKey key, CachedBlock block) -> key.weight() + block.weight())
         .executor(Runnable::run)
         .evictionListener(
-            (CacheKey key, CachedBlock block, RemovalCause cause) -> evictions.increment())
+            (@Nullable CacheKey key, @Nullable CachedBlock block, RemovalCause cause) ->
+                evictions.increment())
         .build();
   }
 

@@ -6,6 +6,7 @@ import com.github.benmanes.caffeine.cache.RemovalCause;
 import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Blocks as they are in their files, off the heap. Safe for use by any number of threads.
@@ -30,7 +31,8 @@ final class CaffeineOffHeap {
             .maximumWeight(bytesMax - bytesMax / SLACK_PARTS)
             .weigher((CacheKey key, Place place) -> place.pages.length * DirectPages.PAGE_BYTES)
             .executor(Runnable::run)
-            .removalListener((CacheKey key, Place place, RemovalCause cause) -> free(place))
+            .removalListener(
+                (@Nullable CacheKey key, @Nullable Place place, RemovalCause cause) -> free(place))
             .build();
   }
 
@@ -74,7 +76,10 @@ final class CaffeineOffHeap {
     return places.policy().eviction().orElseThrow().weightedSize().orElseThrow();
   }
 
-  private void free(Place place) {
+  private void free(@Nullable Place place) {
+    if (place == null) {
+      return; // Only a cache of weak values tells of one that is gone.
+    }
     place.free = true;
     VarHandle.storeStoreFence(); // Before anything else is written to the pages.
     memory.give(place.pages);

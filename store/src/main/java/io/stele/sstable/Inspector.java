@@ -136,10 +136,10 @@ final class Inspector {
 
   /** Reads the block at {@code offset} and returns where the next one, or the end, is. */
   private long visit(Blocks blocks, long offset, long end) throws IOException {
-    Entry entry = named.remove(offset);
+    Optional<Entry> entry = Optional.ofNullable(named.remove(offset));
     Long next = named.ceilingKey(offset);
     BlockHeader header = blockHeader(offset, end);
-    long length = entry == null ? blockLength(header) : entry.length();
+    long length = entry.isPresent() ? entry.get().length() : blockLength(header);
     if (length < SSTableFormat.BLOCK_OVERHEAD_BYTES || length > end - offset) {
       problem(
           offset,
@@ -156,13 +156,13 @@ final class Inspector {
               .orElseThrow(() -> file.corrupt(offset, "no block is " + header));
       Contents contents = blocks.read(kind, handle);
       report.block(kind, handle, header);
-      if (table.isPresent() && entry == null) {
+      if (table.isPresent() && entry.isEmpty()) {
         problem(offset, "nothing names this " + kind + " block");
       }
       check(blocks, kind, handle, contents, entry);
     } catch (CorruptionException e) {
       problem(e);
-      if (entry == null && next != null && offset + length > next) {
+      if (entry.isEmpty() && next != null && offset + length > next) {
         return next; // The length is what is damaged.
       }
     }
@@ -180,7 +180,8 @@ final class Inspector {
     return header.length() < 0 ? 0 : (long) header.length() + SSTableFormat.BLOCK_OVERHEAD_BYTES;
   }
 
-  private void check(Blocks blocks, BlockKind kind, Handle handle, Contents contents, Entry entry)
+  private void check(
+      Blocks blocks, BlockKind kind, Handle handle, Contents contents, Optional<Entry> entry)
       throws IOException {
     switch (kind) {
       case DATA -> checkData(blocks, handle, contents, entry);
@@ -190,15 +191,15 @@ final class Inspector {
     }
   }
 
-  private void checkData(Blocks blocks, Handle handle, Contents contents, Entry entry)
+  private void checkData(Blocks blocks, Handle handle, Contents contents, Optional<Entry> entry)
       throws IOException {
     long offset = handle.offset();
     try {
       cells.resetSearchable(contents.array(), contents.offset(), contents.length());
       boolean first = true;
       while (cells.next()) {
-        if (first && entry != null) {
-          checkEntry(offset, entry);
+        if (first && entry.isPresent()) {
+          checkEntry(offset, entry.get());
         }
         first = false;
         checkCell(offset);

@@ -3,7 +3,6 @@ package io.stele.tablet;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Whether a tablet may still answer. Once stopped it stays stopped: its memory may differ from what
@@ -11,21 +10,22 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 final class Health {
   private final TabletId id;
-  private final AtomicReference<Optional<Throwable>> failure =
-      new AtomicReference<>(Optional.empty());
+  private volatile Optional<Throwable> failure = Optional.empty();
 
   Health(TabletId id) {
     this.id = id;
   }
 
   /** Stops the tablet for good; the first reason stays. */
-  void stop(Throwable why) {
-    failure.updateAndGet(first -> first.isPresent() ? first : Optional.of(why));
+  synchronized void stop(Throwable why) {
+    if (failure.isEmpty()) {
+      failure = Optional.of(why);
+    }
   }
 
   /** Why the tablet has stopped. */
   Optional<Throwable> failure() {
-    return failure.get();
+    return failure;
   }
 
   /**
@@ -34,7 +34,7 @@ final class Health {
    * @throws SteleException RETRY_LATER
    */
   void check() {
-    Optional<Throwable> why = failure.get();
+    Optional<Throwable> why = failure;
     if (why.isPresent()) {
       throw new SteleException(
           SteleException.Code.RETRY_LATER,

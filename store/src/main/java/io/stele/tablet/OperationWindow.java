@@ -297,10 +297,13 @@ final class OperationWindow {
     }
     synchronized (this) {
       clients.keySet().retainAll(known.keySet());
-      clients.forEach(
-          (name, client) -> {
-            client.lastSeenMicros = known.get(name).lastSeenMicros;
-            client.forgetBelow(known.get(name).firstIncomplete);
+      known.forEach(
+          (name, theirs) -> {
+            Client client = clients.get(name);
+            if (client != null) {
+              client.lastSeenMicros = theirs.lastSeenMicros;
+              client.forgetBelow(theirs.firstIncomplete);
+            }
           });
     }
   }

@@ -16,8 +16,13 @@ public final class CallException extends IOException {
    *
    * @param message says why
    * @param mayHaveExecuted see {@link #mayHaveExecuted()}
-   * @param cause null where there is none
    */
+  public CallException(String message, boolean mayHaveExecuted) {
+    super(message);
+    this.mayHaveExecuted = mayHaveExecuted;
+  }
+
+  /** The same, because of {@code cause}. */
   public CallException(String message, boolean mayHaveExecuted, Throwable cause) {
     super(message, cause);
     this.mayHaveExecuted = mayHaveExecuted;

@@ -27,7 +27,7 @@ final class ControlException extends IOException {
     if (!ControlException.class.getName().equals(remote.getClassName())) {
       return remote;
     }
-    String text = remote.getMessage().stripTrailing();
+    String text = String.valueOf(remote.getMessage()).stripTrailing();
     for (SteleException.Code code : SteleException.Code.values()) {
       String start = code.name() + AFTER_CODE;
       if (text.startsWith(start)) {

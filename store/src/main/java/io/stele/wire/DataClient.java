@@ -64,8 +64,7 @@ public final class DataClient implements DataPlane, Closeable {
   public CompletableFuture<Response> call(
       Address server, RequestProto request, ByteBuffer body, Duration timeout) {
     if (closed) {
-      return CompletableFuture.failedFuture(
-          new CallException("this client is closed", false, null));
+      return CompletableFuture.failedFuture(new CallException("this client is closed", false));
     }
     DataConnection open = connections.get(server);
     if (open == null || !open.isUsable()) {

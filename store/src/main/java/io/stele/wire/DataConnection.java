@@ -33,6 +33,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The client's end of one connection: calls waiting for the connection, calls waiting for their
@@ -170,14 +171,14 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     try {
       loop.execute(() -> begin(call));
     } catch (RejectedExecutionException e) {
-      call.fail("the client was closed", false, e);
+      call.fail(new CallException("the client was closed", false, e));
     }
     return call.answer;
   }
 
   private void begin(Call call) {
     if (!usable) {
-      call.fail("the connection to " + server + " was closed", false, null);
+      call.fail(new CallException("the connection to " + server + " was closed", false));
       return;
     }
     try {
@@ -188,7 +189,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
       }
     } catch (RuntimeException | Error e) { // Nobody else would tell the caller.
       calls.remove(call.id);
-      call.fail("cannot send to " + server + ": " + e, true, e);
+      call.fail(new CallException("cannot send to " + server + ": " + e, true, e));
       throw e;
     }
   }
@@ -202,7 +203,9 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     calls.remove(call.id);
     // What the socket has not taken yet it may still take.
     boolean mayHaveExecuted = call.sent != null;
-    call.fail("no answer from " + server + " within " + call.millis + " ms", mayHaveExecuted, null);
+    call.fail(
+        new CallException(
+            "no answer from " + server + " within " + call.millis + " ms", mayHaveExecuted));
     if (usable && ready && !probing && isSilentSince(call.sentNanos)) {
       probe();
     }
@@ -241,7 +244,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     ResponseProto header = frame.header(ResponseProto.parser());
     Call call = calls.remove(header.getCallId());
     if (call != null) { // else it came too late
-      call.timer.cancel(false);
+      call.cancelTimer();
       call.answer.complete(new Response(header, frame.body()));
     }
   }
@@ -277,7 +280,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private void failCalls(String message, Throwable cause) {
     List<Call> unanswered = List.copyOf(calls.values());
     calls.clear();
-    unanswered.forEach(call -> call.fail(message, call.hasLeft(), cause));
+    unanswered.forEach(call -> call.fail(new CallException(message, call.hasLeft(), cause)));
   }
 
   void close() {
@@ -290,11 +293,13 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     final ByteBuf frame;
     final long millis;
     final CompletableFuture<Response> answer = new CompletableFuture<>();
-    Future<?> timer;
     long sentNanos;
 
-    /** Set when given to the channel, which then releases the frame. */
-    ChannelFuture sent;
+    /** Null until the call has begun. A call is made often, so this is no Optional. */
+    @Nullable Future<?> timer;
+
+    /** Null until given to the channel, which then releases the frame. */
+    @Nullable ChannelFuture sent;
 
     Call(long id, ByteBuf frame, long millis) {
       this.id = id;
@@ -307,14 +312,18 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
       return sent != null && sent.isSuccess();
     }
 
-    void fail(String message, boolean mayHaveExecuted, Throwable cause) {
+    void cancelTimer() {
       if (timer != null) {
         timer.cancel(false);
       }
+    }
+
+    void fail(CallException why) {
+      cancelTimer();
       if (sent == null) {
         frame.release();
       }
-      answer.completeExceptionally(new CallException(message, mayHaveExecuted, cause));
+      answer.completeExceptionally(why);
     }
   }
 }

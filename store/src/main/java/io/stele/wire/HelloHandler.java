@@ -8,6 +8,7 @@ import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -20,7 +21,7 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
   static final Object READY = new Object();
 
   private final Duration patience;
-  private Future<?> timer;
+  private Optional<Future<?>> timer = Optional.empty();
 
   private HelloHandler(Duration patience) {
     this.patience = patience;
@@ -91,21 +92,22 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
   @Override
   public void channelActive(ChannelHandlerContext context) {
     timer =
-        context
-            .executor()
-            .schedule(
-                () ->
-                    context.fireExceptionCaught(
-                        new IOException("no hello came within " + patience.toMillis() + " ms")),
-                patience.toNanos(),
-                TimeUnit.NANOSECONDS);
+        Optional.of(
+            context
+                .executor()
+                .schedule(
+                    () ->
+                        context.fireExceptionCaught(
+                            new IOException("no hello came within " + patience.toMillis() + " ms")),
+                    patience.toNanos(),
+                    TimeUnit.NANOSECONDS));
     begin(context);
     context.fireChannelActive();
   }
 
   @Override
   public void channelInactive(ChannelHandlerContext context) throws Exception {
-    timer.cancel(false);
+    timer.ifPresent(running -> running.cancel(false));
     super.channelInactive(context);
   }
 
@@ -114,7 +116,7 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
     if (in.readableBytes() < Hello.BYTES) {
       return;
     }
-    timer.cancel(false);
+    timer.ifPresent(running -> running.cancel(false));
     try {
       receive(context, Hello.read(in));
       context.fireUserEventTriggered(READY);

@@ -182,7 +182,7 @@ public final class OperationCodec {
     try {
       return new OperationId(operations.getClientHigh(), operations.getClientLow(), number);
     } catch (IllegalArgumentException e) {
-      throw new SteleException(SteleException.Code.REFUSED, e.getMessage(), e);
+      throw SteleException.refused(e);
     }
   }
 

@@ -77,7 +77,7 @@ public final class QueryCodec {
     try {
       return new TabletId(new TableId(message.getTableId()), message.getTablet());
     } catch (IllegalArgumentException e) {
-      throw new SteleException(SteleException.Code.REFUSED, e.getMessage(), e);
+      throw SteleException.refused(e);
     }
   }
 
