@@ -24,6 +24,7 @@ class RoomsTest {
           "config",
           "runtime",
           "web",
+          "files",
           "format",
           "record",
           "sstable",

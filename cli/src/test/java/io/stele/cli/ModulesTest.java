@@ -21,6 +21,7 @@ class ModulesTest {
           "model",
           "config",
           "runtime",
+          "files",
           "format",
           "sstable",
           "log",

@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.files.DurableFiles;
 import io.stele.model.CorruptionException;
 import io.stele.model.TabletKind;
 import java.io.FileNotFoundException;
@@ -36,9 +37,7 @@ public final class LogDirectory {
       throw new FileAlreadyExistsException(
           directory + " exists: another process has used this server id");
     }
-    if (!fs.mkdirs(directory)) {
-      throw new IOException("cannot make " + directory);
-    }
+    new DurableFiles(fs).mkdirs(directory);
   }
 
   /**

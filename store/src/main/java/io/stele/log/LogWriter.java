@@ -1,10 +1,11 @@
 package io.stele.log;
 
+import io.stele.files.DurableFile;
+import io.stele.files.DurableFiles;
 import io.stele.format.ByteWriter;
 import io.stele.format.Crc32c;
 import io.stele.model.Durability;
 import java.io.IOException;
-import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -16,14 +17,14 @@ import org.apache.hadoop.fs.Path;
 final class LogWriter {
   private static final int BUFFER_BYTES = 64 << 10;
 
-  private final FSDataOutputStream out;
+  private final DurableFile out;
   private final SegmentHeader header;
   private final int salt;
   private final ByteWriter buffer = new ByteWriter(BUFFER_BYTES);
   private long position;
   private long syncedPosition;
 
-  private LogWriter(FSDataOutputStream out, SegmentHeader header, byte[] bytes) {
+  private LogWriter(DurableFile out, SegmentHeader header, byte[] bytes) {
     this.out = out;
     this.header = header;
     this.salt = LogFormat.salt(bytes);
@@ -33,8 +34,8 @@ final class LogWriter {
    * Creates {@code file} with its header, on disk: the segment after it will name it, so that it
    * must not be gone, or without a header, when that is there.
    */
-  static LogWriter create(SegmentFiles files, Path file, SegmentHeader header) throws IOException {
-    FSDataOutputStream out = files.create(file);
+  static LogWriter create(DurableFiles files, Path file, SegmentHeader header) throws IOException {
+    DurableFile out = files.create(file);
     byte[] bytes = LogFormat.encodeHeader(header);
     LogWriter writer = new LogWriter(out, header, bytes);
     try {

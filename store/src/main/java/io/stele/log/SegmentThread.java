@@ -1,5 +1,7 @@
 package io.stele.log;
 
+import io.stele.files.DurableFiles;
+import io.stele.files.NotDurableException;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -23,7 +25,7 @@ final class SegmentThread {
 
   private final Site site;
   private final LogLocation location;
-  private final SegmentFiles files;
+  private final DurableFiles files;
   private final CommitPipeline pipeline;
   private final WriterState state;
 
@@ -33,7 +35,7 @@ final class SegmentThread {
   SegmentThread(Site site, WriterState state) {
     this.site = site;
     this.location = site.location();
-    this.files = new SegmentFiles(location.fs());
+    this.files = new DurableFiles(location.fs());
     this.pipeline = site.pipeline();
     this.state = state;
   }
@@ -191,7 +193,7 @@ final class SegmentThread {
   }
 
   private boolean isHopeless(IOException failure) {
-    if (failure instanceof SegmentFiles.CannotFlushException) {
+    if (failure instanceof NotDurableException) {
       return true;
     }
     try {

@@ -1,5 +1,7 @@
 package io.stele.metadata;
 
+import io.stele.files.DurableFile;
+import io.stele.files.DurableFiles;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -9,7 +11,6 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.apache.hadoop.fs.FSDataInputStream;
-import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -76,15 +77,20 @@ public record Layout(Path root, String cluster) {
     return new Layout(root, words[3]);
   }
 
-  /** The root directory, made if there is none. Several may do this at once. */
+  /**
+   * The root directory, made if there is none. Several may do this at once.
+   *
+   * @throws io.stele.files.NotDurableException where the file system cannot keep one
+   */
   public static Layout openOrCreate(ProcessRuntime runtime, FileSystem fs, Path directory)
       throws IOException {
     Path root = fs.makeQualified(directory);
     Path file = new Path(root, "VERSION");
+    DurableFiles files = new DurableFiles(fs);
     if (!fs.exists(file)) {
-      fs.mkdirs(root);
+      files.mkdirs(root);
       Path draft = new Path(root, "VERSION." + UniqueName.of(runtime));
-      try (FSDataOutputStream out = fs.create(draft, false)) {
+      try (DurableFile out = files.create(draft)) {
         String text = "layout " + VERSION + "\ncluster " + UniqueName.of(runtime) + "\n";
         out.write(text.getBytes(StandardCharsets.UTF_8));
         out.hsync();
@@ -92,11 +98,12 @@ public record Layout(Path root, String cluster) {
       if (!fs.rename(draft, file)) {
         fs.delete(draft, false); // Another was faster.
       }
+      files.syncNamesIn(root);
     }
     Layout layout = open(fs, root);
-    fs.mkdirs(layout.tables());
-    fs.mkdirs(layout.logs());
-    fs.mkdirs(layout.recovery());
+    files.mkdirs(layout.tables());
+    files.mkdirs(layout.logs());
+    files.mkdirs(layout.recovery());
     return layout;
   }
 

@@ -5,12 +5,14 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.Path;
@@ -21,18 +23,23 @@ import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
  * keep them.
  *
  * <p>Of every file it knows how far it was written, how far it was hflushed (survives the death of
- * processes) and how far it was hsynced (survives a loss of power). A crash cuts each file at a
- * random point past what survives, so that its tail may be torn anywhere. Names, and which files
- * are closed, are durable at once, as the NameNode's are. A stream belongs to the file, not to its
- * name: a renamed file goes on being written until its lease is recovered.
+ * processes) and how far it was hsynced (survives a loss of power). Files have blocks, and hsync
+ * concerns the last of them; those before are synced if the file was made with SYNC_BLOCK. A crash
+ * cuts each file at a random point past what survives, so that its tail may be torn anywhere.
+ * Names, and which files are closed, are durable at once, as the NameNode's are. A stream belongs
+ * to the file, not to its name: a renamed file goes on being written until its lease is recovered.
  *
  * <p>Deterministic by the generators handed in, if its users are. Safe for use by any number of
  * threads.
  */
 public final class CrashableDisk {
+  /** Small, so that files have several. */
+  private static final int BLOCK_BYTES = 4 << 10;
+
   /** One file or directory. */
   static final class Node {
     final boolean directory;
+    final boolean syncsBlocks; // Each when it ends, as those of files made with SYNC_BLOCK.
     final long modifiedMillis;
     private byte[] bytes = new byte[0];
     private int written;
@@ -41,13 +48,31 @@ public final class CrashableDisk {
     private boolean deleted;
     private Optional<CrashableFileSystem> writer = Optional.empty(); // Empty when closed.
 
-    Node(boolean directory, long modifiedMillis) {
+    Node(boolean directory, boolean syncsBlocks, long modifiedMillis) {
       this.directory = directory;
+      this.syncsBlocks = syncsBlocks;
       this.modifiedMillis = modifiedMillis;
     }
 
     private int visible() {
       return writer.isPresent() ? flushed : written;
+    }
+
+    private void sync() {
+      // What does not follow upon synced bytes has no use.
+      if (syncsBlocks || synced >= lastBlock()) {
+        synced = written;
+      }
+    }
+
+    private int lastBlock() {
+      return Math.max(0, written - 1) / BLOCK_BYTES * BLOCK_BYTES;
+    }
+
+    private void syncEndedBlocks() {
+      if (syncsBlocks) {
+        synced = Math.max(synced, lastBlock());
+      }
     }
 
     private void cut(int survives, RandomGenerator random) {
@@ -70,7 +95,7 @@ public final class CrashableDisk {
 
   /** An empty disk. */
   public CrashableDisk() {
-    nodes.put("/", new Node(true, 0));
+    nodes.put("/", new Node(true, false, 0));
   }
 
   /** The disk as a new process sees it. */
@@ -182,10 +207,11 @@ public final class CrashableDisk {
   }
 
   synchronized Node create(
-      Path path, boolean overwrite, boolean recursive, CrashableFileSystem writer)
+      Path path, EnumSet<CreateFlag> flags, boolean recursive, CrashableFileSystem writer)
       throws IOException {
     String key = key(path);
     Node before = nodes.get(key);
+    boolean overwrite = flags.contains(CreateFlag.OVERWRITE);
     if (before != null && (before.directory || !overwrite)) {
       throw new FileAlreadyExistsException(path + " exists");
     }
@@ -198,7 +224,7 @@ public final class CrashableDisk {
     if (before != null) {
       before.deleted = true;
     }
-    Node node = new Node(false, ++clockMillis);
+    Node node = new Node(false, flags.contains(CreateFlag.SYNC_BLOCK), ++clockMillis);
     node.writer = Optional.of(writer);
     nodes.put(key, node);
     return node;
@@ -218,14 +244,16 @@ public final class CrashableDisk {
   synchronized void flush(Node node, CrashableFileSystem by, boolean sync) throws IOException {
     checkWriter(node, by);
     node.flushed = node.written;
+    node.syncEndedBlocks();
     if (sync) {
-      node.synced = node.written;
+      node.sync();
     }
   }
 
   synchronized void close(Node node, CrashableFileSystem by) throws IOException {
     checkWriter(node, by);
     node.flushed = node.written;
+    node.syncEndedBlocks();
     node.writer = Optional.empty();
   }
 
@@ -301,7 +329,7 @@ public final class CrashableDisk {
       }
     }
     for (Path at = path; at != null; at = at.getParent()) {
-      nodes.computeIfAbsent(key(at), missing -> new Node(true, ++clockMillis));
+      nodes.computeIfAbsent(key(at), missing -> new Node(true, false, ++clockMillis));
     }
     return true;
   }

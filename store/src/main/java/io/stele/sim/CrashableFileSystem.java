@@ -86,7 +86,11 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
       long blockSize,
       Progressable progress)
       throws IOException {
-    return create(path, overwrite, true);
+    EnumSet<CreateFlag> flags = EnumSet.of(CreateFlag.CREATE);
+    if (overwrite) {
+      flags.add(CreateFlag.OVERWRITE);
+    }
+    return create(path, flags, true);
   }
 
   @Override
@@ -99,10 +103,10 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
       long blockSize,
       Progressable progress)
       throws IOException {
-    return create(path, flags.contains(CreateFlag.OVERWRITE), false);
+    return create(path, flags, false);
   }
 
-  private FSDataOutputStream create(Path path, boolean overwrite, boolean recursive)
+  private FSDataOutputStream create(Path path, EnumSet<CreateFlag> flags, boolean recursive)
       throws IOException {
     Path file = makeQualified(path);
     return perform(
@@ -110,7 +114,7 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
         file,
         () ->
             new FSDataOutputStream(
-                new Writer(file, disk.create(file, overwrite, recursive, this)), null));
+                new Writer(file, disk.create(file, flags, recursive, this)), null));
   }
 
   @Override

@@ -6,7 +6,6 @@ import io.stele.model.Codec;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.zip.CRC32C;
-import org.apache.hadoop.fs.FSError;
 
 /**
  * Frames, compresses and appends blocks to a file. Knows the file's length. Not safe for use by
@@ -84,10 +83,6 @@ final class BlockWriter {
   }
 
   private void append(byte[] bytes, int length) throws IOException {
-    try {
-      out.write(bytes, 0, length);
-    } catch (FSError e) { // What local files throw in place of an IOException.
-      throw e.getCause() instanceof IOException cause ? cause : new IOException(e);
-    }
+    out.write(bytes, 0, length);
   }
 }

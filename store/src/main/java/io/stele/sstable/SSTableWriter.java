@@ -1,5 +1,7 @@
 package io.stele.sstable;
 
+import io.stele.files.DurableFile;
+import io.stele.files.DurableFiles;
 import io.stele.format.ByteWriter;
 import io.stele.format.CellBlockWriter;
 import io.stele.format.CellCursor;
@@ -14,11 +16,8 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import org.apache.hadoop.fs.FSDataOutputStream;
-import org.apache.hadoop.fs.FSError;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.fs.StreamCapabilities;
 
 /**
  * Writes one SSTable: cells in order, then index, Bloom filter and properties.
@@ -29,8 +28,6 @@ import org.apache.hadoop.fs.StreamCapabilities;
  * threads.
  */
 public final class SSTableWriter implements Closeable {
-  private static final int BUFFER_BYTES = 64 << 10;
-
   /**
    * Up to this many versions of a column stay in one block, even if the block then exceeds its
    * size.
@@ -44,7 +41,7 @@ public final class SSTableWriter implements Closeable {
   private final Path path;
   private final SSTableOptions options;
   private final long fileId;
-  private final FSDataOutputStream out;
+  private final DurableFile out;
   private final BlockWriter blocks;
   private final IndexWriter index;
   private final Optional<BloomWriter> bloom;
@@ -67,7 +64,7 @@ public final class SSTableWriter implements Closeable {
   private boolean closed;
 
   private SSTableWriter(
-      FileSystem fs, Path path, SSTableOptions options, long fileId, FSDataOutputStream out) {
+      FileSystem fs, Path path, SSTableOptions options, long fileId, DurableFile out) {
     this.fs = fs;
     this.path = path;
     this.options = options;
@@ -88,10 +85,11 @@ public final class SSTableWriter implements Closeable {
    * @param fileId a random number: no other file may have it, as caches know files by it
    * @throws org.apache.hadoop.fs.FileAlreadyExistsException if a file of that name exists; it is
    *     left alone
+   * @throws io.stele.files.NotDurableException where the file system cannot sync
    */
   public static SSTableWriter create(FileSystem fs, Path path, SSTableOptions options, long fileId)
       throws IOException {
-    FSDataOutputStream out = fs.create(path, false, BUFFER_BYTES);
+    DurableFile out = new DurableFiles(fs).createBelow(path);
     SSTableWriter writer = new SSTableWriter(fs, path, options, fileId, out);
     try {
       writer.blocks.raw(Footer.header(fileId));
@@ -191,7 +189,7 @@ public final class SSTableWriter implements Closeable {
     return blocks.position();
   }
 
-  /** Writes the rest, forces it to disk where the file system can, and closes the file. */
+  /** Writes the rest, puts the file on disk, every block of it, and closes it. */
   public SSTableSummary finish() throws IOException {
     checkOpen();
     if (block.cellCount() > 0) {
@@ -213,14 +211,8 @@ public final class SSTableWriter implements Closeable {
     Handle propertiesBlock = blocks.write(BlockKind.PROPERTIES, contents, contents.length);
     blocks.raw(new Footer(propertiesBlock, indexRoot, bloomRoot, fileId).encode());
     closed = true;
-    try {
-      if (out.hasCapability(StreamCapabilities.HSYNC)) {
-        out.hsync();
-      }
-      out.close();
-    } catch (FSError e) { // What local files throw in place of an IOException.
-      throw e.getCause() instanceof IOException cause ? cause : new IOException(e);
-    }
+    out.hsync();
+    out.close();
     finished = true;
     return new SSTableSummary(path, blocks.position(), properties);
   }
@@ -236,8 +228,6 @@ public final class SSTableWriter implements Closeable {
     IOException failure = null;
     try {
       out.close();
-    } catch (FSError e) {
-      failure = new IOException(e);
     } catch (IOException e) {
       failure = e; // What could not be written is deleted anyway: told only if that fails.
     }

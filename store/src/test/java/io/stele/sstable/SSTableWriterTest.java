@@ -8,18 +8,24 @@ import io.stele.format.OneCell;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.RowRange;
+import io.stele.sim.CrashableFileSystem;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.StreamCapabilities;
+import org.apache.hadoop.fs.Syncable;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.util.Progressable;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,6 +65,25 @@ class SSTableWriterTest {
       TestCell.put("row", "b", 4, "").addTo(writer); // What was refused left no trace.
       assertThat(writer.finish().properties().cells()).isEqualTo(2);
     }
+  }
+
+  @Test
+  void aFinishedFileIsOnDiskWithAllItsBlocks() throws IOException {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    path = new Path("/several/blocks.sst");
+    write(fs, SSTableOptions.DEFAULT, values(100));
+    assertThat(fs.disk().unsyncedBytes(path)).isZero();
+    path = new Path("/through/checksums.sst");
+    write(new LocalFileSystem(fs), SSTableOptions.DEFAULT, values(100));
+    assertThat(fs.disk().unsyncedBytes(path)).isZero();
+  }
+
+  private static List<TestCell> values(int rows) {
+    List<TestCell> cells = new ArrayList<>();
+    for (int i = 0; i < rows; i++) {
+      cells.add(TestCell.put(String.format("row%03d", i), "a", 1, "v".repeat(1000)));
+    }
+    return cells;
   }
 
   @Test
@@ -254,31 +279,33 @@ class SSTableWriterTest {
     private final int room;
 
     FullFileSystem(int room) throws IOException {
-      super(FileSystem.getLocal(new Configuration(false)));
+      super(FileSystem.getLocal(new Configuration(false)).getRawFileSystem());
       this.room = room;
     }
 
     @Override
-    public FSDataOutputStream create(
+    public FSDataOutputStream createNonRecursive(
         Path path,
         FsPermission permission,
-        boolean overwrite,
+        EnumSet<CreateFlag> flags,
         int bufferSize,
         short replication,
         long blockSize,
         Progressable progress)
         throws IOException {
-      OutputStream disk =
-          super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress);
+      FSDataOutputStream disk =
+          super.createNonRecursive(
+              path, permission, flags, bufferSize, replication, blockSize, progress);
       return new FSDataOutputStream(new FullStream(disk, room), null);
     }
   }
 
-  private static final class FullStream extends OutputStream {
-    private final OutputStream disk;
+  private static final class FullStream extends OutputStream
+      implements Syncable, StreamCapabilities {
+    private final FSDataOutputStream disk;
     private int room;
 
-    FullStream(OutputStream disk, int room) {
+    FullStream(FSDataOutputStream disk, int room) {
       this.disk = disk;
       this.room = room;
     }
@@ -295,6 +322,21 @@ class SSTableWriterTest {
       if (room == 0) {
         throw new IOException("no space left on the disk");
       }
+    }
+
+    @Override
+    public void hflush() throws IOException {
+      disk.hflush();
+    }
+
+    @Override
+    public void hsync() throws IOException {
+      disk.hsync();
+    }
+
+    @Override
+    public boolean hasCapability(String capability) {
+      return disk.hasCapability(capability);
     }
 
     @Override

@@ -1,0 +1,151 @@
+package io.stele.files;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import org.apache.hadoop.fs.ChecksumFileSystem;
+import org.apache.hadoop.fs.CreateFlag;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.hadoop.fs.StreamCapabilities;
+import org.apache.hadoop.fs.permission.FsPermission;
+
+/**
+ * Creates every file that must outlive a loss of power: SSTables, segments of the commit log, and
+ * what names the root directory. What {@link DurableFile#hsync} has returned for is on disk, and so
+ * are the names that lead to it. A file system that cannot promise that is refused.
+ *
+ * <p><b>HDFS</b> syncs with hsync only the block being written. So files are created with {@link
+ * CreateFlag#SYNC_BLOCK}, by which a DataNode syncs each block when it ends. Their blocks are
+ * replicated whatever the directory's erasure coding says ({@link CreateFlag#SHOULD_REPLICATE}):
+ * hflush and hsync do nothing for a striped block. Names are durable once the NameNode has
+ * answered.
+ *
+ * <p>The <b>local</b> file system with checksum files cannot sync, and says so; the raw one under
+ * it can, and files are written through that. Reading them through either is right: a file without
+ * a checksum file is not checked, and ours have checksums of their own. Directories are synced too,
+ * as a file without its name is lost.
+ *
+ * <p>Immutable; safe for use by any number of threads.
+ */
+public final class DurableFiles {
+  private static final int BUFFER_BYTES = 64 << 10;
+
+  /** Where the first replica of a file's blocks is. */
+  public enum Placement {
+    /** On the writer's own node, if that has a DataNode. */
+    NEAR,
+    /** On any node. */
+    ANYWHERE
+  }
+
+  private final FileSystem fs;
+
+  /** Files in {@code fs}. */
+  public DurableFiles(FileSystem fs) {
+    this.fs = fs instanceof ChecksumFileSystem checked ? checked.getRawFileSystem() : fs;
+  }
+
+  /**
+   * A new, empty file near the writer; see {@link #create(Path, Placement)}.
+   *
+   * @throws FileNotFoundException where its directory is missing
+   * @throws org.apache.hadoop.fs.FileAlreadyExistsException where it exists
+   * @throws NotDurableException where the file system cannot flush and sync
+   */
+  public DurableFile create(Path file) throws IOException {
+    return create(file, Placement.NEAR);
+  }
+
+  /**
+   * A new, empty file. Directories above it are not made, so that what was renamed is not brought
+   * back; and none is overwritten.
+   *
+   * @throws FileNotFoundException where its directory is missing
+   * @throws org.apache.hadoop.fs.FileAlreadyExistsException where it exists
+   * @throws NotDurableException where the file system cannot flush and sync
+   */
+  public DurableFile create(Path file, Placement placement) throws IOException {
+    EnumSet<CreateFlag> flags =
+        EnumSet.of(CreateFlag.CREATE, CreateFlag.SYNC_BLOCK, CreateFlag.SHOULD_REPLICATE);
+    switch (placement) {
+      case NEAR -> {}
+      case ANYWHERE -> flags.add(CreateFlag.IGNORE_CLIENT_LOCALITY);
+    }
+    int replication = fs.getDefaultReplication(file);
+    FSDataOutputStream out =
+        fs.createNonRecursive(
+            file,
+            permission(),
+            flags,
+            BUFFER_BYTES,
+            (short) replication,
+            fs.getDefaultBlockSize(file),
+            null);
+    if (!canSync(out)) {
+      out.close();
+      fs.delete(file, false);
+      throw new NotDurableException(
+          fs.getUri()
+              + " cannot hflush and hsync, so that acknowledged writes could be lost: put the root"
+              + " directory (stele.root.dir) on HDFS or another file system that can");
+    }
+    return new DurableFile(this, file, out, replication);
+  }
+
+  /** As {@link #create(Path)}, and makes the directories above it where they are missing. */
+  public DurableFile createBelow(Path file) throws IOException {
+    try {
+      return create(file);
+    } catch (FileNotFoundException e) {
+      mkdirs(file.getParent());
+      return create(file);
+    }
+  }
+
+  /** Makes a directory, and those above it that are missing. */
+  public void mkdirs(Path directory) throws IOException {
+    List<Path> missing = new ArrayList<>();
+    if (fs instanceof RawLocalFileSystem) {
+      for (Path at = directory; at != null && !fs.exists(at); at = at.getParent()) {
+        missing.add(at);
+      }
+    }
+    if (!fs.mkdirs(directory)) {
+      throw new IOException("cannot make the directory " + directory);
+    }
+    for (Path made : missing) {
+      syncNamesIn(made.getParent());
+    }
+  }
+
+  /** The names in {@code directory} are on disk when this returns. */
+  public void syncNamesIn(Path directory) throws IOException {
+    if (fs instanceof RawLocalFileSystem local) {
+      try (FileChannel channel =
+          FileChannel.open(local.pathToFile(directory).toPath(), StandardOpenOption.READ)) {
+        channel.force(true);
+      }
+    } // Elsewhere the NameNode's journal, or what stands in for it, has them.
+  }
+
+  private FsPermission permission() {
+    FsPermission usual = FsPermission.getFileDefault();
+    // HDFS applies the mask itself, and must see the rest for the directory's access control list.
+    return fs instanceof RawLocalFileSystem
+        ? usual.applyUMask(FsPermission.getUMask(fs.getConf()))
+        : usual;
+  }
+
+  @SuppressWarnings("deprecation") // Hadoop names hsync for both; what is called is hflush too.
+  private static boolean canSync(FSDataOutputStream out) {
+    return out.hasCapability(StreamCapabilities.HFLUSH)
+        && out.hasCapability(StreamCapabilities.HSYNC);
+  }
+}
