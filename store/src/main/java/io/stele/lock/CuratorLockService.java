@@ -36,6 +36,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class CuratorLockService implements LockService {
   private static final Logger LOG = LoggerFactory.getLogger(CuratorLockService.class);
+  private static final Duration SERVER_PATIENCE = Duration.ofMinutes(2);
   private static final Duration REPAIR_PAUSE = Duration.ofSeconds(1);
 
   private final ProcessRuntime runtime;
@@ -67,12 +68,34 @@ public final class CuratorLockService implements LockService {
   public static CuratorLockService connect(
       ProcessRuntime runtime, String quorum, String cluster, Duration sessionTimeout)
       throws IOException {
+    return connect(runtime, quorum, cluster, sessionTimeout, sessionTimeout);
+  }
+
+  /**
+   * The same for a server, which others start again where it cannot start: it waits for a lock
+   * service that is away, so that it is there as soon as that is.
+   *
+   * @throws IOException where no server answers within minutes
+   */
+  public static CuratorLockService connectServer(
+      ProcessRuntime runtime, String quorum, String cluster, Duration sessionTimeout)
+      throws IOException {
+    return connect(runtime, quorum, cluster, sessionTimeout, SERVER_PATIENCE);
+  }
+
+  private static CuratorLockService connect(
+      ProcessRuntime runtime,
+      String quorum,
+      String cluster,
+      Duration sessionTimeout,
+      Duration patience)
+      throws IOException {
     LockPaths.check(cluster);
     ZooKeeperConnection connection =
         new ZooKeeperConnection(runtime, quorum, "/stele/" + cluster, sessionTimeout);
     CuratorLockService service = new CuratorLockService(runtime, connection);
     try {
-      connection.start(service::reconnected);
+      connection.start(patience, service::reconnected);
       return service;
     } catch (IOException e) {
       service.close();

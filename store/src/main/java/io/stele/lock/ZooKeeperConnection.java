@@ -70,9 +70,10 @@ final class ZooKeeperConnection implements AutoCloseable {
   /**
    * Connects and waits for the first session.
    *
+   * @param patience how long to wait
    * @param reconnected called after a lost connection is back, in the same session or a new one
    */
-  void start(Runnable reconnected) throws IOException {
+  void start(Duration patience, Runnable reconnected) throws IOException {
     this.reconnected = reconnected;
     try {
       curator.start();
@@ -81,12 +82,12 @@ final class ZooKeeperConnection implements AutoCloseable {
     } catch (Exception e) {
       throw new IOException("cannot connect to ZooKeeper at " + quorum, e);
     }
-    if (!awaitConnection(deadline())) {
-      throw new IOException(
+    if (!awaitConnection(Deadline.after(runtime, patience))) {
+      throw new UnreachableException(
           "no ZooKeeper server answers at "
               + quorum
               + " within "
-              + timeLimit
+              + patience
               + ": are they running, and is stele.zookeeper.quorum right?");
     }
   }
@@ -223,7 +224,7 @@ final class ZooKeeperConnection implements AutoCloseable {
           throw new IOException("ZooKeeper refuses " + full(path) + ": " + e.getMessage(), e);
         }
         if (!awaitConnection(deadline)) {
-          throw new IOException(
+          throw new UnreachableException(
               "ZooKeeper does not answer for " + full(path) + " within " + timeLimit, e);
         }
       } catch (InterruptedException e) {

@@ -7,6 +7,7 @@ import io.stele.lock.Lock;
 import io.stele.lock.LockLostException;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
+import io.stele.lock.UnreachableException;
 import io.stele.metadata.MasterInfo;
 import io.stele.model.SteleException;
 import io.stele.runtime.Futures;
@@ -33,7 +34,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Master implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(Master.class);
-  private static final Duration PUBLISH_AGAIN = Duration.ofSeconds(1);
+  private static final Duration AGAIN = Duration.ofMillis(200);
 
   private final Environment environment;
   private final ClusterConfig cluster;
@@ -111,7 +112,7 @@ public final class Master implements Closeable {
   private void begin(Lock lock) {
     try {
       LOG.info("Elected: this is the master of cluster {} now", cluster.name());
-      ActiveMaster begun = ActiveMaster.begin(environment, cluster, this::end);
+      ActiveMaster begun = beginWhenReachable(lock);
       synchronized (this) {
         if (!closed) {
           active = begun;
@@ -130,6 +131,36 @@ public final class Master implements Closeable {
     }
   }
 
+  /**
+   * Begins, and waits for a lock service that goes away meanwhile: nobody else can become master.
+   */
+  private ActiveMaster beginWhenReachable(Lock lock) throws IOException {
+    while (true) {
+      try {
+        return ActiveMaster.begin(environment, cluster, this::end);
+      } catch (UnreachableException e) {
+        if (!lock.isHeld()) {
+          throw e;
+        }
+        LOG.warn("The master cannot begin yet: {}", e.getMessage());
+      } catch (SteleException e) {
+        if (e.code() != SteleException.Code.OUTCOME_UNKNOWN || !lock.isHeld()) {
+          throw e;
+        }
+        LOG.warn("The master begins again, as each step may be repeated: {}", e.getMessage());
+      }
+      pause("beginning to be the master");
+    }
+  }
+
+  private void pause(String what) throws IOException {
+    try {
+      environment.runtime().sleep(AGAIN);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, what);
+    }
+  }
+
   /** Writes the address into the lock's own node, so that it is this master's or nobody's. */
   private void publish(Lock lock, MasterInfo serving) throws IOException {
     while (true) {
@@ -141,11 +172,7 @@ public final class Master implements Closeable {
       } catch (IOException e) {
         LOG.warn("Cannot publish the master's address yet: {}", e.toString());
       }
-      try {
-        environment.runtime().sleep(PUBLISH_AGAIN);
-      } catch (InterruptedException e) {
-        throw Futures.interrupted(e, "publishing the master's address");
-      }
+      pause("publishing the master's address");
     }
   }
 

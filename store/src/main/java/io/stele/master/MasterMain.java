@@ -53,7 +53,7 @@ public final class MasterMain {
     String host = nodeHost == null ? InetAddress.getLocalHost().getCanonicalHostName() : nodeHost;
     FileSystem fs = cluster.root().getFileSystem(conf);
     try (CuratorLockService locks =
-            CuratorLockService.connect(
+            CuratorLockService.connectServer(
                 SystemRuntime.INSTANCE,
                 cluster.zookeeperQuorum(),
                 cluster.name(),

@@ -14,8 +14,11 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,14 +38,22 @@ final class RootRecordRows implements RecordRows {
   private static final String WHERE = "lock service node " + LockPaths.ROOT;
   private static final int UPDATES_REMEMBERED = 32;
   private static final int EVENTS_REMEMBERED = 20;
-  private static final int ATTEMPTS_MAX = 100;
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
 
   private final ProcessRuntime runtime;
   private final LockService locks;
+  private final Duration timeout;
 
-  RootRecordRows(ProcessRuntime runtime, LockService locks) {
+  /**
+   * The record in {@code locks}.
+   *
+   * @param timeout how long an update may take whose outcome is in doubt: while the lock service is
+   *     away nobody can tell
+   */
+  RootRecordRows(ProcessRuntime runtime, LockService locks, Duration timeout) {
     this.runtime = runtime;
     this.locks = locks;
+    this.timeout = timeout;
   }
 
   /** What the node holds. */
@@ -93,31 +104,19 @@ final class RootRecordRows implements RecordRows {
   @Override
   public boolean update(Condition condition, Mutation mutation) throws IOException {
     String update = UniqueName.of(runtime);
+    Deadline deadline = Deadline.after(runtime, timeout);
     boolean inDoubt = false;
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      Optional<Node> node;
+    do {
       try {
-        node = read();
-      } catch (IOException e) {
-        if (inDoubt) {
-          throw doubt(e);
+        Optional<Node> node = read();
+        if (node.isPresent() && node.get().updates().contains(update)) {
+          return true;
         }
-        throw e;
-      }
-      if (node.isPresent() && node.get().updates().contains(update)) {
-        return true;
-      }
-      if (node.isEmpty() || !holds(condition, node.get().row())) {
-        return false;
-      }
-      List<String> updates = new ArrayList<>(node.get().updates());
-      updates.add(update);
-      Bytes changed =
-          encode(
-              apply(node.get().cells(), mutation),
-              updates.subList(Math.max(0, updates.size() - UPDATES_REMEMBERED), updates.size()));
-      try {
-        if (locks.write(LockPaths.ROOT, changed, node.get().version()).isPresent()) {
+        inDoubt = false;
+        if (node.isEmpty() || !holds(condition, node.get().row())) {
+          return false;
+        }
+        if (write(node.get(), mutation, update)) {
           return true;
         }
       } catch (SteleException e) {
@@ -126,15 +125,35 @@ final class RootRecordRows implements RecordRows {
         }
         inDoubt = true; // The next read tells.
       } catch (IOException e) {
-        if (inDoubt) {
+        if (!inDoubt) {
+          throw e; // Nothing was changed.
+        }
+        if (deadline.isOver() || Attempts.isInterruption(e)) {
           throw doubt(e);
         }
-        throw e;
+        pause();
       }
+    } while (inDoubt || !deadline.isOver());
+    throw SteleException.retryLater(
+        "the root tablet's record is changed by others all the time: it was not changed");
+  }
+
+  private boolean write(Node node, Mutation mutation, String update) throws IOException {
+    List<String> updates = new ArrayList<>(node.updates());
+    updates.add(update);
+    Bytes changed =
+        encode(
+            apply(node.cells(), mutation),
+            updates.subList(Math.max(0, updates.size() - UPDATES_REMEMBERED), updates.size()));
+    return locks.write(LockPaths.ROOT, changed, node.version()).isPresent();
+  }
+
+  private void pause() throws IOException {
+    try {
+      runtime.sleep(LOOK_AGAIN);
+    } catch (InterruptedException e) {
+      throw doubt(Futures.interrupted(e, "waiting for the lock service"));
     }
-    throw SteleException.outcomeUnknown(
-        "the root tablet's record was changed by others " + ATTEMPTS_MAX + " times meanwhile",
-        null);
   }
 
   private static SteleException doubt(IOException cause) {

@@ -46,7 +46,7 @@ public final class TabletLocator implements AutoCloseable {
 
   TabletLocator(ProcessRuntime runtime, LockService locks, TabletAccess access) {
     this.runtime = runtime;
-    this.root = new RootRecordRows(runtime, locks);
+    this.root = new RootRecordRows(runtime, locks, READ_MAX);
     this.access = access;
     this.lockServiceReader = runtime.pool("tablet-locator", 1);
   }

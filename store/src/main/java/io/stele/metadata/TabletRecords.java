@@ -65,7 +65,7 @@ public final class TabletRecords {
       ProcessRuntime runtime, LockService locks, TabletAccess access, Duration timeout) {
     this(
         runtime,
-        new RootRecordRows(runtime, locks),
+        new RootRecordRows(runtime, locks, timeout),
         new TableRecordRows(runtime, access, TableId.ROOT, timeout),
         new TableRecordRows(runtime, access, TableId.METADATA, timeout));
   }

@@ -5,6 +5,7 @@ import io.stele.lock.Lock;
 import io.stele.lock.LockLostException;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
+import io.stele.lock.UnreachableException;
 import io.stele.lock.VersionedData;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
@@ -223,7 +224,7 @@ public final class MemoryLockService implements LockService {
 
   private synchronized long connectedSession(String path) throws IOException {
     if (closed || !connected) {
-      throw new IOException("cannot reach the lock service for " + path);
+      throw new UnreachableException("cannot reach the lock service for " + path);
     }
     return session;
   }

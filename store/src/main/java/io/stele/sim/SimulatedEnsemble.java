@@ -2,6 +2,7 @@ package io.stele.sim;
 
 import io.stele.lock.Lock;
 import io.stele.lock.LockService;
+import io.stele.lock.UnreachableException;
 import io.stele.lock.VersionedData;
 import io.stele.model.Bytes;
 import io.stele.runtime.WorkerPool;
@@ -160,7 +161,7 @@ public final class SimulatedEnsemble {
       process.sleepUninterruptibly(Duration.ofNanos(1000 * random.nextLong(1, LATENCY_MAX_MICROS)));
       if (!isReachable()) {
         process.sleepUninterruptibly(sessionTimeout.dividedBy(2));
-        throw new IOException("cannot reach the lock service for " + path);
+        throw new UnreachableException("cannot reach the lock service for " + path);
       }
       if (expired) {
         notice();

@@ -6,6 +6,7 @@ import io.stele.lock.LockLostException;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +18,8 @@ import org.slf4j.LoggerFactory;
 final class LeaseKeeper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
   private static final int RENEWALS_PER_LEASE = 4;
+  // Short: as long as the lock service is away a renewal waits for it by itself.
+  private static final Duration AGAIN = Duration.ofMillis(100);
 
   private final ProcessRuntime runtime;
   private final Lease lease;
@@ -25,47 +28,72 @@ final class LeaseKeeper implements AutoCloseable {
   private final Task task;
   private volatile boolean closed;
 
-  private LeaseKeeper(ProcessRuntime runtime, Lease lease, Lock lock, Consumer<String> abort) {
+  private LeaseKeeper(
+      ProcessRuntime runtime, Lease lease, Lock lock, Consumer<String> abort, boolean renewed) {
     this.runtime = runtime;
     this.lease = lease;
     this.lock = lock;
     this.abort = abort;
     lock.onLost(
         () -> lose("its lock " + lock.path() + " is gone: the master takes its tablets away"));
-    this.task = runtime.start("lease", this::keep);
+    this.task = runtime.start("lease", () -> keep(renewed));
   }
 
   /**
-   * Renews {@code lease} once, then keeps renewing.
+   * Renews {@code lease} once, then keeps renewing. Where the first renewal fails the lease is not
+   * valid until a later one succeeds.
    *
    * @param abort told why when the lease or the lock is lost for good; may be told more than once
-   * @throws IOException where the first renewal fails
+   * @throws LockLostException where the lock is gone already
    */
   static LeaseKeeper start(ProcessRuntime runtime, Lease lease, Lock lock, Consumer<String> abort)
-      throws IOException {
-    lease.renew(lock);
-    return new LeaseKeeper(runtime, lease, lock, abort);
+      throws LockLostException {
+    boolean renewed = false;
+    try {
+      lease.renew(lock);
+      renewed = true;
+    } catch (LockLostException e) {
+      throw e;
+    } catch (IOException e) {
+      LOG.warn("The first lease is not granted yet: {}", e.toString());
+    }
+    return new LeaseKeeper(runtime, lease, lock, abort, renewed);
   }
 
-  private void keep() {
+  private void keep(boolean first) {
+    boolean renewed = first;
+    boolean saidThatItRanOut = false;
     while (!closed) {
       try {
-        runtime.sleep(lease.length().dividedBy(RENEWALS_PER_LEASE));
+        runtime.sleep(renewed ? lease.length().dividedBy(RENEWALS_PER_LEASE) : AGAIN);
         lease.renew(lock);
+        if (!renewed) {
+          LOG.info("The lease is renewed again");
+        }
+        renewed = true;
+        saidThatItRanOut = false;
       } catch (InterruptedException e) {
         return; // Closed.
       } catch (LockLostException e) {
         lose("its lock " + lock.path() + " is gone: " + e.getMessage());
         return;
       } catch (IOException e) {
-        LOG.warn(
-            "The lease could not be renewed; {} of it are left: {}",
-            lease.remaining(),
-            e.toString());
+        if (renewed) {
+          LOG.warn(
+              "The lease could not be renewed; {} of it are left: {}",
+              lease.remaining(),
+              e.toString());
+        }
+        renewed = false;
+      } catch (RuntimeException | Error e) {
+        // Without this thread the server would be there, and would never answer again.
+        lose("its lease cannot be kept: " + e);
+        throw e;
       }
-      if (!lease.valid()) {
+      if (!saidThatItRanOut && !lease.valid()) {
         // The lock may yet be held, and a later renewal succeed: until then nothing is answered.
         LOG.warn("The lease has run out; no answer leaves until it is renewed");
+        saidThatItRanOut = true;
       }
     }
   }

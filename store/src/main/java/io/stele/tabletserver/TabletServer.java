@@ -5,6 +5,7 @@ import io.stele.lock.Lease;
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
+import io.stele.lock.UnreachableException;
 import io.stele.log.LogDirectory;
 import io.stele.metadata.Bootstrap;
 import io.stele.metadata.Layout;
@@ -14,6 +15,7 @@ import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import io.stele.sstable.CaffeineBlockCache;
@@ -50,6 +52,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class TabletServer {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServer.class);
+  private static final Duration LOCK_AGAIN = Duration.ofMillis(100);
   private static final Duration ROUND = Duration.ofMillis(200);
   private static final Duration METADATA_PATIENCE = Duration.ofMinutes(10);
   private static final Duration CLOSE_GRACE = Duration.ofSeconds(5);
@@ -194,10 +197,24 @@ public final class TabletServer {
         DataServer.Limits.DEFAULT.bytesMax() / 4);
   }
 
+  /**
+   * Waits for a lock service that is away: it may have given the lock, and the session keeps it.
+   */
   private Lock takeLock(LockService locks) throws IOException {
-    return locks
-        .tryLock(LockPaths.server(id()), info(false).encode())
-        .orElseThrow(() -> new IOException("somebody holds the lock of server " + id()));
+    while (true) {
+      try {
+        return locks
+            .tryLock(LockPaths.server(id()), info(false).encode())
+            .orElseThrow(() -> new IOException("somebody holds the lock of server " + id()));
+      } catch (UnreachableException e) {
+        LOG.warn("Server {} has no lock yet; it goes on trying: {}", id(), e.getMessage());
+      }
+      try {
+        context.runtime().sleep(LOCK_AGAIN);
+      } catch (InterruptedException e) {
+        throw Futures.interrupted(e, "taking the lock of server " + id());
+      }
+    }
   }
 
   private ServerInfo info(boolean drains) {

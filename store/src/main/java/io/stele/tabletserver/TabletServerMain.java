@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.config.ClusterConfig;
 import io.stele.lock.CuratorLockService;
+import io.stele.lock.UnreachableException;
 import io.stele.model.SteleException;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.NetworkTransport;
@@ -63,7 +64,7 @@ public final class TabletServerMain {
             conf,
             SystemRuntime.INSTANCE,
             fs,
-            CuratorLockService.connect(
+            CuratorLockService.connectServer(
                 SystemRuntime.INSTANCE,
                 cluster.zookeeperQuorum(),
                 cluster.name(),
@@ -82,8 +83,10 @@ public final class TabletServerMain {
           throw e;
         }
         LOG.info("Waiting for a master to make the root directory: {}", e.getMessage());
-        environment.runtime().sleep(RETRY);
+      } catch (UnreachableException e) {
+        LOG.warn("Waiting for the lock service: {}", e.getMessage());
       }
+      environment.runtime().sleep(RETRY);
     }
   }
 }

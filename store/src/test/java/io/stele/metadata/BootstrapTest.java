@@ -124,7 +124,7 @@ class BootstrapTest {
   private static TabletRecords records(MemoryLockService session) {
     return new TabletRecords(
         SystemRuntime.INSTANCE,
-        new RootRecordRows(SystemRuntime.INSTANCE, session),
+        new RootRecordRows(SystemRuntime.INSTANCE, session, Duration.ofSeconds(60)),
         new MemoryRows(),
         new MemoryRows());
   }

@@ -10,6 +10,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -33,7 +34,10 @@ public final class MemoryRecords {
   public MemoryRecords(ProcessRuntime runtime, LockService locks) {
     records =
         new TabletRecords(
-            runtime, new RootRecordRows(runtime, locks), ofMetadata, new Reachable(ofTables));
+            runtime,
+            new RootRecordRows(runtime, locks, Duration.ofSeconds(60)),
+            ofMetadata,
+            new Reachable(ofTables));
   }
 
   /** The records. */

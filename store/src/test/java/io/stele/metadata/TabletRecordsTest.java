@@ -3,10 +3,12 @@ package io.stele.metadata;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.lock.LockService;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
@@ -15,11 +17,15 @@ import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class TabletRecordsTest {
@@ -31,7 +37,11 @@ class TabletRecordsTest {
   private final MemoryRows metadata = new MemoryRows();
   private final ManualClocks clocks = new ManualClocks(0, Instant.ofEpochMilli(5000));
   private final TabletRecords records =
-      new TabletRecords(clocks, new RootRecordRows(clocks, locks), new MemoryRows(), metadata);
+      new TabletRecords(
+          clocks,
+          new RootRecordRows(clocks, locks, Duration.ofSeconds(60)),
+          new MemoryRows(),
+          metadata);
 
   @Test
   void aNewTableIsCoveredByItsTabletsOnceHoweverOftenItIsCreated() throws IOException {
@@ -236,6 +246,43 @@ class TabletRecordsTest {
     TabletRecord loaded = records.loaded(assigned);
     assertThat(records.readRoot()).contains(loaded);
     assertThatThrownBy(() -> records.loaded(assigned)).isInstanceOf(RecordChangedException.class);
+  }
+
+  @Test
+  void aChangeOfTheRootTabletsRecordWaitsForALockServiceThatGoesAwayInTheMiddle()
+      throws IOException {
+    records.createRoot();
+    TabletRecord root = records.readRoot().orElseThrow();
+    AtomicInteger readsWhileAway = new AtomicInteger();
+    LockService goesAway =
+        (LockService)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {LockService.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("read") && readsWhileAway.get() > 0) {
+                    if (readsWhileAway.incrementAndGet() == 3) {
+                      locks.reconnect();
+                    }
+                  }
+                  if (method.getName().equals("write")) {
+                    locks.loseNextAnswer(true);
+                  }
+                  try {
+                    return method.invoke(locks, arguments);
+                  } catch (InvocationTargetException e) {
+                    if (e.getCause() instanceof SteleException) {
+                      locks.disconnect();
+                      readsWhileAway.set(1);
+                    }
+                    throw e.getCause();
+                  }
+                });
+    RootRecordRows rows = new RootRecordRows(clocks, goesAway, Duration.ofMinutes(1));
+    TabletRecords others = new TabletRecords(clocks, rows, new MemoryRows(), metadata);
+    TabletRecord assigned = others.assign(root, ONE);
+    assertThat(records.readRoot()).contains(assigned);
+    assertThat(readsWhileAway).hasValue(3);
   }
 
   private TabletRecord only() throws IOException {

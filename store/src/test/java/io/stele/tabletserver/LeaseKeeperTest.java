@@ -77,34 +77,63 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void aServerWhoseFirstRenewalFailsDoesNotStart() {
+  void aServerWhoseFirstRenewalFailsLivesWithoutALeaseUntilOneSucceeds() throws IOException {
     lock.renewals.add(
         () -> {
           throw new IOException("away");
         });
+    List<Boolean> valid = new ArrayList<>();
+    lock.renewals.add(() -> valid.add(lease.valid()));
+    lock.renewals.add(() -> valid.add(lease.valid()));
+    LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    List<String> before = new ArrayList<>(aborts);
+    runtime.work();
+    assertThat(before).isEmpty();
+    assertThat(valid).containsExactly(false, true);
+  }
+
+  @Test
+  void aServerWhoseLockIsLostBeforeItsFirstRenewalDoesNotStart() {
     assertThatThrownBy(() -> LeaseKeeper.start(runtime, lease, lock, aborts::add))
-        .isInstanceOf(IOException.class);
+        .isInstanceOf(LockLostException.class);
+    assertThat(lease.valid()).isFalse();
+  }
+
+  @Test
+  void aMistakeInARenewalEndsTheServer() throws IOException {
+    lock.renewals.add(() -> {});
+    lock.renewals.add(
+        () -> {
+          throw new IllegalStateException("a mistake");
+        });
+    LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    assertThatThrownBy(runtime::work).hasMessage("a mistake");
+    assertThat(aborts).singleElement().asString().contains("a mistake");
     assertThat(lease.valid()).isFalse();
   }
 
   @Test
   void whileTheLockServiceIsAwayTheLeaseRunsOutAndTheServerLives() throws IOException {
     List<Boolean> valid = new ArrayList<>();
+    List<Long> times = new ArrayList<>();
     lock.renewals.add(() -> {});
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 3; i++) {
       lock.renewals.add(
           () -> {
             valid.add(lease.valid());
+            times.add(Duration.ofNanos(runtime.nanoTime()).toMillis());
+            runtime.pass(Duration.ofSeconds(4)); // So long it waits for an answer.
             throw new IOException("away");
           });
     }
-    lock.renewals.add(() -> {});
+    lock.renewals.add(() -> times.add(Duration.ofNanos(runtime.nanoTime()).toMillis()));
     lock.renewals.add(() -> valid.add(lease.valid()));
     LeaseKeeper.start(runtime, lease, lock, aborts::add);
     List<String> before = new ArrayList<>(aborts);
     runtime.work();
     assertThat(before).isEmpty();
-    assertThat(valid).containsExactly(true, true, true, false, false, true);
+    assertThat(valid).containsExactly(true, true, false, true);
+    assertThat(times).containsExactly(2000L, 6100L, 10_200L, 14_300L);
     assertThat(aborts).hasSize(1); // By the end of the script only.
   }
 
