@@ -77,7 +77,7 @@ final class ActiveMaster implements AutoCloseable {
     Schemas schemas = new Schemas(runtime, locks);
 
     Layout layout = Bootstrap.begin(runtime, fs, cluster.root(), locks, records);
-    TableAdmin tables = new TableAdmin(runtime, schemas, forLoop, fs, layout);
+    TableAdmin tables = new TableAdmin(runtime, schemas, forLoop);
     TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));
     Wake wake = new Wake(runtime);
     ServerWatch servers =

@@ -9,6 +9,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.record.FileRef;
 import io.stele.runtime.ProcessRuntime;
@@ -24,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -34,16 +36,21 @@ import org.slf4j.LoggerFactory;
 /**
  * Deletes what no record needs: SSTables by mark and sweep, and the logs of fenced servers.
  *
- * <p>For each table it lists the files, then reads the records (the mark), then deletes of the
- * files listed those that no record has and that were either recorded as dropped, longer ago than
- * the grace, or are orphans of an epoch that is over. A mark whose tablets do not cover the table
- * once was made while a split went on and is void. What was dropped is deleted by its name, listed
- * or not, before its record forgets it.
+ * <p>It lists all files, then reads the records of all tables (the mark), then deletes of the files
+ * listed those that no record has and that were recorded as dropped, longer ago than the grace, or
+ * are orphans of an epoch that is over, or lie in the directory of a table that is gone. What was
+ * dropped is deleted by its name, listed or not, before its record forgets it.
+ *
+ * <p>Whether a file is needed is asked of all records, not of its own table's: tables may share
+ * files, and a file may outlive the table it was written for. So nothing is deleted unless the mark
+ * is whole: every table's tablets cover it once, and no table is being created.
  *
  * <p>Safe for use by any number of threads: one sweep at a time.
  */
 final class Sweeper {
   private static final Logger LOG = LoggerFactory.getLogger(Sweeper.class);
+
+  private static final int READS_MAX = 3;
 
   private final TabletRecords records;
   private final Schemas schemas;
@@ -85,48 +92,140 @@ final class Sweeper {
 
   private int sweepAll() throws IOException {
     List<Path> fencedLogs = list(layout.recovery()).stream().map(FileStatus::getPath).toList();
-    List<TableId> tables = new ArrayList<>(List.of(TableId.ROOT, TableId.METADATA));
-    Schemas.Listing listing = schemas.list();
-    boolean settled = listing.damaged().isEmpty();
-    for (StoredTable table : listing.tables()) {
-      if (table.state() == StoredTable.State.READY) {
-        tables.add(table.id());
-      } else {
-        settled = false; // Its records may come and go while they are read.
+    Map<TableId, List<FileStatus>> files = new TreeMap<>();
+    for (FileStatus directory : list(layout.tables())) {
+      Optional<TableId> table = table(directory.getPath());
+      if (table.isPresent()) {
+        files.put(table.get(), files(table.get()));
       }
     }
+    // After the files: a table that is not there now, and has some, is gone.
+    Optional<Mark> mark = mark();
+    if (mark.isEmpty()) {
+      return 0;
+    }
+    Set<String> needed = mark.get().neededFiles();
     int deleted = 0;
-    Set<ServerId> named = new HashSet<>();
-    for (TableId table : tables) {
-      List<FileStatus> files = files(table);
-      List<TabletRecord> mark;
-      try {
-        mark = records.readAll(table);
-      } catch (CorruptionException e) {
-        LOG.error("Table {} is not swept, nor are logs", table, e);
-        settled = false;
-        continue;
+    for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
+      List<TabletRecord> records = mark.get().tables().get(one.getKey());
+      if (records != null) {
+        deleted += sweep(records, one.getValue(), needed);
+      } else if (!mark.get().dropping().contains(one.getKey())) {
+        deleted += sweepDropped(one.getKey(), one.getValue(), needed);
       }
-      if (!TabletRecords.tile(mark)) {
-        LOG.info("Table {} was split while it was swept: next time, then", table);
-        settled = false;
-        continue;
-      }
-      for (TabletRecord record : mark) {
-        named.addAll(record.logs());
-        record.assignment().server().ifPresent(named::add);
-      }
-      deleted += sweep(mark, files);
     }
-    return settled ? deleted + sweepLogs(fencedLogs, named) : deleted;
+    return mark.get().dropping().isEmpty()
+        ? deleted + sweepLogs(fencedLogs, mark.get().neededLogs())
+        : deleted;
   }
 
-  private int sweep(List<TabletRecord> mark, List<FileStatus> files) throws IOException {
-    Set<String> needed = new HashSet<>();
+  /**
+   * What all records say, read once.
+   *
+   * @param tables the records of each table that is READY
+   * @param dropping tables on their way out, whose records come and go
+   */
+  private record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping) {
+    Set<String> neededFiles() {
+      Set<String> needed = new HashSet<>();
+      tables
+          .values()
+          .forEach(
+              records ->
+                  records.forEach(
+                      record -> record.files().stream().map(FileRef::path).forEach(needed::add)));
+      return needed;
+    }
+
+    Set<ServerId> neededLogs() {
+      Set<ServerId> needed = new HashSet<>();
+      for (List<TabletRecord> records : tables.values()) {
+        for (TabletRecord record : records) {
+          needed.addAll(record.logs());
+          record.assignment().server().ifPresent(needed::add);
+        }
+      }
+      return needed;
+    }
+  }
+
+  /** Reads all records; empty where some cannot be known now, so that nothing may be deleted. */
+  private Optional<Mark> mark() throws IOException {
+    Schemas.Listing listing = schemas.list();
+    if (!listing.damaged().isEmpty()) {
+      LOG.error(
+          "Nothing is deleted while these nodes of tables are damaged, as their tables may need it:"
+              + " {}",
+          listing.damaged());
+      return Optional.empty();
+    }
+    Map<TableId, List<TabletRecord>> tables = new TreeMap<>();
+    Set<TableId> dropping = new TreeSet<>();
+    List<TableId> ready = new ArrayList<>(List.of(TableId.ROOT, TableId.METADATA));
+    for (StoredTable table : listing.tables()) {
+      switch (table.state()) {
+        case READY -> ready.add(table.id());
+        case DROPPING -> dropping.add(table.id());
+        case CREATING -> {
+          LOG.info("Table {} is being created: nothing is deleted this time", table.id());
+          return Optional.empty();
+        }
+      }
+    }
+    for (TableId table : ready) {
+      Optional<List<TabletRecord>> whole = whole(table);
+      if (whole.isEmpty()) {
+        return Optional.empty();
+      }
+      tables.put(table, whole.get());
+    }
+    return Optional.of(new Mark(tables, dropping));
+  }
+
+  /** The records of a table; empty where they are damaged or never cover it once. */
+  private Optional<List<TabletRecord>> whole(TableId table) throws IOException {
+    try {
+      for (int i = 0; i < READS_MAX; i++) {
+        List<TabletRecord> all = records.readAll(table);
+        if (TabletRecords.tile(all)) {
+          return Optional.of(all);
+        } // Otherwise it may have been split meanwhile.
+      }
+    } catch (CorruptionException | SteleException e) {
+      LOG.error(
+          "Nothing is deleted, as table {} may need it: its records cannot be read", table, e);
+      return Optional.empty();
+    }
+    LOG.warn("The tablets of table {} do not cover it once: nothing is deleted this time", table);
+    return Optional.empty();
+  }
+
+  /** A table that is gone: only what another needs of its files stays. */
+  private int sweepDropped(TableId table, List<FileStatus> files, Set<String> needed)
+      throws IOException {
+    List<Path> unneeded = new ArrayList<>();
+    for (FileStatus file : files) {
+      if (!needed.contains(relative(file.getPath()))) {
+        unneeded.add(file.getPath());
+      }
+    }
+    if (unneeded.size() == files.size()) {
+      fs.delete(layout.table(table), true);
+      LOG.info("Deleted {} with {} files: its table is gone", layout.table(table), files.size());
+      return files.size();
+    }
+    int deleted = 0;
+    for (Path file : unneeded) {
+      deleted += delete(file) ? 1 : 0;
+    }
+    return deleted;
+  }
+
+  private int sweep(List<TabletRecord> mark, List<FileStatus> files, Set<String> needed)
+      throws IOException {
     Map<String, Long> dropped = new TreeMap<>();
     Map<String, TabletRecord> tablets = new HashMap<>();
     for (TabletRecord record : mark) {
-      record.files().stream().map(FileRef::path).forEach(needed::add);
       record.dropped().forEach((path, millis) -> dropped.merge(path, millis, Math::max));
       tablets.put(record.id().name(), record);
     }
@@ -218,6 +317,15 @@ final class Sweeper {
       }
     }
     return deleted;
+  }
+
+  private static Optional<TableId> table(Path directory) {
+    try {
+      return Optional.of(new TableId(directory.getName()));
+    } catch (IllegalArgumentException e) {
+      LOG.warn("{} is no directory of a table", directory, e);
+      return Optional.empty();
+    }
   }
 
   private List<FileStatus> files(TableId table) throws IOException {

@@ -2,7 +2,6 @@ package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.metadata.Assignment;
-import io.stele.metadata.Layout;
 import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
@@ -23,13 +22,13 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Predicate;
-import org.apache.hadoop.fs.FileSystem;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Tables coming and going, each in steps that can be repeated (see {@link Schemas}): a step that
  * failed, or a master that ended between two, is made up for by {@link #resume} and {@link #goOn}.
+ * The files of a dropped table are the {@link Sweeper}'s: another table may share them.
  *
  * <p>One change is made at a time. Requests wait for their turn; the master's loop ({@link
  * #resume}, {@link #clean}) never does, but tries again at its next step. Safe for use by any
@@ -40,8 +39,6 @@ final class TableAdmin {
 
   private final Schemas schemas;
   private final TabletRecords records;
-  private final FileSystem fs;
-  private final Layout layout;
   private final Lock changing;
 
   @GuardedBy("changing")
@@ -50,17 +47,10 @@ final class TableAdmin {
   @GuardedBy("this")
   private final Map<TableId, StoredTable> dropping = new TreeMap<>();
 
-  TableAdmin(
-      ProcessRuntime runtime,
-      Schemas schemas,
-      TabletRecords records,
-      FileSystem fs,
-      Layout layout) {
+  TableAdmin(ProcessRuntime runtime, Schemas schemas, TabletRecords records) {
     this.changing = runtime.newLock();
     this.schemas = schemas;
     this.records = records;
-    this.fs = fs;
-    this.layout = layout;
   }
 
   /** The schemas of all tables. */
@@ -238,7 +228,6 @@ final class TableAdmin {
     List<TabletRecord> left = records.readAll(table.id());
     if (left.isEmpty()) {
       records.deleteTentatives(table.id());
-      fs.delete(layout.table(table.id()), true);
       schemas.delete(table);
       synchronized (this) {
         dropping.remove(table.id());

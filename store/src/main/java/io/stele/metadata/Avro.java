@@ -1,33 +1,109 @@
 package io.stele.metadata;
 
+import io.stele.format.ByteReader;
+import io.stele.format.ByteWriter;
+import io.stele.format.Crc32c;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
-import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
-import org.apache.avro.message.BinaryMessageDecoder;
-import org.apache.avro.message.BinaryMessageEncoder;
+import org.apache.avro.io.BinaryDecoder;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.DecoderFactory;
+import org.apache.avro.io.EncoderFactory;
 import org.apache.avro.specific.SpecificData;
+import org.apache.avro.specific.SpecificDatumReader;
+import org.apache.avro.specific.SpecificDatumWriter;
 import org.apache.avro.specific.SpecificRecord;
 import org.apache.avro.specific.SpecificRecordBase;
 
 /**
- * Avro records as bytes in Avro's single-object encoding: marker, fingerprint of the schema they
- * were written with, value. So a record tells which schema wrote it, and a later version of Stele
- * that registers the earlier schemas reads them all.
+ * Avro records as bytes that both earlier and later versions of Stele read.
+ *
+ * <pre>
+ * value := 1:u8 fields:u8 body crc32c:u32                             a flat record
+ *        | 2:u8 schema-length:varint schema body crc32c:u32           a record with records in it
+ * </pre>
+ *
+ * Integers are little-endian, the body is in Avro's binary encoding. A flat record, of which there
+ * may be many, says only how many fields it has: <b>new fields come at its end, with a default</b>.
+ * A version that knows fewer fields reads those it knows and skips the rest; one that knows more
+ * takes the defaults for what is missing. A record with records in it carries the schema that it
+ * was written with, and Avro's rules apply.
+ *
+ * <p>What a version does not know it also loses when it writes the value again. What must not be
+ * lost, or not be misunderstood, goes with a feature that the tablet's record requires ({@link
+ * Features}).
+ *
+ * <p>The checksum is of the type's name and all before it, so that a value of another type is not
+ * taken for one of this.
  */
 final class Avro {
+  private static final int FLAT = 1;
+  private static final int WITH_SCHEMA = 2;
+  private static final int EXPECTED_BYTES = 256;
+
   /** What reads and writes one type of record: dear to make, and safe for any number of threads. */
-  private record Codec(
-      BinaryMessageEncoder<SpecificRecord> encoder, BinaryMessageDecoder<SpecificRecord> decoder) {
-    static Codec of(Class<?> type) {
-      SpecificData data = SpecificData.getForClass(type);
-      Schema schema = data.getSchema(type);
-      return new Codec(
-          new BinaryMessageEncoder<>(data, schema), new BinaryMessageDecoder<>(data, schema));
+  private static final class Codec {
+    final SpecificData data;
+    final Schema schema;
+    final byte[] name;
+    final boolean flat;
+    final byte[] json;
+    private final List<Schema> prefixes = new ArrayList<>(); // By number of fields.
+    private final Map<String, Schema> writers = new ConcurrentHashMap<>(); // By their JSON.
+
+    Codec(Class<?> type) {
+      data = SpecificData.getForClass(type);
+      schema = data.getSchema(type);
+      name = schema.getName().getBytes(StandardCharsets.UTF_8);
+      flat = schema.getFields().stream().noneMatch(field -> hasRecords(field.schema()));
+      json = schema.toString().getBytes(StandardCharsets.UTF_8);
+      for (int fields = 0; fields < schema.getFields().size(); fields++) {
+        prefixes.add(prefix(fields));
+      }
+    }
+
+    private static boolean hasRecords(Schema schema) {
+      return switch (schema.getType()) {
+        case RECORD -> true;
+        case ARRAY -> hasRecords(schema.getElementType());
+        case MAP -> hasRecords(schema.getValueType());
+        case UNION -> schema.getTypes().stream().anyMatch(Codec::hasRecords);
+        case ENUM, FIXED, STRING, BYTES, INT, LONG, FLOAT, DOUBLE, BOOLEAN, NULL -> false;
+      };
+    }
+
+    private Schema prefix(int count) {
+      List<Schema.Field> fields = new ArrayList<>();
+      for (Schema.Field field : schema.getFields().subList(0, count)) {
+        fields.add(new Schema.Field(field, field.schema()));
+      }
+      return Schema.createRecord(
+          schema.getName(), schema.getDoc(), schema.getNamespace(), schema.isError(), fields);
+    }
+
+    int fields() {
+      return prefixes.size();
+    }
+
+    /** The schema of a flat value with so many fields, as far as this version knows them. */
+    Schema writer(int fields) {
+      return fields < fields() ? prefixes.get(fields) : schema;
+    }
+
+    /** The schema in a value. */
+    Schema writer(String carried) {
+      return writers.computeIfAbsent(carried, text -> new Schema.Parser().parse(text));
     }
   }
 
@@ -35,18 +111,35 @@ final class Avro {
       new ClassValue<>() {
         @Override
         protected Codec computeValue(Class<?> type) {
-          return Codec.of(type);
+          return new Codec(type);
         }
       };
 
   private Avro() {}
 
   static Bytes encode(SpecificRecordBase value) {
+    Codec codec = CODECS.get(value.getClass());
+    ByteWriter out = new ByteWriter(EXPECTED_BYTES);
+    if (codec.flat) {
+      out.writeByte(FLAT).writeByte(codec.fields());
+    } else {
+      out.writeByte(WITH_SCHEMA).writePrefixed(codec.json);
+    }
+    out.write(body(codec, value));
+    byte[] checked = out.toByteArray();
+    return Bytes.wrap(out.writeInt(checksum(codec, checked, checked.length)).toByteArray());
+  }
+
+  private static Bytes body(Codec codec, SpecificRecordBase value) {
+    ByteArrayOutputStream body = new ByteArrayOutputStream();
     try {
-      return Bytes.wrap(array(CODECS.get(value.getClass()).encoder().encode(value)));
+      BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(body, null);
+      new SpecificDatumWriter<SpecificRecordBase>(codec.schema, codec.data).write(value, encoder);
+      encoder.flush();
     } catch (IOException e) {
       throw new UncheckedIOException(e); // Memory only.
     }
+    return Bytes.wrap(body.toByteArray());
   }
 
   /**
@@ -57,8 +150,8 @@ final class Avro {
   static <A extends SpecificRecord, T> T decode(
       Bytes bytes, Class<A> type, String where, Function<A, T> meaning) throws CorruptionException {
     try {
-      return meaning.apply(type.cast(CODECS.get(type).decoder().decode(bytes.asByteBuffer())));
-    } catch (IOException | AvroRuntimeException | IllegalArgumentException e) {
+      return meaning.apply(type.cast(decode(CODECS.get(type), bytes.toByteArray())));
+    } catch (IOException | RuntimeException e) { // Avro throws many kinds for what is not Avro.
       CorruptionException damaged =
           new CorruptionException(where, 0, "not a readable " + type.getSimpleName() + ": " + e);
       damaged.initCause(e);
@@ -66,17 +159,50 @@ final class Avro {
     }
   }
 
+  private static Object decode(Codec codec, byte[] bytes) throws IOException {
+    int end = bytes.length - Integer.BYTES;
+    if (end < 1
+        || new ByteReader(bytes, end, Integer.BYTES).readInt() != checksum(codec, bytes, end)) {
+      throw new IOException("its checksum is wrong");
+    }
+    ByteReader in = new ByteReader(bytes, 0, end);
+    int format = in.readByte();
+    Schema writer;
+    boolean newer = false;
+    switch (format) {
+      case FLAT -> {
+        int fields = in.readByte();
+        writer = codec.writer(fields);
+        newer = fields > codec.fields();
+      }
+      case WITH_SCHEMA -> writer = codec.writer(in.readPrefixed().toUtf8());
+      default ->
+          throw new IOException(
+              "it has format " + format + ", which this version of Stele does not know");
+    }
+    BinaryDecoder body =
+        DecoderFactory.get().binaryDecoder(bytes, in.position(), in.remaining(), null);
+    Object value = new SpecificDatumReader<>(writer, codec.schema, codec.data).read(null, body);
+    if (!newer && !body.isEnd()) {
+      throw new IOException("it has bytes behind its last field");
+    }
+    return value;
+  }
+
+  private static int checksum(Codec codec, byte[] bytes, int length) {
+    byte[] named = new byte[codec.name.length + length];
+    System.arraycopy(codec.name, 0, named, 0, codec.name.length);
+    System.arraycopy(bytes, 0, named, codec.name.length, length);
+    return Crc32c.of(named, 0, named.length);
+  }
+
   static ByteBuffer buffer(Bytes bytes) {
     return ByteBuffer.wrap(bytes.toByteArray());
   }
 
   static Bytes bytes(ByteBuffer buffer) {
-    return Bytes.wrap(array(buffer));
-  }
-
-  private static byte[] array(ByteBuffer buffer) {
     byte[] copy = new byte[buffer.remaining()];
     buffer.duplicate().get(copy);
-    return copy;
+    return Bytes.wrap(copy);
   }
 }

@@ -14,6 +14,7 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
@@ -31,6 +32,7 @@ import java.util.TreeSet;
  * <pre>
  * extent:               ExtentValue           which tablet, which rows
  * assignment:state      AssignmentValue       who may serve it; what all changes are conditional on
+ * assignment:requires   names                 what a reader of the record must know: {@link Features}
  * files:&lt;path&gt;          FileValue             an SSTable
  * logs:&lt;server&gt;         (empty)               a commit log that may hold mutations of it
  * redo:                 RedoValue
@@ -50,13 +52,26 @@ final class RecordCodec {
   static final String EVENTS = "events";
 
   static final Column STATE = Column.of(ASSIGNMENT, "state");
+  static final Column REQUIRES = Column.of(ASSIGNMENT, "requires");
   static final Column MARK = Column.of(SPLIT, "");
+
+  /** Families with one column, whose qualifier is empty. */
+  private static final Set<String> SINGLE = Set.of(EXTENT, REDO, SPLIT);
 
   private RecordCodec() {}
 
-  /** The record in {@code row}, which stands in {@code table}; empty where it has no state. */
+  /**
+   * The record in {@code row}, which stands in {@code table}; empty where it has no state.
+   *
+   * @throws SteleException REFUSED where it requires what this version does not know
+   */
   static Optional<TabletRecord> decode(Row row, String table) throws CorruptionException {
     String where = table + " row " + row.key();
+    for (Cell cell : row.cells()) {
+      if (cell.isOf(REQUIRES)) {
+        Features.check(cell.value(), where); // Before anything is taken for what it may not be.
+      }
+    }
     Extent extent = null;
     Bytes state = null;
     List<FileRef> files = new ArrayList<>();
@@ -65,6 +80,9 @@ final class RecordCodec {
     Map<String, Long> dropped = new TreeMap<>();
     Optional<Tentative> tentative = Optional.empty();
     for (Cell cell : row.cells()) {
+      if (SINGLE.contains(cell.family()) && !cell.qualifier().isEmpty()) {
+        continue; // A later version may add it.
+      }
       switch (cell.family()) {
         case EXTENT -> extent = extent(cell.value(), where);
         case ASSIGNMENT -> state = cell.isOf(STATE) ? cell.value().compact() : state;

@@ -509,6 +509,9 @@ public final class TabletRecords {
     } catch (CorruptionException e) {
       LOG.error("A tablet is left alone, as its record is damaged", e);
       return Optional.empty();
+    } catch (SteleException e) {
+      LOG.error("A tablet is left alone: {}", e.getMessage());
+      return Optional.empty();
     }
   }
 

@@ -7,8 +7,8 @@ import java.util.TreeSet;
 
 /**
  * An SSTable as a part of one tablet: of the tablet's operations from one sequence number to
- * another, what they did to some of the families. Of two files that share a family the operations
- * of one come after those of the other.
+ * another, what they did to some of the families. Of two files that share a family and a row the
+ * operations of one come after those of the other.
  *
  * @param path where it is, relative to the root directory
  * @param length its length in bytes
@@ -56,10 +56,15 @@ public record FileRef(
         collectedMicros);
   }
 
-  /** Whether both hold what some operation did to some family: no two files of a tablet do. */
+  /**
+   * Whether both hold what some operation did to some family of some row: no two files of a tablet
+   * do. Of tablets that were merged the files of one and of the other may have the same sequence
+   * numbers, but have no row in common.
+   */
   public boolean overlaps(FileRef other) {
     return minSequence <= other.maxSequence
         && other.minSequence <= maxSequence
+        && bounds.intersection(other.bounds).isPresent()
         && !Collections.disjoint(families, other.families);
   }
 

@@ -62,7 +62,7 @@ final class MasterFixture {
   final ServerWatch watch = new ServerWatch(process, locks, fs, layout, LEASE, wake);
   final Servers plane = new Servers();
   final TabletServers servers = new TabletServers(process, plane);
-  final TableAdmin tables = new TableAdmin(process, schemas, records, fs, layout);
+  final TableAdmin tables = new TableAdmin(process, schemas, records);
   final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
   final MasterRequests requests =
       new MasterRequests(process, loop, tables, records, watch, servers);

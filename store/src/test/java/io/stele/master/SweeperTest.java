@@ -9,6 +9,7 @@ import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
+import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
 import io.stele.sim.Simulation;
@@ -165,6 +166,66 @@ class SweeperTest {
         });
   }
 
+  @Test
+  void aFileThatAnotherTableNeedsStaysThoughItsOwnDroppedIt() throws Exception {
+    run(
+        () -> {
+          String shared = file(1, 1);
+          put(List.of(), Map.of(shared, 0L));
+          TabletRecord clone = master.records.readAll(master.table("clone")).get(0);
+          putFiles(clone, List.of(shared));
+          later();
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(exists(shared)).isTrue();
+          putFiles(clone, List.of());
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(exists(shared)).isFalse();
+        });
+  }
+
+  @Test
+  void theFilesOfADroppedTableGoButForThoseThatAnotherNeeds() throws Exception {
+    run(
+        () -> {
+          TableId gone = new TableId("t77");
+          String shared = create(Layout.file(new TabletId(gone, "00000000000000aa"), 1, 1));
+          String own = create(Layout.file(new TabletId(gone, "00000000000000aa"), 1, 2));
+          putFiles(tablet, List.of(shared));
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(exists(shared)).isTrue();
+          assertThat(exists(own)).isFalse();
+          putFiles(tablet, List.of());
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(master.fs.exists(master.layout.table(gone))).isFalse();
+        });
+  }
+
+  @Test
+  void nothingGoesWhileSomeTableIsBeingCreated() throws Exception {
+    run(
+        () -> {
+          String orphan = file(0, 1);
+          master.schemas.create(TableSchema.of("coming", "f"), List.of());
+          later();
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(exists(orphan)).isTrue();
+        });
+  }
+
+  @Test
+  void whatIsNoTablesDirectoryIsLeftAlone() throws Exception {
+    run(
+        () -> {
+          Path other = new Path(master.layout.tables(), "Not_A_Table");
+          master.fs.mkdirs(other);
+          String orphan = file(0, 1);
+          later();
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(exists(orphan)).isFalse();
+          assertThat(master.fs.exists(other)).isTrue();
+        });
+  }
+
   private void later() throws InterruptedException {
     master.sleep(GRACE.plusDays(1000));
   }
@@ -185,21 +246,29 @@ class SweeperTest {
   }
 
   private void put(List<String> files, Map<String, Long> dropped) {
+    put(tablet, files, dropped);
+  }
+
+  private void putFiles(TabletRecord record, List<String> files) {
+    put(record, files, Map.of());
+  }
+
+  private void put(TabletRecord record, List<String> files, Map<String, Long> dropped) {
     List<FileRef> refs =
         files.stream()
             .map(path -> new FileRef(path, 1, RowRange.ALL, 1, 1, new TreeSet<>(), 0))
             .toList();
     master.memory.put(
         new TabletRecord(
-            tablet.id(),
-            tablet.extent(),
-            tablet.row(),
-            tablet.assignment(),
-            tablet.state(),
+            record.id(),
+            record.extent(),
+            record.row(),
+            record.assignment(),
+            record.state(),
             refs,
-            tablet.logs(),
-            tablet.redo(),
+            record.logs(),
+            record.redo(),
             dropped,
-            tablet.tentative()));
+            record.tentative()));
   }
 }

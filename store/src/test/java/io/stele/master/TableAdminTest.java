@@ -82,7 +82,6 @@ class TableAdminTest {
     master.run(
         () -> {
           TableId table = master.table("users", Bytes.of("m"));
-          master.fs.mkdirs(master.layout.table(table));
           TabletRecord tablet = master.records.readAll(table).get(0);
           TabletRecord loaded = master.records.loaded(master.records.assign(tablet, A));
           master.tables.drop("users");
@@ -95,7 +94,6 @@ class TableAdminTest {
           }
           assertThat(master.tables.dropping()).isEmpty();
           assertThat(master.records.readAll(table)).isEmpty();
-          assertThat(master.fs.exists(master.layout.table(table))).isFalse();
           assertThat(master.schemas.list().tables()).isEmpty();
         });
   }

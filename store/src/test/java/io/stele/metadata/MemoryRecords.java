@@ -72,8 +72,9 @@ public final class MemoryRecords {
     return TabletRecord.created(tablet, extent);
   }
 
-  /** Writes any record of a table's tablet. */
+  /** Writes any record of a table's tablet, in place of what its row had. */
   public TabletRecord put(TabletRecord record) {
+    ofTables.apply(Mutation.of(record.row()).deleteRow());
     Mutation.Builder row = RecordCodec.putAll(record, "test");
     record.dropped().forEach((path, millis) -> RecordCodec.putDropped(row, path, millis));
     ofTables.apply(row.build());

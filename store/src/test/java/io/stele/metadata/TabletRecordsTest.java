@@ -88,6 +88,26 @@ class TabletRecordsTest {
   }
 
   @Test
+  void aRecordOfTheNextVersionIsReadWithoutWhatItAdded() throws IOException {
+    TabletRecord before = records.loaded(records.assign(only(), ONE));
+    metadata.apply(Mutation.of(before.row()).put("assignment", "new", "whatever"));
+    metadata.apply(Mutation.of(before.row()).put("redo", "more", "whatever"));
+    metadata.apply(Mutation.of(before.row()).put("invented", "", "whatever"));
+    assertThat(only()).isEqualTo(before);
+  }
+
+  @Test
+  void aRecordThatRequiresAnUnknownFeatureIsLeftAlone() throws IOException {
+    TabletRecord before = only();
+    metadata.apply(Mutation.of(before.row()).put("assignment", "requires", "shadow-files"));
+    assertThatThrownBy(() -> records.readAll(TABLE))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("shadow-files")
+        .hasMessageContaining("upgrade");
+    assertThat(records.readUndamaged(TABLE)).isEmpty();
+  }
+
+  @Test
   void onlyWhoHasTheTabletCanChangeItsRecord() throws IOException {
     TabletRecord first = records.loaded(records.assign(only(), ONE));
     records.assign(records.release(first, "fenced"), TWO);

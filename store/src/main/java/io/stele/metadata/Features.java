@@ -1,0 +1,42 @@
+package io.stele.metadata;
+
+import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What a tablet's record may require of those who read or change it.
+ *
+ * <p>A version of Stele skips what it does not know in a record. Where that would do harm, as the
+ * tablet would be served wrongly or the record lose something at its next change, whoever writes
+ * such a thing adds the name of the feature to the column {@code assignment:requires}, whose value
+ * is names separated by spaces. A version that does not know one of them leaves the record alone
+ * and says so. A feature may be required only when every process of the cluster knows it.
+ */
+final class Features {
+  /** Those that this version knows. */
+  private static final Set<String> KNOWN = Set.of();
+
+  private Features() {}
+
+  /**
+   * Refuses a record that requires what this version does not know.
+   *
+   * @param required the value of the column
+   * @param where the record is
+   * @throws SteleException REFUSED
+   */
+  static void check(Bytes required, String where) {
+    Set<String> unknown = new TreeSet<>(Set.of(required.toUtf8().split(" ")));
+    unknown.removeAll(KNOWN);
+    unknown.remove("");
+    if (!unknown.isEmpty()) {
+      throw SteleException.refused(
+          where
+              + " requires "
+              + String.join(", ", unknown)
+              + ", which this version of Stele does not know: upgrade this process");
+    }
+  }
+}
