@@ -108,6 +108,16 @@ class TidyTest {
     assertThat(sources.files()).filteredOn(f -> EMPTY_NAMES.matcher(f.pack()).find()).isEmpty();
   }
 
+  /**
+   * Modules use each other's test jars, which Maven does not make where tests are left out whole.
+   */
+  @Test
+  void theLauncherBuildsTheTestJarsThatModulesUse() throws IOException {
+    assertThat(Files.readString(root.resolve("bin/stele")))
+        .contains("-DskipTests")
+        .doesNotContain("maven.test.skip");
+  }
+
   @Test
   void linksInDocumentsLeadSomewhere() throws IOException {
     List<String> dead = new ArrayList<>();
