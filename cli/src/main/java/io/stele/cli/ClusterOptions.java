@@ -12,7 +12,9 @@ import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** The options by which every command finds its cluster. */
 public final class ClusterOptions {
@@ -48,6 +50,9 @@ public final class ClusterOptions {
   @Option(names = "--stacktrace", description = "Show where in the code a failure came from.")
   private boolean stacktrace;
 
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
   boolean stacktrace() {
     return stacktrace;
   }
@@ -65,6 +70,7 @@ public final class ClusterOptions {
     if (directory.isPresent()) {
       addFiles(conf, directory.get());
     } else if (demo.isPresent()) {
+      command.commandLine().getErr().println("cluster: the demo kept in " + demo.get());
       add(conf, EmbeddedHadoop.configurationFile(demo.get()));
       add(conf, demo.get().resolve("stele-site.xml"));
     } else {

@@ -5,9 +5,11 @@ import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
 import io.stele.model.SteleException;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -20,47 +22,119 @@ final class FamilyText {
   private static final Map<String, Long> BYTES =
       Map.of("", 1L, "k", 1L << 10, "m", 1L << 20, "g", 1L << 30, "t", 1L << 40);
 
+  private static final GcPolicy KEEP_ALL = new GcPolicy.KeepAll();
+
   private FamilyText() {}
 
-  /** Reads {@code name} or {@code name:versions=3,age=30d,group=pages}. */
-  static ColumnFamily parse(String text) {
+  /** The name in {@code name:versions=3,age=30d,group=pages}. */
+  static String name(String text) {
     int colon = text.indexOf(':');
-    if (colon < 0) {
-      return ColumnFamily.of(text);
+    return colon < 0 ? text : text.substring(0, colon);
+  }
+
+  /** Reads {@code name} or {@code name:versions=3,age=30d,group=pages}: a new family. */
+  static ColumnFamily parse(String text) {
+    Settings settings = Settings.parse(text);
+    GcPolicy policy =
+        settings.versions().isEmpty() && settings.age().isEmpty()
+            ? GcPolicy.maxVersions(1)
+            : policy(settings.versions().orElse(KEEP_ALL), settings.age().orElse(KEEP_ALL));
+    return new ColumnFamily(
+        name(text), policy, settings.group().orElse(LocalityGroup.DEFAULT_NAME));
+  }
+
+  /**
+   * {@code family} with the settings that such a text has behind the name; what it does not say
+   * stays.
+   */
+  static ColumnFamily change(ColumnFamily family, String text) {
+    Settings settings = Settings.parse(text);
+    GcPolicy policy = family.gc();
+    if (settings.versions().isPresent() && settings.age().isPresent()) {
+      policy = policy(settings.versions().get(), settings.age().get());
+    } else if (settings.versions().isPresent()) {
+      policy = policy(settings.versions().get(), part(family, GcPolicy.Kind.MAX_AGE));
+    } else if (settings.age().isPresent()) {
+      policy = policy(part(family, GcPolicy.Kind.MAX_VERSIONS), settings.age().get());
     }
-    List<GcPolicy> policies = new ArrayList<>();
-    boolean all = false;
-    String group = LocalityGroup.DEFAULT_NAME;
-    for (String part : text.substring(colon + 1).split(",")) {
+    return new ColumnFamily(family.name(), policy, settings.group().orElse(family.group()));
+  }
+
+  /**
+   * What is said of a family; each is empty where nothing is.
+   *
+   * @param versions a number of versions, or all of them
+   * @param age an age, or any
+   */
+  private record Settings(
+      Optional<GcPolicy> versions, Optional<GcPolicy> age, Optional<String> group) {
+    static Settings parse(String text) {
+      Settings settings = new Settings(Optional.empty(), Optional.empty(), Optional.empty());
+      int colon = text.indexOf(':');
+      if (colon >= 0) {
+        for (String part : text.substring(colon + 1).split(",")) {
+          settings = settings.with(part, text);
+        }
+      }
+      return settings;
+    }
+
+    private Settings with(String part, String text) {
       String[] pair = part.split("=", 2);
-      if (pair.length == 2 && pair[0].equals("versions") && pair[1].equals("all")) {
-        all = true;
-      } else if (pair.length == 2 && pair[0].equals("versions") && pair[1].matches("\\d{1,9}")) {
-        policies.add(GcPolicy.maxVersions(Integer.parseInt(pair[1])));
-      } else if (pair.length == 2 && pair[0].equals("age")) {
-        policies.add(GcPolicy.maxAge(parseTime(pair[1])));
-      } else if (pair.length == 2 && pair[0].equals("group")) {
-        group = pair[1];
-      } else {
+      String value = pair.length == 2 ? pair[1] : "";
+      if (pair[0].equals("versions") && versions.isEmpty() && value.equals("all")) {
+        return new Settings(Optional.of(KEEP_ALL), age, group);
+      } else if (pair[0].equals("versions") && versions.isEmpty() && value.matches("\\d{1,9}")) {
+        return new Settings(Optional.of(GcPolicy.maxVersions(Integer.parseInt(value))), age, group);
+      } else if (pair[0].equals("age") && age.isEmpty() && value.equals("any")) {
+        return new Settings(versions, Optional.of(KEEP_ALL), group);
+      } else if (pair[0].equals("age") && age.isEmpty() && !value.isEmpty()) {
+        return new Settings(versions, Optional.of(GcPolicy.maxAge(parseTime(value))), group);
+      } else if (pair[0].equals("group") && group.isEmpty() && !value.isEmpty()) {
+        return new Settings(versions, age, Optional.of(value));
+      }
+      throw SteleException.refused(
+          "family \""
+              + text
+              + "\": after the ':' come, once each and separated by commas, versions=NUMBER (or"
+              + " all), age=TIME (or any) and group=NAME, not \""
+              + part
+              + "\"");
+    }
+  }
+
+  /** At most so many versions, and none older: where one of them keeps all, the other alone. */
+  private static GcPolicy policy(GcPolicy versions, GcPolicy age) {
+    if (age.kind() == GcPolicy.Kind.KEEP_ALL) {
+      return versions;
+    }
+    return versions.kind() == GcPolicy.Kind.KEEP_ALL
+        ? age
+        : new GcPolicy.Union(List.of(versions, age));
+  }
+
+  /** The part of the family's policy that is of that kind; all is kept where it has none. */
+  private static GcPolicy part(ColumnFamily family, GcPolicy.Kind kind) {
+    List<GcPolicy> parts =
+        family.gc() instanceof GcPolicy.Union union ? union.policies() : List.of(family.gc());
+    GcPolicy found = KEEP_ALL;
+    Set<GcPolicy.Kind> kinds = EnumSet.noneOf(GcPolicy.Kind.class);
+    for (GcPolicy part : parts) {
+      boolean plain =
+          part.kind() == GcPolicy.Kind.KEEP_ALL
+              || part.kind() == GcPolicy.Kind.MAX_VERSIONS
+              || part.kind() == GcPolicy.Kind.MAX_AGE;
+      if (!plain || !kinds.add(part.kind())) {
         throw SteleException.refused(
-            "family \""
-                + text
-                + "\": after the ':' come versions=NUMBER (or all), age=TIME and group=NAME, separated by commas, not \""
-                + part
-                + "\"");
+            "family "
+                + format(family)
+                + " keeps more than versions= and age= can say: give both to replace what it keeps");
+      }
+      if (part.kind() == kind) {
+        found = part;
       }
     }
-    if (all && policies.stream().anyMatch(GcPolicy.MaxVersions.class::isInstance)) {
-      throw SteleException.refused(
-          "family \"" + text + "\" gives a number of versions and says all");
-    }
-    GcPolicy policy = new GcPolicy.Union(policies);
-    if (policies.isEmpty()) {
-      policy = all ? new GcPolicy.KeepAll() : GcPolicy.maxVersions(1);
-    } else if (policies.size() == 1) {
-      policy = policies.get(0);
-    }
-    return new ColumnFamily(text.substring(0, colon), policy, group);
+    return found;
   }
 
   /** The family as {@link #parse} reads it, where it can be said so. */

@@ -151,9 +151,9 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Families and groups are written as for `stele table create`. An existing family is replaced by what is given here; of an",
-        "existing group only the settings given here change. New SSTables follow a change of groups at once; compactions rewrite",
-        "the old ones in time, `stele table compact` rewrites them now.",
+        "Families and groups are written as for `stele table create`. Of an existing one only the settings given here change:",
+        "versions=all and age=any take a limit away. New SSTables follow a change of groups at once; compactions rewrite the",
+        "old ones in time, `stele table compact` rewrites them now.",
         "",
         "Examples:",
         "  stele table alter webtable contents:versions=5,group=pages --group pages:codec=zstd",
@@ -200,7 +200,12 @@ final class TableCommand {
         after = after.with(GroupText.change(old, text));
       }
       for (String text : families == null ? List.<String>of() : families) {
-        after = after.with(FamilyText.parse(text));
+        after =
+            after.with(
+                after
+                    .family(FamilyText.name(text))
+                    .map(family -> FamilyText.change(family, text))
+                    .orElseGet(() -> FamilyText.parse(text)));
       }
       for (String family : dropped == null ? List.<String>of() : dropped) {
         after.requireFamily(family);

@@ -32,6 +32,11 @@ public final class Launcher {
 
   /** Starts a command; its output goes to {@code output}. */
   public static Process start(Path output, String... arguments) throws IOException {
+    return startWith("", output, arguments);
+  }
+
+  private static Process startWith(String javaOptions, Path output, String... arguments)
+      throws IOException {
     List<String> command =
         new ArrayList<>(List.of(home().resolve("bin").resolve("stele").toString()));
     command.addAll(List.of(arguments));
@@ -42,6 +47,7 @@ public final class Launcher {
         .environment()
         .keySet()
         .removeIf(name -> name.startsWith("STELE_") || name.startsWith("HADOOP_"));
+    builder.environment().put("STELE_OPTS", javaOptions);
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     builder
         .environment()
@@ -54,10 +60,16 @@ public final class Launcher {
 
   /** Runs a command to its end. */
   public static Ended run(String... arguments) throws IOException, InterruptedException {
+    return runWith("", arguments);
+  }
+
+  /** Runs a command to its end, with more options for Java. */
+  public static Ended runWith(String javaOptions, String... arguments)
+      throws IOException, InterruptedException {
     Path output =
         Files.createTempFile(
             Files.createDirectories(Path.of("target", "launcher")), "stele", ".out");
-    Process process = start(output, arguments);
+    Process process = startWith(javaOptions, output, arguments);
     try {
       assertThat(process.waitFor(MINUTES_MAX, TimeUnit.MINUTES))
           .as("stele %s ended", String.join(" ", arguments))

@@ -211,6 +211,15 @@ class SteleOnYarnIT {
     awaitAllComponents();
   }
 
+  @Test
+  void anAlteredFamilyKeepsWhatIsNotSaid() throws Exception {
+    assertThat(run("table", "create", "altered", "f:versions=3", "g").exit()).isZero();
+    assertThat(run("table", "alter", "altered", "f:group=default").exit()).isZero();
+    assertThat(run("table", "describe", "altered").out()).contains("family f:versions=3\n");
+    assertThat(run("table", "alter", "altered", "g:age=1d").exit()).isZero();
+    assertThat(run("table", "describe", "altered").out()).contains("family g:versions=1,age=1d\n");
+  }
+
   private List<String> tables() throws IOException {
     return stele.admin().listTables().stream().map(TableSchema::name).toList();
   }

@@ -73,6 +73,7 @@ class DemoIT {
       assertThat(Launcher.run("yarn", "status", "--conf", at).output())
           .contains("tabletserver-2", "RUNNING");
 
+      theChoiceOfAKeptDemoIsSaid(directory);
       theTasksHadOurJarsBesideHadoopsAndNothingElse(directory);
 
       Launcher.Ended stopped = Launcher.run("demo", "--stop", "--dir", at);
@@ -81,6 +82,15 @@ class DemoIT {
     } finally {
       EmbeddedHadoop.end(directory);
     }
+  }
+
+  private static void theChoiceOfAKeptDemoIsSaid(Path directory) throws Exception {
+    String chosen = "cluster: the demo kept in " + directory;
+    String option = "-Dstele.work.dir=" + directory;
+    Launcher.Ended unnamed = Launcher.runWith(option, "table", "list");
+    assertThat(unnamed.output().lines()).startsWith(chosen).anyMatch(l -> l.contains("webtable"));
+    assertThat(Launcher.run("table", "list", "--conf", directory.toString()).output())
+        .doesNotContain("cluster:");
   }
 
   private static void theTasksHadOurJarsBesideHadoopsAndNothingElse(Path directory)
