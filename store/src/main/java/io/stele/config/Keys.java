@@ -114,15 +114,6 @@ public final class Keys {
           GIB,
           "A commit-log segment is closed at this size.");
 
-  public static final Key<Integer> LOG_REPLICAS_MIN =
-      Key.number(
-          "stele.tabletserver.log.replicas.min",
-          2,
-          1,
-          64,
-          "A write is acknowledged only when so many DataNodes have it, or all, where dfs.replication is less. With fewer DataNodes than this nothing"
-              + " is written, and tablet servers do not start.");
-
   public static final Key<Integer> LOG_SEGMENTS_MAX =
       Key.number(
           "stele.tabletserver.log.segments.max",
@@ -218,7 +209,7 @@ public final class Keys {
       Key.size(
           "stele.yarn.am.memory",
           "384m",
-          128 * MIB,
+          384 * MIB,
           16 * GIB,
           "Container of the ApplicationMaster.");
 
@@ -233,7 +224,7 @@ public final class Keys {
           "stele.yarn.master.count", 1, 1, 9, "Masters to run; one is active, the rest stand by.");
 
   public static final Key<Long> YARN_MASTER_MEMORY =
-      Key.size("stele.yarn.master.memory", "512m", 128 * MIB, 256 * GIB, "Container of a master.");
+      Key.size("stele.yarn.master.memory", "512m", 384 * MIB, 256 * GIB, "Container of a master.");
 
   public static final Key<Integer> YARN_MASTER_VCORES =
       Key.number("stele.yarn.master.vcores", 1, 1, 256, "Virtual cores of a master.");

@@ -24,6 +24,9 @@ public final class LockPaths {
   /** What the cluster says of itself: version, root directory. */
   public static final String REGISTRATION = "registration";
 
+  /** The id of the YARN application that has the cluster; it stays while that one restarts. */
+  public static final String APPLICATION = "application";
+
   private LockPaths() {}
 
   /** The lock of a tablet server; its data are the server's addresses. */

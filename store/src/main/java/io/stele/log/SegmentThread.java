@@ -1,7 +1,6 @@
 package io.stele.log;
 
 import io.stele.files.DurableFiles;
-import io.stele.files.DurableFiles.Placement;
 import io.stele.files.NotDurableException;
 import java.io.IOException;
 import java.util.Optional;
@@ -16,13 +15,9 @@ import org.slf4j.LoggerFactory;
 final class SegmentThread {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentThread.class);
 
-  /** How many segments are created to find one that begins elsewhere than the other writer's. */
-  private static final int PLACES_TRIED = 3;
-
   /** What the two writers of a log have in common. */
   record Site(
       LogLocation location,
-      int replicasMin,
       CommitPipeline pipeline,
       SegmentLedger ledger,
       Consumer<IOException> onFatal,
@@ -33,18 +28,16 @@ final class SegmentThread {
   private final DurableFiles files;
   private final CommitPipeline pipeline;
   private final WriterState state;
-  private final Placement placement;
 
   /** Created before the thread runs. */
   private Optional<LogWriter> first = Optional.empty();
 
-  SegmentThread(Site site, WriterState state, Placement placement) {
+  SegmentThread(Site site, WriterState state) {
     this.site = site;
     this.location = site.location();
     this.files = new DurableFiles(location.fs());
     this.pipeline = site.pipeline();
     this.state = state;
-    this.placement = placement;
   }
 
   /** Creates the log's first segment, before the thread runs. */
@@ -75,7 +68,7 @@ final class SegmentThread {
       try {
         return Optional.of(create());
       } catch (IOException e) {
-        pipeline.failed(state, e);
+        pipeline.failed(state);
         LOG.warn("Cannot create a segment in {} yet", location.directory(), e);
         giveUpIfHopeless(e);
       }
@@ -84,46 +77,18 @@ final class SegmentThread {
   }
 
   private LogWriter create() throws IOException {
-    pipeline.busy(state);
-    LogWriter writer = create(placement);
-    for (int tried = 1; tried < PLACES_TRIED && sharesFirstNode(writer); tried++) {
-      drop(writer, new IOException("the other writer's segment begins on the same node"));
-      writer = create(Placement.ANYWHERE);
-    }
-    pipeline.created(state, writer);
-    return writer;
-  }
-
-  private LogWriter create(Placement where) throws IOException {
     long number = site.ledger().opening();
     SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
+    pipeline.busy(state);
     LogWriter writer;
     try {
-      writer = LogWriter.create(files, location.segment(number), header, where);
+      writer = LogWriter.create(files, location.segment(number), header);
     } catch (IOException e) {
       site.ledger().ended(number);
       throw e;
     }
-    try {
-      writer.checkReplicas(site.replicasMin());
-      return writer;
-    } catch (IOException e) {
-      drop(writer, e);
-      throw e;
-    }
-  }
-
-  private boolean sharesFirstNode(LogWriter writer) {
-    Optional<String> other = pipeline.firstNodeOfOther(state);
-    return writer.isReplicated() && other.isPresent() && other.equals(writer.firstNode());
-  }
-
-  /** Takes back a segment that was created and not used. */
-  private void drop(LogWriter writer, IOException why) {
-    long number = writer.header().number();
-    writer.abandon(why);
-    site.ledger().ended(number);
-    delete(number);
+    pipeline.created(state, number, writer.position());
+    return writer;
   }
 
   /**
@@ -144,7 +109,7 @@ final class SegmentThread {
         }
         write(writer, batch);
       } catch (IOException e) {
-        pipeline.failed(state, e);
+        pipeline.failed(state);
         LOG.warn(
             "Writing segment {} of {} failed: {} records go to the next",
             writer.header().number(),
@@ -177,7 +142,6 @@ final class SegmentThread {
       writer.append(record.body, record.bodyCrc);
     }
     writer.flush(batch.durability);
-    writer.checkReplicas(site.replicasMin());
   }
 
   /** Ends the segment. Nobody waits for this: everything that was acknowledged is in the file. */

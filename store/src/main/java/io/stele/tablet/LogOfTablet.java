@@ -4,7 +4,6 @@ import io.stele.log.CommitLog;
 import io.stele.log.LogRecord;
 import io.stele.model.Durability;
 import io.stele.model.TabletId;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** A commit log that many tablets share, as one of them sees it. */
@@ -15,8 +14,8 @@ record LogOfTablet(CommitLog log, TabletId tablet) implements TabletLog {
   }
 
   @Override
-  public Optional<String> refusal() {
-    return log.refusal();
+  public boolean hasRoom() {
+    return log.hasRoom();
   }
 
   @Override

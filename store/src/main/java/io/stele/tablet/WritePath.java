@@ -83,9 +83,8 @@ final class WritePath {
     if (!extent.contains(row)) {
       throw new RowOutOfRangeException(core.spec().id(), extent, row);
     }
-    Optional<String> refusal = core.environment().log().refusal();
-    if (refusal.isPresent()) {
-      throw SteleException.retryLater(refusal.get() + ": try again");
+    if (!core.environment().log().hasRoom()) {
+      throw SteleException.retryLater("too much waits for the commit log: try again");
     }
   }
 

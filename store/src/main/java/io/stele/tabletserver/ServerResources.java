@@ -47,10 +47,7 @@ final class ServerResources {
       TabletServerConfig config,
       ServerLife life)
       throws IOException {
-    LogOptions options =
-        LogOptions.DEFAULT
-            .withSegmentBytes(config.logSegmentBytes())
-            .withReplicasMin(config.logReplicasMin());
+    LogOptions options = LogOptions.DEFAULT.withSegmentBytes(config.logSegmentBytes());
     CommitLog userLog =
         CommitLog.open(
             runtime,

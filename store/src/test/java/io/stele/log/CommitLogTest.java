@@ -274,12 +274,12 @@ class CommitLogTest {
           .inject(
               FaultInjector.at(
                   Operation.FLUSH, path -> true, 1, new Effect.Delay(() -> await(goOn))));
-      assertThat(log.refusal()).isEmpty();
+      assertThat(log.hasRoom()).isTrue();
       CompletableFuture<Void> big = log.append(record(TABLET, 1, 2000));
-      assertThat(log.refusal()).isPresent();
+      assertThat(log.hasRoom()).isFalse();
       goOn.countDown();
       big.get();
-      assertThat(log.refusal()).isEmpty();
+      assertThat(log.hasRoom()).isTrue();
     }
   }
 

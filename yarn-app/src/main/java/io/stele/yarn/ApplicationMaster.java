@@ -49,12 +49,19 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private final Servers servers;
   private final Starter starter;
   private final StateFile stateFile;
+  private final LockConnection locks;
+  private final ProcessRuntime runtime;
   private final InstantSource clock;
   private final ApplicationState state;
   private final EventQueue events;
   private final WorkerPool calls; // That block.
   private final Map<String, Container> containers = new TreeMap<>();
   private ApplicationStateProto saved = ApplicationStateProto.getDefaultInstance();
+
+  /** Whether the cluster is this application's: until then no container is asked for. */
+  private boolean claimed;
+
+  private boolean claiming;
   private boolean saving;
   private boolean listingNodes;
   private boolean listingServing;
@@ -76,13 +83,15 @@ final class ApplicationMaster implements ResourceManager.Listener {
    * @param servers Stele's processes in them
    * @param starter starts a slot's process
    * @param stateFile what outlives the attempt
+   * @param locks where the cluster is taken for the application
    */
   record Environment(
       ProcessRuntime runtime,
       NodeManagers nodeManagers,
       Servers servers,
       Starter starter,
-      StateFile stateFile) {}
+      StateFile stateFile,
+      LockConnection locks) {}
 
   ApplicationMaster(
       String applicationId,
@@ -95,9 +104,11 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.servers = environment.servers();
     this.starter = environment.starter();
     this.stateFile = environment.stateFile();
-    this.clock = environment.runtime().wallClock();
-    this.events = new EventQueue(environment.runtime());
-    this.calls = environment.runtime().pool("node-call", CALLS_MAX);
+    this.locks = environment.locks();
+    this.runtime = environment.runtime();
+    this.clock = runtime.wallClock();
+    this.events = new EventQueue(runtime);
+    this.calls = runtime.pool("node-call", CALLS_MAX);
     this.resourceManager = resourceManager.connect(this);
   }
 
@@ -107,11 +118,12 @@ final class ApplicationMaster implements ResourceManager.Listener {
    * @return the process's exit code
    */
   int run(String host, int rpcPort, String trackingUrl) throws IOException, InterruptedException {
-    stateFile.read().ifPresent(left -> state.takeOver(left, applicationId));
+    stateFile.read().ifPresent(this::takeOver);
     listNodesNow();
     List<Container> left = resourceManager.register(host, rpcPort, trackingUrl);
     LOG.info("Registered; {} containers of the attempt before this one", left.size());
     recovered(left);
+    claimed |= !left.isEmpty(); // The attempt before this one asked for them.
     while (exitCode.isEmpty()) {
       Optional<Runnable> event = events.poll(TICK);
       while (event.isPresent()) {
@@ -122,6 +134,12 @@ final class ApplicationMaster implements ResourceManager.Listener {
     }
     calls.close();
     return exitCode.getAsInt();
+  }
+
+  private void takeOver(ApplicationStateProto left) {
+    state.takeOver(left, applicationId);
+    // An attempt writes it when it has the cluster.
+    claimed = left.getApplicationId().equals(applicationId);
   }
 
   /** A snapshot for any thread. */
@@ -162,6 +180,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
     }
     Instant now = clock.instant();
     state.passTime(now);
+    if (!claimed && !state.isStopping()) {
+      claim();
+      return;
+    }
     for (Action action : Planner.plan(state.snapshot(now))) {
       take(action, now);
     }
@@ -169,6 +191,37 @@ final class ApplicationMaster implements ResourceManager.Listener {
     save();
     listNodesWhenNeeded(now);
     listServingWhenNeeded();
+  }
+
+  /** Takes the cluster for this application, or ends it where another one has the cluster. */
+  private void claim() {
+    if (claiming) {
+      return;
+    }
+    claiming = true;
+    blocking(
+        () -> {
+          try {
+            Optional<String> other =
+                new ClusterClaim(locks.get()).take(applicationId, resourceManager);
+            events.add(() -> claimEnded(other));
+          } catch (IOException | RuntimeException e) {
+            LOG.warn("It is not known whether the cluster is free; it is asked again", e);
+            later(() -> claiming = false);
+          }
+        });
+  }
+
+  private void claimEnded(Optional<String> other) {
+    claiming = false;
+    if (other.isEmpty()) {
+      LOG.info("The cluster is ours");
+      claimed = true;
+    } else {
+      String reason = "the cluster has an application already: " + other.get();
+      LOG.error("Giving up: {}", reason);
+      unregister(FinalApplicationStatus.FAILED, reason, 1);
+    }
   }
 
   private void take(Action action, Instant now) {
@@ -337,23 +390,29 @@ final class ApplicationMaster implements ResourceManager.Listener {
     calls.execute(call);
   }
 
+  /** Does it in a while: what is tried again is not tried without a pause. */
+  private void later(Runnable event) {
+    runtime.after(TICK, () -> events.add(event));
+  }
+
   /** Writes the state when it has changed, one write at a time. */
   private void save() {
     ApplicationStateProto current = state.toProto(applicationId);
-    if (saving || current.equals(saved)) {
+    if (!claimed || saving || current.equals(saved)) {
       return;
     }
     saving = true;
     blocking(
         () -> {
-          boolean written = write(current);
-          events.add(
-              () -> {
-                saving = false;
-                if (written) {
+          if (write(current)) {
+            events.add(
+                () -> {
+                  saving = false;
                   saved = current;
-                }
-              });
+                });
+          } else {
+            later(() -> saving = false);
+          }
         });
   }
 
@@ -405,11 +464,8 @@ final class ApplicationMaster implements ResourceManager.Listener {
     blocking(
         () -> {
           Set<String> serving = serving(running);
-          events.add(
-              () -> {
-                listingServing = false;
-                serving.forEach(state::serves);
-              });
+          events.add(() -> serving.forEach(state::serves));
+          later(() -> listingServing = false);
         });
   }
 

@@ -65,27 +65,32 @@ public final class ApplicationMasterMain {
             self.getApplicationAttemptId().toString());
     Credentials tokens = tokensForComponents();
 
-    try (NodeManagers nodeManagers = new NodeManagers(conf);
+    try (YarnNodeManagers nodeManagers = new YarnNodeManagers(conf);
         Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, host);
-        Servers servers = servers(conf, settings, environment, transport)) {
+        LockConnection locks = locks(conf)) {
       ApplicationMaster master =
           new ApplicationMaster(
               applicationId,
               settings,
-              listener -> new ResourceManager(conf, settings, listener),
+              listener -> new YarnResourceManager(conf, settings, listener),
               new ApplicationMaster.Environment(
                   SystemRuntime.INSTANCE,
                   nodeManagers,
-                  servers,
+                  servers(settings, environment, transport, locks),
                   (slot, container) ->
                       nodeManagers.start(
                           container,
                           launch.context(
                               mainClass(slot.kind(), environment),
-                              settings.kinds().get(slot.kind()).process(),
+                              settings
+                                  .kinds()
+                                  .get(slot.kind())
+                                  .process()
+                                  .in(container.getResource().getMemorySize()),
                               Map.of(Launch.ENV_COMPONENT, slot.toString()),
                               tokens)),
-                  stateFile));
+                  stateFile,
+                  locks));
       try (Transport.Listener rpc =
               transport.serveControl(
                   0,
@@ -98,33 +103,48 @@ public final class ApplicationMasterMain {
         int code = master.run(host, rpc.port(), "http://" + host + ":" + page.port());
         if (code == 0) {
           fs.delete(layout.applicationDirectory(applicationId), true);
+          giveUp(locks, applicationId);
         }
         return code;
       }
     }
   }
 
-  private static Servers servers(
-      Configuration conf,
-      YarnSettings settings,
-      Map<String, String> environment,
-      Transport transport) {
-    boolean standIns =
-        environment.keySet().stream().anyMatch(variable -> variable.startsWith(ENV_MAIN));
-    if (standIns) {
-      return Servers.none();
+  private static void giveUp(LockConnection locks, String applicationId) {
+    try {
+      new ClusterClaim(locks.get()).release(applicationId);
+    } catch (IOException | RuntimeException e) {
+      // As the application has ended, the next one takes the cluster all the same.
+      LOG.warn("The cluster is still registered as that of {}", applicationId, e);
     }
+  }
+
+  private static LockConnection locks(Configuration conf) {
     ClusterConfig cluster = ClusterConfig.of(conf);
-    return new SteleServers(
+    return new LockConnection(
         SystemRuntime.INSTANCE,
-        transport.controlPlane(),
-        settings.limits().drainTimeout(),
         () ->
             CuratorLockService.connect(
                 SystemRuntime.INSTANCE,
                 cluster.zookeeperQuorum(),
                 cluster.name(),
                 cluster.sessionTimeout()));
+  }
+
+  private static Servers servers(
+      YarnSettings settings,
+      Map<String, String> environment,
+      Transport transport,
+      LockConnection locks) {
+    boolean standIns =
+        environment.keySet().stream().anyMatch(variable -> variable.startsWith(ENV_MAIN));
+    return standIns
+        ? Servers.none()
+        : new SteleServers(
+            SystemRuntime.INSTANCE,
+            transport.controlPlane(),
+            settings.limits().drainTimeout(),
+            locks);
   }
 
   private static String mainClass(ComponentKind kind, Map<String, String> environment) {

@@ -76,6 +76,10 @@ final class ApplicationState {
     stopping = true;
   }
 
+  boolean isStopping() {
+    return stopping;
+  }
+
   void stopRanksAre(Map<String, Integer> ranks) {
     stopRanks = Optional.of(ranks);
   }

@@ -101,13 +101,10 @@ final class Launch {
     String logs = ApplicationConstants.LOG_DIR_EXPANSION_VAR;
     List<String> words = new ArrayList<>();
     // Without JAVA_HOME on the node the path decides. The process takes the shell's place, so that
-    // a signal to the container is one to Java.
-    words.add("exec ${JAVA_HOME:+$JAVA_HOME/bin/}java");
-    words.add("-Xmx" + process.heapMb() + "m");
-    words.add("-XX:MaxDirectMemorySize=" + process.directMb() + "m");
-    if (process.memoryMb() < 2048) {
-      words.add("-XX:+UseSerialGC");
-    }
+    // a signal to the container is one to Java. Without the limit glibc reserves 64 MB for each of
+    // many threads; it is set here, as what YARN sets on its nodes would be joined to it elsewhere.
+    words.add("exec env MALLOC_ARENA_MAX=2 ${JAVA_HOME:+$JAVA_HOME/bin/}java");
+    words.addAll(process.memoryOptions());
     words.add("-XX:+ExitOnOutOfMemoryError");
     words.add("-Dlog4j.configuration=stele-container-log4j.properties");
     words.add("-Dstele.log.dir=" + logs);

@@ -4,9 +4,11 @@ import io.stele.model.SteleException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.api.records.QueueInfo;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -17,6 +19,9 @@ import org.apache.hadoop.yarn.exceptions.YarnException;
 /** Looks for what would make a start fail, and says it before anything is changed. */
 final class Preflight {
   private static final int CONNECT_MILLIS = 3_000;
+
+  /** Attempts that outlast a node that fails every ApplicationMaster until YARN avoids it. */
+  private static final int ATTEMPTS_ENOUGH = 10;
 
   private Preflight() {}
 
@@ -49,6 +54,33 @@ final class Preflight {
               + " yarn-site.xml and see that HADOOP_CONF_DIR names its directory",
           e);
     }
+  }
+
+  /**
+   * What to tell where YARN gives an ApplicationMaster few attempts: it then ends a healthy cluster
+   * for a few failures in a row.
+   *
+   * @param conf which is taken for the ResourceManager's: nothing tells what that one has
+   * @param window failures further apart than this do not count together
+   */
+  static Optional<String> attemptsWarning(Configuration conf, Duration window) {
+    int attempts =
+        conf.getInt(
+            YarnConfiguration.RM_AM_MAX_ATTEMPTS, YarnConfiguration.DEFAULT_RM_AM_MAX_ATTEMPTS);
+    int allowed = conf.getInt(YarnConfiguration.GLOBAL_RM_AM_MAX_ATTEMPTS, attempts);
+    if (allowed >= ATTEMPTS_ENOUGH) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        "warning: this YARN ends Stele, with all its servers, when its ApplicationMaster has failed "
+            + allowed
+            + " times within "
+            + window.toMinutes()
+            + " minutes; set "
+            + YarnConfiguration.GLOBAL_RM_AM_MAX_ATTEMPTS
+            + " to "
+            + ATTEMPTS_ENOUGH
+            + " or more in the ResourceManager's yarn-site.xml");
   }
 
   /** Refuses when the queue does not exist or is not open. */

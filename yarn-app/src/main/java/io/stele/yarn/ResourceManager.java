@@ -1,45 +1,23 @@
 package io.stele.yarn;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.security.token.SecretManager.InvalidToken;
-import org.apache.hadoop.yarn.api.protocolrecords.RegisterApplicationMasterResponse;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ContainerStatus;
 import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.NodeReport;
-import org.apache.hadoop.yarn.api.records.NodeState;
-import org.apache.hadoop.yarn.api.records.Priority;
-import org.apache.hadoop.yarn.api.records.Resource;
-import org.apache.hadoop.yarn.api.records.UpdatedContainer;
-import org.apache.hadoop.yarn.client.api.AMRMClient.ContainerRequest;
-import org.apache.hadoop.yarn.client.api.YarnClient;
-import org.apache.hadoop.yarn.client.api.async.AMRMClientAsync;
-import org.apache.hadoop.yarn.conf.YarnConfiguration;
-import org.apache.hadoop.yarn.exceptions.InvalidApplicationMasterRequestException;
-import org.apache.hadoop.yarn.exceptions.InvalidResourceRequestException;
-import org.apache.hadoop.yarn.exceptions.YarnException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Speaks to the ResourceManager for the ApplicationMaster: asks for containers, gives them back,
- * hears of them. A ResourceManager that is away is waited for without end.
+ * What the ApplicationMaster asks of YARN's ResourceManager: containers, to take them back, and
+ * what it knows of nodes and applications.
  *
- * <p>Confined to the ApplicationMaster's thread but for {@link #nodes()}; what it hears goes to a
- * {@link Listener}, on a thread of its own.
+ * <p>Confined to the ApplicationMaster's thread but for {@link #nodes()} and {@link #fateOf}, which
+ * block; what it reports goes to a {@link Listener}.
  */
-final class ResourceManager {
-  private static final Logger LOG = LoggerFactory.getLogger(ResourceManager.class);
-  private static final int HEARTBEAT_MILLIS = 500;
-
+interface ResourceManager extends ClusterClaim.Applications {
   /** Hears what YARN reports. Its methods only note it: they neither block nor throw. */
   interface Listener {
     void allocated(List<Container> containers);
@@ -54,162 +32,27 @@ final class ResourceManager {
     void dismissed(String reason);
   }
 
-  private final AMRMClientAsync<ContainerRequest> client;
-  private final YarnClient nodeLister;
-  private final YarnSettings settings;
-  private final boolean portInNodeName;
-  private final Map<SlotId, ContainerRequest> outstanding = new HashMap<>();
-
-  ResourceManager(Configuration conf, YarnSettings settings, Listener listener) {
-    this.settings = settings;
-    this.portInNodeName =
-        conf.getBoolean(
-            YarnConfiguration.RM_SCHEDULER_INCLUDE_PORT_IN_NODE_NAME,
-            YarnConfiguration.DEFAULT_RM_SCHEDULER_USE_PORT_FOR_NODE_NAME);
-    Configuration patient = new YarnConfiguration(conf);
-    patient.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_MAX_WAIT_MS, -1);
-    patient.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_RETRY_INTERVAL_MS, 2_000);
-    client = AMRMClientAsync.createAMRMClientAsync(HEARTBEAT_MILLIS, new Callbacks(listener));
-    client.init(patient);
-    client.start();
-    nodeLister = YarnClient.createYarnClient();
-    nodeLister.init(conf);
-    nodeLister.start();
-  }
-
   /** Registers this attempt; returns the containers that the one before it left. */
-  List<Container> register(String host, int port, String trackingUrl) throws IOException {
-    try {
-      RegisterApplicationMasterResponse response =
-          client.registerApplicationMaster(host, port, trackingUrl);
-      return response.getContainersFromPreviousAttempts();
-    } catch (YarnException e) {
-      throw new IOException("the ResourceManager does not take this attempt", e);
-    }
-  }
+  List<Container> register(String host, int port, String trackingUrl) throws IOException;
 
-  void unregister(FinalApplicationStatus status, String message) throws IOException {
-    try {
-      client.unregisterApplicationMaster(status, message, "");
-    } catch (YarnException e) {
-      throw new IOException("the ResourceManager does not let this application end", e);
-    }
-  }
+  /** Ends the application. */
+  void unregister(FinalApplicationStatus status, String message) throws IOException;
 
-  void request(Ask ask) {
-    YarnSettings.Process process = settings.kinds().get(ask.slot().kind()).process();
-    ContainerRequest.ContainerRequestBuilder request =
-        ContainerRequest.newBuilder()
-            .capability(Resource.newInstance(process.memoryMb(), process.vcores()))
-            .priority(Priority.newInstance(ask.slot().kind().priority()))
-            .allocationRequestId(ask.slot().allocationRequestId());
-    if (ask.placement() instanceof Placement.OnNode onNode) {
-      request.nodes(new String[] {onNode.node()}).relaxLocality(false);
-    } else {
-      request.relaxLocality(true);
-    }
-    ContainerRequest built = request.build();
-    outstanding.put(ask.slot(), built);
-    client.addContainerRequest(built);
-  }
+  void request(Ask ask);
 
   /**
    * Takes the slot's request back, also when it was met: else it is made again after a failover.
    */
-  void withdraw(SlotId slot) {
-    ContainerRequest request = outstanding.remove(slot);
-    if (request != null) {
-      client.removeContainerRequest(request);
-    }
-  }
+  void withdraw(SlotId slot);
 
-  void release(ContainerId id) {
-    client.releaseAssignedContainer(id);
-  }
+  void release(ContainerId id);
 
   /** All nodes that run or are about to leave; safe to call from any thread. */
-  List<Node> nodes() throws IOException {
-    try {
-      List<Node> nodes = new ArrayList<>();
-      for (NodeReport report :
-          nodeLister.getNodeReports(NodeState.RUNNING, NodeState.DECOMMISSIONING)) {
-        toNode(report).ifPresent(nodes::add);
-      }
-      return nodes;
-    } catch (YarnException e) {
-      throw new IOException("the ResourceManager does not list its nodes", e);
-    }
-  }
+  List<Node> nodes() throws IOException;
 
   /** The node of a report; empty when it is not of use any more. */
-  Optional<Node> toNode(NodeReport report) {
-    boolean leaving = report.getNodeState() == NodeState.DECOMMISSIONING;
-    if (!leaving && report.getNodeState() != NodeState.RUNNING) {
-      return Optional.empty();
-    }
-    long memory = report.getCapability().getMemorySize();
-    long used = report.getUsed() == null ? 0 : report.getUsed().getMemorySize();
-    return Optional.of(new Node(nodeName(report.getNodeId()), leaving, memory, memory - used));
-  }
+  Optional<Node> toNode(NodeReport report);
 
   /** What requests call the node. */
-  String nodeName(NodeId id) {
-    return portInNodeName ? id.getHost() + ":" + id.getPort() : id.getHost();
-  }
-
-  /** Passes on what the client calls back with. */
-  private static final class Callbacks extends AMRMClientAsync.AbstractCallbackHandler {
-    private final Listener listener;
-
-    Callbacks(Listener listener) {
-      this.listener = listener;
-    }
-
-    @Override
-    public void onContainersAllocated(List<Container> containers) {
-      listener.allocated(containers);
-    }
-
-    @Override
-    public void onContainersReceivedFromPreviousAttempts(List<Container> containers) {
-      listener.recovered(containers);
-    }
-
-    @Override
-    public void onContainersCompleted(List<ContainerStatus> statuses) {
-      listener.completed(statuses);
-    }
-
-    @Override
-    public void onContainersUpdated(List<UpdatedContainer> containers) {
-      // We never ask for another size.
-    }
-
-    @Override
-    public void onNodesUpdated(List<NodeReport> reports) {
-      listener.nodesChanged(reports);
-    }
-
-    @Override
-    public void onShutdownRequest() {
-      listener.dismissed("the ResourceManager knows of a later attempt, or of none");
-    }
-
-    @Override
-    public float getProgress() {
-      return 0; // A store is never done.
-    }
-
-    @Override
-    public void onError(Throwable error) {
-      // Comes for every heartbeat that failed; few failures are for good.
-      if (error instanceof InvalidToken
-          || error instanceof InvalidApplicationMasterRequestException
-          || error instanceof InvalidResourceRequestException) {
-        listener.dismissed("the ResourceManager refuses this attempt: " + error);
-      } else {
-        LOG.warn("A heartbeat to the ResourceManager failed; the next will be tried", error);
-      }
-    }
-  }
+  String nodeName(NodeId id);
 }

@@ -8,7 +8,7 @@ import java.util.Set;
  * Stele's own processes as the ApplicationMaster speaks to them, found by the container that they
  * run in. Calls block; safe for use by several threads.
  */
-interface Servers extends AutoCloseable {
+interface Servers {
   /**
    * Asks the tablet server in the container to give its tablets away and end; returns when it has
    * given them away.
@@ -36,9 +36,6 @@ interface Servers extends AutoCloseable {
    */
   Map<String, Integer> stopRanks(Set<String> containers) throws IOException;
 
-  @Override
-  void close();
-
   /** For processes that are no servers of Stele: in tests of the application alone. */
   static Servers none() {
     return new Servers() {
@@ -59,9 +56,6 @@ interface Servers extends AutoCloseable {
       public Map<String, Integer> stopRanks(Set<String> containers) {
         return Map.of();
       }
-
-      @Override
-      public void close() {}
     };
   }
 }

@@ -1,7 +1,6 @@
 package io.stele.yarn;
 
 import io.stele.lock.LockPaths;
-import io.stele.lock.LockService;
 import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
@@ -30,14 +29,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.locks.Lock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Stele's processes, found by what they registered in the lock service. The service is connected to
- * when first needed: the ApplicationMaster works without it as far as it can.
- */
+/** Stele's processes, found by what they registered in the lock service. */
 final class SteleServers implements Servers {
   private static final Logger LOG = LoggerFactory.getLogger(SteleServers.class);
   private static final Duration MASTER_TIMEOUT = Duration.ofSeconds(5);
@@ -45,27 +40,19 @@ final class SteleServers implements Servers {
   private static final Duration EXITED_WAIT = Duration.ofSeconds(60);
   private static final Duration PAUSE = Duration.ofMillis(500);
 
-  /** Connects to the lock service. */
-  interface Connector {
-    LockService connect() throws IOException;
-  }
-
   private record Registered(ServerId id, ServerInfo info) {}
 
   private final ProcessRuntime runtime;
   private final ControlPlane plane;
   private final Duration drainTimeout;
-  private final Connector connector;
-  private final Lock connecting;
-  private volatile Optional<LockService> locks = Optional.empty(); // Changed under connecting.
+  private final LockConnection locks;
 
   SteleServers(
-      ProcessRuntime runtime, ControlPlane plane, Duration drainTimeout, Connector connector) {
+      ProcessRuntime runtime, ControlPlane plane, Duration drainTimeout, LockConnection locks) {
     this.runtime = runtime;
     this.plane = plane;
     this.drainTimeout = drainTimeout;
-    this.connector = connector;
-    this.connecting = runtime.newLock();
+    this.locks = locks;
   }
 
   @Override
@@ -108,14 +95,14 @@ final class SteleServers implements Servers {
   /** Gives up connections to servers that are gone. */
   private void forgetOthers() throws IOException {
     Set<Address> there = new HashSet<>();
-    ServerInfo.all(locks()).values().forEach(info -> there.add(info.control()));
-    MasterInfo.address(locks()).ifPresent(there::add);
+    ServerInfo.all(locks.get()).values().forEach(info -> there.add(info.control()));
+    MasterInfo.address(locks.get()).ifPresent(there::add);
     plane.retain(there);
   }
 
   private void tellMaster(ServerId server) throws IOException {
     Address master =
-        MasterInfo.address(locks())
+        MasterInfo.address(locks.get())
             .orElseThrow(() -> new IOException("no master of this cluster serves"));
     ServerExitedRequestProto request =
         ServerExitedRequestProto.newBuilder().setServerId(server.toString()).build();
@@ -130,12 +117,13 @@ final class SteleServers implements Servers {
   public Set<String> serving(Map<String, ComponentKind> running) throws IOException {
     Set<String> serving = new TreeSet<>();
     if (running.containsValue(ComponentKind.TABLET_SERVER)) {
-      for (ServerInfo info : ServerInfo.all(locks()).values()) {
+      for (ServerInfo info : ServerInfo.all(locks.get()).values()) {
         info.container().ifPresent(serving::add);
       }
     }
     // Which of several masters leads does not matter: the others stand by.
-    if (running.containsValue(ComponentKind.MASTER) && locks().read(LockPaths.MASTER).isPresent()) {
+    if (running.containsValue(ComponentKind.MASTER)
+        && locks.get().read(LockPaths.MASTER).isPresent()) {
       running.forEach(
           (container, kind) -> {
             if (kind == ComponentKind.MASTER) {
@@ -151,7 +139,7 @@ final class SteleServers implements Servers {
   public Map<String, Integer> stopRanks(Set<String> containers) throws IOException {
     Map<String, Integer> ranks = new TreeMap<>();
     List<Address> withSystemTablets = new ArrayList<>();
-    for (Map.Entry<ServerId, ServerInfo> server : ServerInfo.all(locks()).entrySet()) {
+    for (Map.Entry<ServerId, ServerInfo> server : ServerInfo.all(locks.get()).entrySet()) {
       Optional<String> container = server.getValue().container().filter(containers::contains);
       if (container.isPresent()) {
         try {
@@ -231,26 +219,10 @@ final class SteleServers implements Servers {
   }
 
   private Optional<Registered> find(String containerId) throws IOException {
-    return ServerInfo.all(locks()).entrySet().stream()
+    return ServerInfo.all(locks.get()).entrySet().stream()
         .filter(entry -> entry.getValue().container().equals(Optional.of(containerId)))
         .map(entry -> new Registered(entry.getKey(), entry.getValue()))
         .findFirst();
-  }
-
-  private LockService locks() throws IOException {
-    Optional<LockService> known = locks;
-    if (known.isPresent()) {
-      return known.get();
-    }
-    connecting.lock();
-    try {
-      if (locks.isEmpty()) {
-        locks = Optional.of(connector.connect());
-      }
-      return locks.get();
-    } finally {
-      connecting.unlock();
-    }
   }
 
   private void pause() throws InterruptedIOException {
@@ -258,16 +230,6 @@ final class SteleServers implements Servers {
       runtime.sleep(PAUSE);
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "waiting for Stele's processes");
-    }
-  }
-
-  @Override
-  public void close() {
-    connecting.lock();
-    try {
-      locks.ifPresent(LockService::close);
-    } finally {
-      connecting.unlock();
     }
   }
 }

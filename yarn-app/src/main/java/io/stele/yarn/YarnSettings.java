@@ -5,7 +5,9 @@ import io.stele.config.Key;
 import io.stele.config.Keys;
 import io.stele.config.TabletServerConfig;
 import io.stele.model.SteleException;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
@@ -28,6 +30,9 @@ record YarnSettings(
     ApplicationSnapshot.Limits limits) {
   private static final long MIB = 1L << 20;
 
+  /** Containers below this have no room to spare, for the collector, code and classes. */
+  private static final long SMALL_MB = 2048;
+
   /**
    * The size of one container and what is added to its java command.
    *
@@ -46,6 +51,29 @@ record YarnSettings(
     /** Memory off the heap that the process may ask for. */
     long directMb() {
       return cacheOffHeapMb + Math.max(32, memoryMb / 8);
+    }
+
+    /** The same in a container of {@code givenMb}: YARN rounds up what it is asked for. */
+    Process in(long givenMb) {
+      return new Process(Math.max(givenMb, memoryMb), cacheOffHeapMb, vcores, jvmOptions);
+    }
+
+    /**
+     * Java's options for a container of this size: so that neither what the process uses is more
+     * than the container has, nor what it reserves more than the 2.1 times of it that YARN allows
+     * by default. Of itself Java reserves 1 GB for classes and 240 MB for code.
+     */
+    List<String> memoryOptions() {
+      List<String> options = new ArrayList<>();
+      options.add("-Xmx" + heapMb() + "m");
+      options.add("-XX:MaxDirectMemorySize=" + directMb() + "m");
+      options.add("-XX:CompressedClassSpaceSize=" + (memoryMb < SMALL_MB ? 32 : 128) + "m");
+      options.add("-XX:MaxMetaspaceSize=" + (memoryMb < SMALL_MB ? 128 : 256) + "m");
+      options.add("-XX:ReservedCodeCacheSize=" + (memoryMb < SMALL_MB ? 48 : 240) + "m");
+      if (memoryMb < SMALL_MB) {
+        options.add("-XX:+UseSerialGC");
+      }
+      return List.copyOf(options);
     }
   }
 

@@ -15,8 +15,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
-import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -44,14 +42,14 @@ import org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException;
 import org.apache.hadoop.yarn.exceptions.YarnException;
 
 /**
- * Starts, watches and stops Stele on YARN. One application a cluster name.
+ * Starts, watches and stops Stele on YARN. One application a cluster, which is a name in a lock
+ * service and a root directory: another cluster's application is never touched, whatever its name.
  *
  * <p>Methods block, and throw {@link SteleException} for what is wrong or not there and {@link
  * IOException} for failed I/O; interruption ends the wait with an {@link InterruptedIOException}
  * and leaves the application as it is. For use by one thread.
  */
 public final class YarnSubmitter implements Closeable {
-  private static final String TYPE = "STELE";
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
   private static final Duration POLL = Duration.ofMillis(250);
   private static final Duration FOREVER = Duration.ofDays(365);
@@ -63,22 +61,20 @@ public final class YarnSubmitter implements Closeable {
   /** What we ask for; YARN allows at most its own {@code yarn.resourcemanager.am.max-attempts}. */
   private static final int ATTEMPTS_MAX = 100;
 
-  private static final Set<YarnApplicationState> ALIVE =
-      EnumSet.of(
-          YarnApplicationState.NEW,
-          YarnApplicationState.NEW_SAVING,
-          YarnApplicationState.SUBMITTED,
-          YarnApplicationState.ACCEPTED,
-          YarnApplicationState.RUNNING);
-
   private final Configuration conf;
   private final YarnSettings settings;
   private final YarnClient client;
+  private final ClusterApplications applications;
 
-  private YarnSubmitter(Configuration conf, YarnSettings settings, YarnClient client) {
+  private YarnSubmitter(
+      Configuration conf,
+      YarnSettings settings,
+      YarnClient client,
+      ClusterApplications applications) {
     this.conf = conf;
     this.settings = settings;
     this.client = client;
+    this.applications = applications;
   }
 
   /**
@@ -87,7 +83,7 @@ public final class YarnSubmitter implements Closeable {
    * @throws SteleException REFUSED for a wrong {@code stele.*} key or value; RETRY_LATER, within
    *     seconds, when no ResourceManager answers
    */
-  public static YarnSubmitter connect(Configuration conf) {
+  public static YarnSubmitter connect(Configuration conf) throws IOException {
     YarnSettings settings = YarnSettings.of(conf);
     Configuration impatient = new YarnConfiguration(conf);
     Preflight.resourceManagerAnswers(impatient);
@@ -96,26 +92,22 @@ public final class YarnSubmitter implements Closeable {
     YarnClient client = YarnClient.createYarnClient();
     client.init(impatient);
     client.start();
-    return new YarnSubmitter(conf, settings, client);
+    return new YarnSubmitter(
+        conf, settings, client, new ClusterApplications(RUNTIME, client, conf));
   }
 
   /**
    * Starts the application and waits until every component runs.
    *
    * @param progress hears in one line at a time what goes on
-   * @throws SteleException REFUSED when it runs already, the queue does not exist, YARN never gives
-   *     a container of the size, or the application gave up (with the last words of what failed);
+   * @throws SteleException REFUSED when it runs already or another start was faster (with the id of
+   *     the application that has the cluster), the queue does not exist, YARN never gives a
+   *     container of the size, or the application gave up (with the last words of what failed);
    *     RETRY_LATER when the time is up: it stays submitted
    */
   public ApplicationId start(StartOptions options, Consumer<String> progress) throws IOException {
-    Optional<ApplicationReport> running = running();
-    if (running.isPresent()) {
-      throw SteleException.refused(
-          settings.applicationName()
-              + " runs already, as "
-              + running.get().getApplicationId()
-              + ": see 'stele yarn status', or stop it with 'stele yarn stop'");
-    }
+    applications.requireNone();
+    Preflight.attemptsWarning(conf, ATTEMPTS_WINDOW).ifPresent(progress);
     ApplicationId id = submit(options, progress);
     waitUntilComplete(id, options.timeout(), progress);
     return id;
@@ -143,7 +135,8 @@ public final class YarnSubmitter implements Closeable {
       Map<String, String> environment = new HashMap<>(options.mainClasses());
       environment.put(Launch.ENV_ARCHIVE, archive.toString());
       context.setApplicationName(settings.applicationName());
-      context.setApplicationType(TYPE);
+      context.setApplicationType(ClusterApplications.TYPE);
+      context.setApplicationTags(Set.of(applications.tag()));
       context.setQueue(settings.queue());
       context.setResource(
           Resource.newInstance(settings.master().memoryMb(), settings.master().vcores()));
@@ -223,7 +216,7 @@ public final class YarnSubmitter implements Closeable {
 
   /** The running application of this cluster; empty when none runs. */
   public Optional<ApplicationStatus> status() throws IOException {
-    Optional<ApplicationReport> running = running();
+    Optional<ApplicationReport> running = applications.running();
     return running.isPresent() ? Optional.of(statusOf(running.get())) : Optional.empty();
   }
 
@@ -302,7 +295,8 @@ public final class YarnSubmitter implements Closeable {
           "the number of " + component + "s is " + least + " to 100000, not " + count);
     }
     ApplicationReport running =
-        running()
+        applications
+            .running()
             .orElseThrow(
                 () ->
                     SteleException.notFound(
@@ -325,7 +319,7 @@ public final class YarnSubmitter implements Closeable {
    * @return whether one ran
    */
   public boolean stop(Duration timeout, Consumer<String> progress) throws IOException {
-    Optional<ApplicationReport> running = running();
+    Optional<ApplicationReport> running = applications.running();
     if (running.isEmpty()) {
       return false;
     }
@@ -335,7 +329,7 @@ public final class YarnSubmitter implements Closeable {
     boolean asked = false;
     while (true) {
       ApplicationReport report = report(id);
-      if (!ALIVE.contains(report.getYarnApplicationState())) {
+      if (!ClusterApplications.ALIVE.contains(report.getYarnApplicationState())) {
         progress.accept(id + " is " + report.getYarnApplicationState());
         return true;
       }
@@ -394,16 +388,6 @@ public final class YarnSubmitter implements Closeable {
     }
   }
 
-  private Optional<ApplicationReport> running() throws IOException {
-    try {
-      return client.getApplications(Set.of(TYPE), EnumSet.copyOf(ALIVE)).stream()
-          .filter(report -> report.getName().equals(settings.applicationName()))
-          .max(Comparator.comparing(ApplicationReport::getApplicationId));
-    } catch (YarnException e) {
-      throw new IOException("YARN does not list its applications", e);
-    }
-  }
-
   private ApplicationReport report(ApplicationId id) throws IOException {
     try {
       return client.getApplicationReport(id);
@@ -415,7 +399,7 @@ public final class YarnSubmitter implements Closeable {
   }
 
   private static boolean alive(ApplicationStatus status) {
-    return ALIVE.contains(YarnApplicationState.valueOf(status.state()));
+    return ClusterApplications.ALIVE.contains(YarnApplicationState.valueOf(status.state()));
   }
 
   private static void pause() throws InterruptedIOException {

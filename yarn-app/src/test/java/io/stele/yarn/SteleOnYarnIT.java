@@ -22,7 +22,7 @@ final class SteleOnYarnIT {
         TestCluster cluster = new TestCluster(directory)) {
       Configuration conf = cluster.conf();
       conf.set("stele.zookeeper.quorum", zooKeeper.getConnectString());
-      conf.set("stele.yarn.am.memory", "256m");
+      conf.set("stele.yarn.am.memory", "384m");
       conf.set("stele.yarn.master.memory", "384m");
       conf.set("stele.yarn.tabletserver.memory", "512m");
       conf.set("stele.tabletserver.memtable.total.bytes", "32m");

@@ -40,6 +40,7 @@ final class SteleServersTest {
   private ControlServer tabletServer;
   private ControlServer master;
   private LockService locks;
+  private LockConnection connection;
   private SteleServers servers;
   private NetworkTransport transport;
 
@@ -63,17 +64,15 @@ final class SteleServersTest {
                 noting(MasterService.BlockingInterface.class)));
     locks = store.connect();
     transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
+    connection = new LockConnection(SystemRuntime.INSTANCE, store::connect);
     servers =
         new SteleServers(
-            SystemRuntime.INSTANCE,
-            transport.controlPlane(),
-            Duration.ofSeconds(5),
-            store::connect);
+            SystemRuntime.INSTANCE, transport.controlPlane(), Duration.ofSeconds(5), connection);
   }
 
   @AfterEach
   void stop() {
-    servers.close();
+    connection.close();
     transport.close();
     locks.close();
     tabletServer.close();

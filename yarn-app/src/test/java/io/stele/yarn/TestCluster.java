@@ -29,6 +29,11 @@ final class TestCluster implements AutoCloseable {
     // Both NodeManagers are on one host: only with their ports are they two nodes to the scheduler.
     wanted.setBoolean(YarnConfiguration.RM_SCHEDULER_INCLUDE_PORT_IN_NODE_NAME, true);
     wanted.setInt(YarnConfiguration.RM_SCHEDULER_MINIMUM_ALLOCATION_MB, 64);
+    // Containers that take too much memory are ended, as on every cluster: MiniYARNCluster would
+    // not
+    // look, and without cgroups memory.enforced keeps YARN from acting on what it sees.
+    wanted.setBoolean("yarn.minicluster.control-resource-monitoring", true);
+    wanted.setBoolean("yarn.nodemanager.resource.memory.enforced", false);
     wanted.setInt(YarnConfiguration.RM_AM_MAX_ATTEMPTS, 10);
     wanted.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.9");
     wanted.setInt(

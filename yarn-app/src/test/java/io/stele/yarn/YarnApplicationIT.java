@@ -17,7 +17,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import org.apache.curator.test.TestingServer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.net.NetUtils;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
@@ -32,25 +34,32 @@ import org.junit.jupiter.api.io.TempDir;
 final class YarnApplicationIT {
   @TempDir private static Path directory;
 
+  private static TestingServer zooKeeper;
   private static TestCluster cluster;
   private static Configuration conf;
   private static Path jar;
 
   @BeforeAll
-  static void startHadoop() throws IOException {
+  static void startHadoop() throws Exception {
+    zooKeeper = new TestingServer();
     cluster = new TestCluster(directory);
     conf = cluster.conf();
-    conf.set("stele.yarn.am.memory", "256m");
-    conf.set("stele.yarn.master.memory", "128m");
-    conf.set("stele.yarn.tabletserver.memory", "128m");
+    conf.set("stele.zookeeper.quorum", zooKeeper.getConnectString());
+    conf.set("stele.yarn.am.memory", "384m");
+    conf.set("stele.yarn.master.memory", "384m");
+    conf.set("stele.yarn.tabletserver.memory", "256m");
     conf.set("stele.tabletserver.cache.bytes", "8m");
     jar = cluster.emptyJar();
   }
 
   @AfterAll
-  static void stopHadoop() {
-    if (cluster != null) {
-      cluster.close();
+  static void stopHadoop() throws IOException {
+    try {
+      if (cluster != null) {
+        cluster.close();
+      }
+    } finally {
+      zooKeeper.close();
     }
   }
 
@@ -154,6 +163,48 @@ final class YarnApplicationIT {
       assertThatThrownBy(() -> submitter.start(placeholders(), YarnApplicationIT::report))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("runs already");
+    }
+  }
+
+  @Test
+  void ofTwoStartsAtOnceOneHasTheClusterAndTheOtherSaysWhich() throws Exception {
+    CompletableFuture<String> first = CompletableFuture.supplyAsync(YarnApplicationIT::started);
+    CompletableFuture<String> second = CompletableFuture.supplyAsync(YarnApplicationIT::started);
+    List<String> outcomes = List.of(first.get(), second.get());
+    List<String> ids = outcomes.stream().filter(o -> o.matches("application_\\w+")).toList();
+    assertThat(ids).as("%s", outcomes).hasSize(1);
+    assertThat(outcomes)
+        .anyMatch(outcome -> outcome.startsWith("refused: ") && outcome.contains(ids.get(0)));
+    try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
+      assertThat(submitter.status().orElseThrow().id()).hasToString(ids.get(0));
+    }
+  }
+
+  /** The id of the application that was started, or why none was. */
+  private static String started() {
+    try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
+      return submitter.start(placeholders(), YarnApplicationIT::report).toString();
+    } catch (SteleException e) {
+      return "refused: " + e.getMessage();
+    } catch (IOException e) {
+      return e.toString();
+    }
+  }
+
+  @Test
+  void anotherClusterOfTheSameNameIsLeftAlone() throws Exception {
+    Configuration stranger = new Configuration(conf);
+    stranger.set("stele.root.dir", "/stranger");
+    try (TestingServer theirs = new TestingServer()) {
+      stranger.set("stele.zookeeper.quorum", theirs.getConnectString());
+      try (YarnSubmitter other = YarnSubmitter.connect(stranger);
+          YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
+        ApplicationId id = other.start(placeholders(), YarnApplicationIT::report);
+        assertThat(submitter.status()).isEmpty();
+        assertThat(submitter.stop(Duration.ofSeconds(20), YarnApplicationIT::report)).isFalse();
+        assertThat(other.status().orElseThrow().id()).isEqualTo(id);
+        assertThat(other.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isTrue();
+      }
     }
   }
 

@@ -46,6 +46,36 @@ final class YarnSettingsTest {
         .hasMessageContaining(Keys.CACHE_BYTES.name());
   }
 
+  @Test
+  void aContainerThatYarnMadeLargerIsUsed() {
+    YarnSettings.Process server = tabletServer();
+    assertThat(server.in(1024)).isEqualTo(server);
+    assertThat(server.in(2048).heapMb()).isEqualTo(2048 - 512 - 64);
+    assertThat(server.in(2048).memoryOptions()).contains("-Xmx1472m");
+    assertThat(server.in(512))
+        .as("less than asked for: a mistake of the reporter")
+        .isEqualTo(server);
+  }
+
+  @Test
+  void noMoreIsReservedThanYarnAllows() {
+    for (String memory : new String[] {"384m", "512m", "1g", "2g", "16g"}) {
+      conf.set(Keys.YARN_MASTER_MEMORY.name(), memory);
+      YarnSettings.Process process =
+          YarnSettings.of(conf).kinds().get(ComponentKind.MASTER).process();
+      long reserved =
+          process.memoryOptions().stream()
+              .filter(option -> option.matches("-X.*?\\d+m"))
+              .mapToLong(option -> Long.parseLong(option.replaceAll("\\D", "")))
+              .sum();
+      // Beside it: Java's own files, two arenas of malloc, stacks of threads, the collector's
+      // tables.
+      assertThat(reserved + 230 + process.heapMb() / 10)
+          .as(memory)
+          .isLessThan((long) (process.memoryMb() * 2.1));
+    }
+  }
+
   private YarnSettings.Process tabletServer() {
     return YarnSettings.of(conf).kinds().get(ComponentKind.TABLET_SERVER).process();
   }

@@ -12,6 +12,10 @@ final class HadoopSettings {
   /** System property of the daemons' JVM: the class path that containers get. */
   static final String CONTAINER_CLASSPATH = "stele.embedded.classpath";
 
+  /** Java reserves a gigabyte for classes otherwise, more than a small container may have. */
+  private static final String SMALL_JVM =
+      "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -XX:CompressedClassSpaceSize=64m";
+
   /** What differs from Hadoop's defaults in daemons and clients alike. */
   private static final String[][] BOTH = {
     {"dfs.replication", "1"},
@@ -32,15 +36,10 @@ final class HadoopSettings {
     // Two NodeManagers of one host are otherwise one node to the scheduler.
     {"yarn.scheduler.include-port-in-node-name", "true"},
     {"yarn.app.mapreduce.am.resource.mb", "384"},
-    {
-      "yarn.app.mapreduce.am.command-opts",
-      "-Xmx224m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
-    },
+    {"yarn.app.mapreduce.am.command-opts", "-Xmx224m " + SMALL_JVM},
     {"mapreduce.map.memory.mb", "512"},
     {"mapreduce.reduce.memory.mb", "512"},
-    {
-      "mapred.child.java.opts", "-Xmx320m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
-    },
+    {"mapred.child.java.opts", "-Xmx320m " + SMALL_JVM},
     {"mapreduce.task.io.sort.mb", "64"},
     {"yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", "200"},
     {"yarn.app.mapreduce.am.containerlauncher.threadpool-initial-size", "4"},
@@ -69,14 +68,16 @@ final class HadoopSettings {
     {"dfs.datanode.directoryscan.interval", "-1"},
     {"dfs.blockreport.initialDelay", "0"},
     {"yarn.nodemanager.aux-services", "mapreduce_shuffle"},
-    {"yarn.nodemanager.vmem-check-enabled", "false"},
-    {"yarn.nodemanager.pmem-check-enabled", "false"},
+    // A container that takes more memory than it has is ended, as on every cluster; how that is
+    // found out stays as it is by default. MiniYARNCluster would not look, and without cgroups
+    // memory.enforced only keeps YARN from acting on what it sees.
+    {"yarn.minicluster.control-resource-monitoring", "true"},
+    {"yarn.nodemanager.resource.memory.enforced", "false"},
     {"yarn.nodemanager.resource.cpu-vcores", "16"},
     {"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", "99"},
     {"yarn.nodemanager.resourcemanager.minimum.version", "NONE"},
     {"yarn.nodemanager.localizer.client.thread-count", "4"},
     {"yarn.nodemanager.localizer.cache.target-size-mb", "2048"},
-    {"yarn.nodemanager.container-monitor.interval-ms", "5000"},
     {"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", "200"},
     {"yarn.resourcemanager.resource-tracker.client.thread-count", "4"},
     {"yarn.resourcemanager.scheduler.client.thread-count", "8"},
@@ -120,6 +121,8 @@ final class HadoopSettings {
     conf.set("hadoop.tmp.dir", directory.resolve("tmp").toString());
     conf.set("dfs.datanode.hostname", "localhost");
     conf.setInt("yarn.nodemanager.resource.memory-mb", nodeManagerMb);
+    // MiniYARNCluster overrides the former by this one.
+    conf.setInt("yarn.minicluster.yarn.nodemanager.resource.memory-mb", nodeManagerMb);
     conf.setInt("yarn.scheduler.maximum-allocation-mb", nodeManagerMb);
     conf.set(
         "yarn.nodemanager.admin-env",

@@ -1,0 +1,171 @@
+package io.stele.yarn;
+
+import io.stele.config.ClusterConfig;
+import io.stele.lock.CuratorLockService;
+import io.stele.lock.LockService;
+import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.yarn.api.protocolrecords.GetApplicationsRequest;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.ApplicationReport;
+import org.apache.hadoop.yarn.api.records.YarnApplicationState;
+import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds the YARN application of one cluster: the one that the lock service says has the cluster, or
+ * else one that was submitted for it, which a tag tells. Never by its name, which others may have
+ * given theirs.
+ *
+ * <p>Calls block. For use by one thread.
+ */
+final class ClusterApplications {
+  /** What YARN calls our type of application. */
+  static final String TYPE = "STELE";
+
+  /** States of an application that has not ended. */
+  static final Set<YarnApplicationState> ALIVE =
+      EnumSet.of(
+          YarnApplicationState.NEW,
+          YarnApplicationState.NEW_SAVING,
+          YarnApplicationState.SUBMITTED,
+          YarnApplicationState.ACCEPTED,
+          YarnApplicationState.RUNNING);
+
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterApplications.class);
+  private static final int HASH_BYTES = 8;
+
+  private final ProcessRuntime runtime;
+  private final YarnClient client;
+  private final ClusterConfig cluster;
+  private final String tag;
+
+  ClusterApplications(ProcessRuntime runtime, YarnClient client, Configuration conf)
+      throws IOException {
+    this.runtime = runtime;
+    this.client = client;
+    this.cluster = ClusterConfig.of(conf);
+    Path root = cluster.root();
+    this.tag = tag(root.getFileSystem(conf).makeQualified(root), cluster);
+  }
+
+  /** What an application of the cluster is tagged with. */
+  String tag() {
+    return tag;
+  }
+
+  private static String tag(Path root, ClusterConfig cluster) {
+    String identity = root + "\n" + cluster.zookeeperQuorum() + "\n" + cluster.name();
+    try {
+      byte[] digest =
+          MessageDigest.getInstance("SHA-256").digest(identity.getBytes(StandardCharsets.UTF_8));
+      return "stele-cluster-" + HexFormat.of().formatHex(digest, 0, HASH_BYTES);
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError(e); // Every Java has it.
+    }
+  }
+
+  /** The running application of the cluster, or the one that is about to run; empty: none. */
+  Optional<ApplicationReport> running() throws IOException {
+    Optional<ApplicationReport> holder = Optional.empty();
+    try (LockService locks = connect()) {
+      holder = reportOf(new ClusterClaim(locks).holder());
+    } catch (IOException e) {
+      LOG.warn("The lock service does not say which application has the cluster", e);
+    }
+    Optional<ApplicationReport> alive =
+        holder.filter(report -> ALIVE.contains(report.getYarnApplicationState()));
+    return alive.isPresent() ? alive : submitted();
+  }
+
+  /**
+   * Refuses where an application has the cluster, or has been submitted for it.
+   *
+   * @throws SteleException REFUSED, with the application; RETRY_LATER where the lock service does
+   *     not answer
+   */
+  void requireNone() throws IOException {
+    Optional<ApplicationReport> running = running();
+    if (running.isPresent()) {
+      throw SteleException.refused(
+          "cluster \""
+              + cluster.name()
+              + "\" runs already, as "
+              + running.get().getApplicationId()
+              + ": see 'stele yarn status', or stop it with 'stele yarn stop'");
+    }
+    try (LockService locks = connect()) {
+      Optional<String> other = new ClusterClaim(locks).other("", this::fateOf);
+      if (other.isPresent()) {
+        throw SteleException.refused(
+            "cluster \""
+                + cluster.name()
+                + "\" is served by processes of "
+                + other.get()
+                + ", which this YARN does not know: stop it where it runs. If it has just died, its"
+                + " locks go within "
+                + cluster.sessionTimeout().toSeconds()
+                + " s");
+      }
+    } catch (IOException e) {
+      throw new SteleException(
+          SteleException.Code.RETRY_LATER,
+          "no ZooKeeper answers at "
+              + cluster.zookeeperQuorum()
+              + ": start it, or correct stele.zookeeper.quorum",
+          e);
+    }
+  }
+
+  private LockService connect() throws IOException {
+    return CuratorLockService.connect(
+        runtime, cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout());
+  }
+
+  private ClusterClaim.Fate fateOf(String applicationId) throws IOException {
+    return reportOf(Optional.of(applicationId))
+        .map(ClusterClaim.Fate::of)
+        .orElse(ClusterClaim.Fate.UNKNOWN);
+  }
+
+  /** What YARN knows of the application. */
+  private Optional<ApplicationReport> reportOf(Optional<String> id) throws IOException {
+    if (id.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(client.getApplicationReport(ApplicationId.fromString(id.get())));
+    } catch (ApplicationNotFoundException e) {
+      return Optional.empty();
+    } catch (YarnException e) {
+      throw new IOException("YARN does not report on " + id.get(), e);
+    }
+  }
+
+  /** The first of those that were submitted for the cluster and have not ended. */
+  private Optional<ApplicationReport> submitted() throws IOException {
+    GetApplicationsRequest request =
+        GetApplicationsRequest.newInstance(Set.of(TYPE), EnumSet.copyOf(ALIVE));
+    request.setApplicationTags(Set.of(tag));
+    try {
+      return client.getApplications(request).stream()
+          .min(Comparator.comparing(ApplicationReport::getApplicationId));
+    } catch (YarnException e) {
+      throw new IOException("YARN does not list its applications", e);
+    }
+  }
+}

@@ -1,0 +1,314 @@
+package io.stele.yarn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.config.Keys;
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.model.Bytes;
+import io.stele.runtime.Task;
+import io.stele.sim.MemoryLockStore;
+import io.stele.sim.SimulatedProcess;
+import io.stele.sim.Simulation;
+import io.stele.wire.application.ApplicationProtos.ComponentProto;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The ApplicationMaster with a YARN that does as it is asked, on virtual time. */
+final class ApplicationMasterTest {
+  private static final Duration A_WHILE = Duration.ofSeconds(20);
+
+  private final Simulation simulation = new Simulation(1, 1_000_000);
+  private final SimulatedProcess process = simulation.process("application-master");
+  private final FakeYarn yarn = new FakeYarn(process);
+  private final MemoryLockStore store = new MemoryLockStore();
+  private final Configuration conf = new Configuration();
+  private final List<Integer> exits = new ArrayList<>();
+  private ApplicationMaster master;
+  private boolean lockServiceAway;
+  private int connects;
+
+  @TempDir private Path directory;
+
+  @BeforeEach
+  void settings() {
+    conf.set(Keys.YARN_TABLETSERVER_COUNT.name(), "2");
+  }
+
+  private LockService connect() throws IOException {
+    connects++;
+    if (lockServiceAway) {
+      throw new IOException("no ZooKeeper answers");
+    }
+    return store.connect();
+  }
+
+  /** Begins an attempt and lets it do what there is to do. */
+  private Task attempt() throws Exception {
+    StateFile stateFile =
+        new StateFile(
+            conf, new org.apache.hadoop.fs.Path(directory.resolve("state").toUri()), "attempt");
+    master =
+        new ApplicationMaster(
+            FakeYarn.APPLICATION.toString(),
+            YarnSettings.of(conf),
+            listener -> {
+              yarn.listener = listener;
+              return yarn;
+            },
+            new ApplicationMaster.Environment(
+                process, yarn, yarn, yarn, stateFile, new LockConnection(process, this::connect)));
+    ApplicationMaster attempt = master;
+    Task task = process.start("application-master", () -> exits.add(run(attempt)));
+    process.sleep(A_WHILE);
+    return task;
+  }
+
+  private static int run(ApplicationMaster attempt) {
+    try {
+      return attempt.run("host", 1, "http://host:2");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** What was called since the last time. */
+  private List<String> calls() {
+    List<String> calls = List.copyOf(yarn.calls);
+    yarn.calls.clear();
+    return calls;
+  }
+
+  private List<String> states() {
+    return master.status().getComponentsList().stream()
+        .map(component -> component.getId() + " " + component.getState())
+        .toList();
+  }
+
+  private int restarts(String slot) {
+    return master.status().getComponentsList().stream()
+        .filter(component -> component.getId().equals(slot))
+        .mapToInt(ComponentProto::getRestarts)
+        .sum();
+  }
+
+  @Test
+  void startsWhatIsWantedAndSaysSo() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          assertThat(calls())
+              .containsExactlyInAnyOrder(
+                  "register",
+                  "request master-1",
+                  "request tabletserver-1",
+                  "request tabletserver-2",
+                  "start master-1",
+                  "start tabletserver-1",
+                  "start tabletserver-2")
+              .startsWith("register");
+          assertThat(states())
+              .containsExactly(
+                  "master-1 RUNNING", "tabletserver-1 RUNNING", "tabletserver-2 RUNNING");
+          assertThat(yarn.nodeOf("tabletserver-1")).isNotEqualTo(yarn.nodeOf("tabletserver-2"));
+          assertThat(exits).isEmpty();
+        });
+  }
+
+  @Test
+  void aDeadServerIsToldToTheMasterAndReplaced() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          String node = yarn.nodeOf("tabletserver-1");
+          yarn.end("tabletserver-1", 137);
+          process.sleep(A_WHILE);
+          assertThat(calls())
+              .containsExactlyInAnyOrder(
+                  "exited tabletserver-1", "request tabletserver-1", "start tabletserver-1");
+          assertThat(yarn.nodeOf("tabletserver-1")).as("its files lie there").isEqualTo(node);
+          assertThat(restarts("tabletserver-1")).isEqualTo(1);
+          yarn.end("master-1", 1);
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsExactly("request master-1", "start master-1");
+        });
+  }
+
+  @Test
+  void theNextAttemptTouchesNoServerEvenWithoutALockService() throws Exception {
+    simulation.run(
+        () -> {
+          Task first = attempt();
+          yarn.listener.dismissed("another attempt has begun");
+          process.await(first.ended());
+          assertThat(exits).containsExactly(2);
+          calls();
+          lockServiceAway = true;
+          attempt();
+          assertThat(calls()).containsExactly("register");
+          assertThat(states())
+              .containsExactly(
+                  "master-1 RUNNING", "tabletserver-1 RUNNING", "tabletserver-2 RUNNING");
+          // And it keeps them running.
+          yarn.end("tabletserver-2", 137);
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("exited tabletserver-2", "start tabletserver-2");
+        });
+  }
+
+  @Test
+  void aServerGivesItsTabletsAwayBeforeItsContainerGoes() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsExactly("drain tabletserver-2");
+          assertThat(states()).contains("tabletserver-2 DRAINING", "tabletserver-1 RUNNING");
+          yarn.end("tabletserver-2", 0);
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsExactly("exited tabletserver-2");
+          assertThat(states()).containsExactly("master-1 RUNNING", "tabletserver-1 RUNNING");
+        });
+  }
+
+  @Test
+  void aServerThatCannotBeDrainedIsStopped() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.drainFails = true;
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(A_WHILE);
+          assertThat(calls())
+              .containsExactly(
+                  "drain tabletserver-2", "stop tabletserver-2", "exited tabletserver-2");
+        });
+  }
+
+  @Test
+  void aServerThatDoesNotEndAfterItsDrainIsStopped() throws Exception {
+    conf.set(Keys.YARN_DRAIN_TIMEOUT.name(), "30s");
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          process.sleep(Duration.ofSeconds(29));
+          assertThat(calls()).containsExactly("drain tabletserver-2");
+          process.sleep(A_WHILE);
+          assertThat(calls()).startsWith("stop tabletserver-2");
+        });
+  }
+
+  @Test
+  void theServersOfANodeThatLeavesMoveToAnother() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          String leaving = yarn.nodeOf("tabletserver-1");
+          yarn.decommission(leaving);
+          process.sleep(A_WHILE);
+          assertThat(calls())
+              .contains("drain tabletserver-1")
+              .doesNotContain("stop tabletserver-1");
+          yarn.end("tabletserver-1", 0);
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("start tabletserver-1");
+          assertThat(yarn.nodeOf("tabletserver-1")).isNotEqualTo(leaving);
+        });
+  }
+
+  @Test
+  void whereAnotherApplicationHasTheClusterItEndsAndSaysWhich() throws Exception {
+    simulation.run(
+        () -> {
+          yarn.fates.put("application_1_0009", ClusterClaim.Fate.ALIVE);
+          try (LockService locks = store.connect()) {
+            locks.create(LockPaths.APPLICATION, Bytes.of("application_1_0009"));
+          }
+          attempt();
+          assertThat(exits).containsExactly(1);
+          assertThat(calls())
+              .containsExactly(
+                  "register",
+                  "unregister FAILED the cluster has an application already: application_1_0009");
+          assertThat(directory.resolve("state")).doesNotExist();
+        });
+  }
+
+  @Test
+  void withoutALockServiceANewApplicationAsksForNothing() throws Exception {
+    simulation.run(
+        () -> {
+          lockServiceAway = true;
+          attempt();
+          assertThat(calls()).containsExactly("register");
+          assertThat(connects).as("not without a pause").isBetween(5, 21);
+          lockServiceAway = false;
+          process.sleep(A_WHILE);
+          assertThat(yarn.runningSlots())
+              .containsExactly("master-1", "tabletserver-1", "tabletserver-2");
+        });
+  }
+
+  @Test
+  void whoServesIsAskedWithPauses() throws Exception {
+    simulation.run(
+        () -> {
+          yarn.starting = true;
+          attempt();
+          assertThat(states()).contains("master-1 STARTING");
+          assertThat(yarn.servingAsked).isBetween(5, 21);
+          yarn.starting = false;
+          process.sleep(A_WHILE);
+          assertThat(states()).contains("master-1 RUNNING");
+        });
+  }
+
+  @Test
+  void stopsInOrderAndEnds() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          master.stop();
+          process.sleep(A_WHILE);
+          yarn.runningSlots().forEach(slot -> yarn.end(slot, 0));
+          process.sleep(A_WHILE);
+          assertThat(calls())
+              .containsSubsequence(
+                  "stop master-1", "drain tabletserver-1", "unregister SUCCEEDED stopped as asked");
+          assertThat(exits).containsExactly(0);
+        });
+  }
+
+  @Test
+  void anApplicationThatNeverCameUpGivesUpWithTheLastWords() throws Exception {
+    conf.set(Keys.YARN_FAILURES_MAX.name(), "2");
+    simulation.run(
+        () -> {
+          attempt();
+          yarn.end("tabletserver-1", 4);
+          process.sleep(A_WHILE);
+          yarn.end("tabletserver-1", 4);
+          process.sleep(A_WHILE);
+          assertThat(exits).containsExactly(1);
+          assertThat(calls()).anyMatch(call -> call.startsWith("unregister FAILED tabletserver-1"));
+        });
+  }
+}

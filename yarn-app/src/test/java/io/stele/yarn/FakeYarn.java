@@ -1,0 +1,228 @@
+package io.stele.yarn;
+
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.api.records.ContainerState;
+import org.apache.hadoop.yarn.api.records.ContainerStatus;
+import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
+import org.apache.hadoop.yarn.api.records.NodeId;
+import org.apache.hadoop.yarn.api.records.NodeReport;
+import org.apache.hadoop.yarn.api.records.NodeState;
+import org.apache.hadoop.yarn.api.records.Resource;
+
+/**
+ * A YARN of three nodes, and the servers in its containers, for the one application under test. It
+ * gives what is asked for after a second, and notes every call as {@code verb slot}.
+ *
+ * <p>For one thread at a time, as a simulation has them.
+ */
+final class FakeYarn implements ResourceManager, NodeManagers, Servers, ApplicationMaster.Starter {
+  static final ApplicationId APPLICATION = ApplicationId.newInstance(1, 1);
+  private static final Duration ANSWER = Duration.ofSeconds(1);
+  private static final long NODE_MB = 8192;
+
+  private final ProcessRuntime runtime;
+  private final List<String> nodes = new ArrayList<>(List.of("n1", "n2", "n3"));
+  private final Map<String, Container> containers = new TreeMap<>(); // By id.
+  private final Set<String> started = new TreeSet<>();
+  private int given;
+
+  /** Every call that changes something, in order. */
+  final List<String> calls = new ArrayList<>();
+
+  final Map<String, ClusterClaim.Fate> fates = new TreeMap<>();
+  ResourceManager.Listener listener;
+  boolean drainFails;
+
+  /** Whether processes have yet to come up, and how often that was asked. */
+  boolean starting;
+
+  int servingAsked;
+
+  FakeYarn(ProcessRuntime runtime) {
+    this.runtime = runtime;
+  }
+
+  private static SlotId slot(Container container) {
+    return SlotId.of(container.getAllocationRequestId()).orElseThrow();
+  }
+
+  private SlotId slot(String containerId) {
+    return slot(containers.get(containerId));
+  }
+
+  /** The container that runs the slot's process. */
+  Container running(String slot) {
+    return containers.values().stream()
+        .filter(c -> slot(c).toString().equals(slot) && started.contains(c.getId().toString()))
+        .reduce((a, b) -> b)
+        .orElseThrow();
+  }
+
+  String nodeOf(String slot) {
+    return running(slot).getNodeId().getHost();
+  }
+
+  Set<String> runningSlots() {
+    Set<String> slots = new TreeSet<>();
+    started.forEach(id -> slots.add(slot(id).toString()));
+    return slots;
+  }
+
+  /** The slot's process ends. */
+  void end(String slot, int exitStatus) {
+    end(running(slot).getId(), exitStatus);
+  }
+
+  private void end(ContainerId id, int exitStatus) {
+    started.remove(id.toString());
+    listener.completed(
+        List.of(ContainerStatus.newInstance(id, ContainerState.COMPLETE, "", exitStatus)));
+  }
+
+  /** The node is to leave. */
+  void decommission(String node) {
+    nodes.remove(node);
+    listener.nodesChanged(List.of(report(node, NodeState.DECOMMISSIONING)));
+  }
+
+  private static NodeReport report(String node, NodeState state) {
+    return NodeReport.newInstance(
+        NodeId.newInstance(node, 1),
+        state,
+        "",
+        "",
+        Resource.newInstance(0, 0),
+        Resource.newInstance(NODE_MB, 8),
+        0,
+        "",
+        0);
+  }
+
+  @Override
+  public List<Container> register(String host, int port, String trackingUrl) {
+    calls.add("register");
+    return List.copyOf(
+        containers.values().stream()
+            .filter(container -> started.contains(container.getId().toString()))
+            .toList());
+  }
+
+  @Override
+  public void unregister(FinalApplicationStatus status, String message) {
+    calls.add("unregister " + status + " " + message);
+  }
+
+  @Override
+  public void request(Ask ask) {
+    calls.add("request " + ask.slot());
+    String node = ask.placement() instanceof Placement.OnNode onNode ? onNode.node() : nodes.get(0);
+    runtime.after(ANSWER, () -> give(ask.slot(), node));
+  }
+
+  private void give(SlotId slot, String node) {
+    if (!nodes.contains(node)) {
+      return;
+    }
+    Container container =
+        Container.newInstance(
+            ContainerId.newContainerId(ApplicationAttemptId.newInstance(APPLICATION, 1), ++given),
+            NodeId.newInstance(node, 1),
+            "",
+            Resource.newInstance(1024, 1),
+            null,
+            null);
+    container.setAllocationRequestId(slot.allocationRequestId());
+    containers.put(container.getId().toString(), container);
+    listener.allocated(List.of(container));
+  }
+
+  @Override
+  public void withdraw(SlotId slot) {
+    // Asks that were met are withdrawn, too: nothing to see.
+  }
+
+  @Override
+  public void release(ContainerId id) {
+    calls.add("release " + slot(id.toString()));
+    end(id, -100);
+  }
+
+  @Override
+  public List<Node> nodes() {
+    return nodes.stream().map(node -> new Node(node, false, NODE_MB, NODE_MB)).toList();
+  }
+
+  @Override
+  public Optional<Node> toNode(NodeReport report) {
+    return Optional.of(
+        new Node(
+            nodeName(report.getNodeId()),
+            report.getNodeState() == NodeState.DECOMMISSIONING,
+            NODE_MB,
+            NODE_MB));
+  }
+
+  @Override
+  public String nodeName(NodeId id) {
+    return id.getHost();
+  }
+
+  @Override
+  public ClusterClaim.Fate fateOf(String applicationId) {
+    return fates.getOrDefault(applicationId, ClusterClaim.Fate.UNKNOWN);
+  }
+
+  @Override
+  public void start(SlotId slot, Container container) {
+    calls.add("start " + slot);
+    started.add(container.getId().toString());
+  }
+
+  @Override
+  public void stop(ContainerId id, NodeId node) {
+    calls.add("stop " + slot(id.toString()));
+    end(id, 137);
+  }
+
+  @Override
+  public boolean wasStarted(ContainerId id, NodeId node) {
+    return started.contains(id.toString());
+  }
+
+  @Override
+  public void drain(String containerId) throws IOException {
+    calls.add("drain " + slot(containerId));
+    if (drainFails) {
+      throw new IOException("it does not answer");
+    }
+  }
+
+  @Override
+  public void exited(String containerId) {
+    calls.add("exited " + slot(containerId));
+  }
+
+  @Override
+  public Set<String> serving(Map<String, ComponentKind> running) {
+    servingAsked++;
+    return starting ? Set.of() : running.keySet();
+  }
+
+  @Override
+  public Map<String, Integer> stopRanks(Set<String> ranked) {
+    return Map.of();
+  }
+}
