@@ -114,6 +114,15 @@ public final class Keys {
           GIB,
           "A commit-log segment is closed at this size.");
 
+  public static final Key<Integer> LOG_REPLICAS_MIN =
+      Key.number(
+          "stele.tabletserver.log.replicas.min",
+          2,
+          1,
+          64,
+          "A write is acknowledged only when so many DataNodes have it, or all, where dfs.replication is less. With fewer DataNodes than this nothing"
+              + " is written, and tablet servers do not start.");
+
   public static final Key<Integer> LOG_SEGMENTS_MAX =
       Key.number(
           "stele.tabletserver.log.segments.max",

@@ -15,6 +15,7 @@ import org.apache.hadoop.conf.Configuration;
  * @param cacheHeapBytes bound of what the cache takes on the heap
  * @param cacheOffHeapBytes bound of what it takes off the heap
  * @param logSegmentBytes a commit-log segment is closed at this size
+ * @param logReplicasMin a write is acknowledged when so many replicas of the log have it
  * @param logSegmentsMax with more segments, tablets that hold the oldest make minor compactions
  * @param logAgeMax with older records that are only in the log, tablets make minor compactions too
  * @param compactionThreads merging and major compactions at once, and as many more of METADATA's
@@ -33,6 +34,7 @@ public record TabletServerConfig(
     long cacheHeapBytes,
     long cacheOffHeapBytes,
     long logSegmentBytes,
+    int logReplicasMin,
     int logSegmentsMax,
     Duration logAgeMax,
     int compactionThreads,
@@ -52,6 +54,7 @@ public record TabletServerConfig(
         Keys.CACHE_BYTES.in(conf) - cacheOffHeapBytes(conf),
         cacheOffHeapBytes(conf),
         Keys.LOG_SEGMENT_BYTES.in(conf),
+        Keys.LOG_REPLICAS_MIN.in(conf),
         Keys.LOG_SEGMENTS_MAX.in(conf),
         Keys.LOG_AGE_MAX.in(conf),
         Keys.COMPACTION_THREADS.in(conf),

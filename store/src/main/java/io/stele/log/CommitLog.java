@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.files.DurableFiles.Placement;
 import io.stele.model.Durability;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
@@ -31,9 +32,12 @@ import org.slf4j.LoggerFactory;
  * <p><b>Failures.</b> An exception from a stream ends that stream. The records of the failed batch
  * are appended again, first, to the next segment, so that a sequence number never stands for two
  * things and no record overtakes another; so are those of a batch whose flush is slow. A replay
- * skips records it has seen. When the directory is gone (a master has fenced this server) or too
- * many segments in a row have failed, the log fails for good: every record that waits fails with
- * OUTCOME_UNKNOWN, and {@code onFailure} is called once, which must end the process.
+ * skips records it has seen. A flush that reached fewer replicas than {@link
+ * LogOptions#replicasMin} acknowledges nothing and ends its segment as well, but never the log:
+ * while no segment has enough, records wait and new ones are refused. When the directory is gone (a
+ * master has fenced this server) or too many segments in a row have failed, the log fails for good:
+ * every record that waits fails with OUTCOME_UNKNOWN, and {@code onFailure} is called once, which
+ * must end the process.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -81,9 +85,13 @@ public final class CommitLog implements AutoCloseable {
 
   private void start() throws IOException {
     SegmentThread.Site site =
-        new SegmentThread.Site(location, pipeline, ledger, this::fail, this::deleteUnneeded);
+        new SegmentThread.Site(
+            location, options.replicasMin(), pipeline, ledger, this::fail, this::deleteUnneeded);
+    // The one as near as can be; the other elsewhere, so that a slow node does not slow both.
     List<SegmentThread> writers =
-        pipeline.writers().stream().map(state -> new SegmentThread(site, state)).toList();
+        List.of(
+            new SegmentThread(site, pipeline.writers().get(0), Placement.NEAR),
+            new SegmentThread(site, pipeline.writers().get(1), Placement.ANYWHERE));
     writers.get(0).createFirst();
     pipeline.start(
         "commit-log-" + location.kind().toString(),
@@ -96,7 +104,7 @@ public final class CommitLog implements AutoCloseable {
   }
 
   /**
-   * Appends a record. Never blocks but for the moment of queueing; ask {@link #hasRoom()} first,
+   * Appends a record. Never blocks but for the moment of queueing; ask {@link #refusal()} first,
    * before anything is changed.
    *
    * <p>The future completes when the record is as durable as asked, and after the futures of all
@@ -119,9 +127,12 @@ public final class CommitLog implements AutoCloseable {
     return waiting.done;
   }
 
-  /** Whether less waits than {@link LogOptions#queuedBytesMax}; if not, refuse new records. */
-  public boolean hasRoom() {
-    return pipeline.hasRoom();
+  /**
+   * Why no new records should be appended now: {@link LogOptions#queuedBytesMax} bytes wait, or
+   * segments had too few replicas again and again. Empty where they may be.
+   */
+  public Optional<String> refusal() {
+    return pipeline.refusal();
   }
 
   /**

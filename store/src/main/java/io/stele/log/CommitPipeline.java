@@ -3,6 +3,7 @@ package io.stele.log;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +26,8 @@ import java.util.concurrent.locks.Lock;
  *
  * <ul>
  *   <li>when a segment is full: after its last batch has completed;
- *   <li>when a write or flush fails: together with the batch;
+ *   <li>when a write or flush fails, or reached fewer replicas than the minimum: together with the
+ *       batch;
  *   <li>when a flush is slow and the other writer stands by: together with the batch. Whatever then
  *       becomes of the slow flush, it acknowledges nothing.
  * </ul>
@@ -42,8 +44,6 @@ final class CommitPipeline {
 
   /** How long the watch sleeps between two looks at what is under way. */
   private static final Duration WATCH_INTERVAL = Duration.ofMillis(20);
-
-  private static final Duration PAUSE_MAX = Duration.ofSeconds(5);
 
   private enum State {
     OPEN,
@@ -97,19 +97,7 @@ final class CommitPipeline {
   private final SlowFlushes slowFlushes = new SlowFlushes();
 
   @GuardedBy("lock")
-  private long records;
-
-  @GuardedBy("lock")
-  private long bytes;
-
-  @GuardedBy("lock")
-  private long flushes;
-
-  @GuardedBy("lock")
-  private long segments;
-
-  @GuardedBy("lock")
-  private long failures;
+  private final LogCounters counters = new LogCounters();
 
   CommitPipeline(ProcessRuntime runtime, LogOptions options, SegmentLedger ledger) {
     this.runtime = runtime;
@@ -182,10 +170,19 @@ final class CommitPipeline {
     }
   }
 
-  boolean hasRoom() {
+  /** Why no further record should be queued now; empty where one may be. */
+  Optional<String> refusal() {
     lock.lock();
     try {
-      return queue.bytes() < options.queuedBytesMax();
+      if (queue.bytes() >= options.queuedBytesMax()) {
+        return Optional.of("too much waits for the commit log");
+      }
+      // While there is hope, records wait: the next pipeline mostly has replicas enough.
+      return active.isPresent()
+          ? Optional.empty()
+          : writers.stream()
+              .flatMap(writer -> writer.shortageAfter(options.attemptsMax()).stream())
+              .findFirst();
     } finally {
       lock.unlock();
     }
@@ -241,16 +238,7 @@ final class CommitPipeline {
   LogStatistics statistics() {
     lock.lock();
     try {
-      return new LogStatistics(
-          records,
-          bytes,
-          flushes,
-          segments,
-          slowFlushes.switches(),
-          failures,
-          queue.bytes(),
-          slowFlushes.percentile(50),
-          slowFlushes.percentile(99));
+      return counters.statistics(slowFlushes, queue.bytes());
     } finally {
       lock.unlock();
     }
@@ -294,7 +282,7 @@ final class CommitPipeline {
     lock.lock();
     try {
       boolean urgent = active.isEmpty();
-      long left = writer.failures == 0 ? 0 : pauseNanos(writer.failures);
+      long left = options.pauseAfter(writer.failuresInARow()).toNanos();
       while (left > 0 && !isOver() && (urgent || active.isPresent())) {
         try {
           left = writer.wake.awaitNanos(left);
@@ -307,13 +295,28 @@ final class CommitPipeline {
     }
   }
 
+  /** The node that takes what the other writer writes first, as far as that is known. */
+  Optional<String> firstNodeOfOther(WriterState writer) {
+    lock.lock();
+    try {
+      return writers.stream()
+          .filter(other -> other != writer)
+          .flatMap(other -> other.firstNode.stream())
+          .findFirst();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** The writer has created a segment. */
-  void created(WriterState writer, long number, long headerBytes) {
+  void created(WriterState writer, LogWriter segment) {
+    long headerBytes = segment.position();
     lock.lock();
     try {
       writer.end();
-      segments++;
-      writer.number = number;
+      writer.firstNode = segment.firstNode();
+      counters.created();
+      writer.number = segment.header().number();
       writer.headerBytes = headerBytes;
       writer.acknowledgedBytes = headerBytes;
       if (isTooLate(writer)) {
@@ -395,11 +398,9 @@ final class CommitPipeline {
       writer.acknowledgedBytes = position;
       last = new SegmentLink(writer.number, position);
       ledger.grown(writer.number, position);
-      writers.forEach(one -> one.failures = 0);
+      writers.forEach(WriterState::succeeded);
       queue.completed(completed.bytes);
-      records += completed.records.size();
-      bytes += completed.bytes;
-      flushes += completed.records.isEmpty() ? 0 : 1;
+      counters.completed(completed);
       return true;
     } finally {
       lock.unlock();
@@ -420,14 +421,14 @@ final class CommitPipeline {
   }
 
   /** The writer could not create its segment, or write to it: the segment is of no more use. */
-  void failed(WriterState writer) {
+  void failed(WriterState writer, IOException failure) {
     lock.lock();
     try {
       writer.end();
-      failures++;
-      writer.failures++;
+      counters.failed();
+      writer.failed(failure);
       if (isActive(writer)) {
-        writers.stream().filter(other -> other != writer).forEach(other -> other.failures = 0);
+        writers.stream().filter(other -> other != writer).forEach(WriterState::succeeded);
         passTurn();
         signalAll();
       }
@@ -441,7 +442,7 @@ final class CommitPipeline {
     lock.lock();
     try {
       boolean nothingWaits = queue.isEmpty() && inFlight.isEmpty();
-      return active.isEmpty() && !nothingWaits && writer.failures >= options.attemptsMax();
+      return active.isEmpty() && !nothingWaits && writer.failures() >= options.attemptsMax();
     } finally {
       lock.unlock();
     }
@@ -614,7 +615,7 @@ final class CommitPipeline {
   /** Failures while nothing waited do not count against what waits now. */
   @GuardedBy("lock")
   private void forgetFailures() {
-    writers.forEach(writer -> writer.failures = 0);
+    writers.forEach(WriterState::succeeded);
     signalAll();
   }
 
@@ -623,10 +624,5 @@ final class CommitPipeline {
     writers.forEach(writer -> writer.wake.signal());
     watching.signal();
     changed.signalAll();
-  }
-
-  private long pauseNanos(int failures) {
-    long first = options.retryPause().toNanos();
-    return Math.max(first, Math.min(PAUSE_MAX.toNanos(), first << Math.min(failures - 1, 20)));
   }
 }

@@ -7,10 +7,12 @@ import java.time.Duration;
  * How a commit log is written.
  *
  * @param segmentBytes a segment is closed when it has this size
- * @param queuedBytesMax {@link CommitLog#hasRoom()} is false when more than this waits
+ * @param queuedBytesMax {@link CommitLog#refusal()} says no when more than this waits
  * @param batchBytesMax a batch takes no further record when it has this size, so that one flush
  *     does not take arbitrarily long
  * @param durability the least that every record gets
+ * @param replicasMin with fewer replicas of a segment, nothing in it is acknowledged; where the
+ *     file system makes fewer of a file, with fewer than that
  * @param attemptsMax how many segments in a row may fail before the log fails for good
  * @param retryPause how long to wait after the first failure; doubled after each further one
  */
@@ -19,15 +21,25 @@ public record LogOptions(
     long queuedBytesMax,
     long batchBytesMax,
     Durability durability,
+    int replicasMin,
     int attemptsMax,
     Duration retryPause) {
-  /** 64 MiB segments, 64 MiB queued, 8 MiB a batch, hflush, 6 attempts over some three seconds. */
+  private static final Duration PAUSE_MAX = Duration.ofSeconds(5);
+
+  /**
+   * 64 MiB segments, 64 MiB queued, 8 MiB a batch, hflush, 2 replicas, 6 attempts over some three
+   * seconds.
+   */
   public static final LogOptions DEFAULT =
-      new LogOptions(64L << 20, 64L << 20, 8L << 20, Durability.HFLUSH, 6, Duration.ofMillis(100));
+      new LogOptions(
+          64L << 20, 64L << 20, 8L << 20, Durability.HFLUSH, 2, 6, Duration.ofMillis(100));
 
   public LogOptions {
-    if (segmentBytes < 1 || queuedBytesMax < 1 || batchBytesMax < 1 || attemptsMax < 1) {
-      throw new IllegalArgumentException("sizes and attempts are 1 or more");
+    if (segmentBytes < 1 || queuedBytesMax < 1 || batchBytesMax < 1) {
+      throw new IllegalArgumentException("sizes are 1 or more");
+    }
+    if (attemptsMax < 1 || replicasMin < 1) {
+      throw new IllegalArgumentException("attempts and replicas are 1 or more");
     }
     if (retryPause.isNegative()) {
       throw new IllegalArgumentException("the retry pause is not negative");
@@ -37,22 +49,40 @@ public record LogOptions(
   /** With another segment size. */
   public LogOptions withSegmentBytes(long bytes) {
     return new LogOptions(
-        bytes, queuedBytesMax, batchBytesMax, durability, attemptsMax, retryPause);
+        bytes, queuedBytesMax, batchBytesMax, durability, replicasMin, attemptsMax, retryPause);
   }
 
   /** With another least durability, such as HSYNC for METADATA's own log. */
   public LogOptions withDurability(Durability least) {
     return new LogOptions(
-        segmentBytes, queuedBytesMax, batchBytesMax, least, attemptsMax, retryPause);
+        segmentBytes, queuedBytesMax, batchBytesMax, least, replicasMin, attemptsMax, retryPause);
   }
 
   /** With another limit on what may wait. */
   public LogOptions withQueuedBytesMax(long bytes) {
-    return new LogOptions(segmentBytes, bytes, batchBytesMax, durability, attemptsMax, retryPause);
+    return new LogOptions(
+        segmentBytes, bytes, batchBytesMax, durability, replicasMin, attemptsMax, retryPause);
   }
 
   /** With other limits on retries. */
   public LogOptions withRetries(int attempts, Duration pause) {
-    return new LogOptions(segmentBytes, queuedBytesMax, batchBytesMax, durability, attempts, pause);
+    return new LogOptions(
+        segmentBytes, queuedBytesMax, batchBytesMax, durability, replicasMin, attempts, pause);
+  }
+
+  /** With another minimum of replicas. */
+  public LogOptions withReplicasMin(int replicas) {
+    return new LogOptions(
+        segmentBytes, queuedBytesMax, batchBytesMax, durability, replicas, attemptsMax, retryPause);
+  }
+
+  /** How long to wait after so many failures in a row. */
+  Duration pauseAfter(int failures) {
+    if (failures == 0) {
+      return Duration.ZERO;
+    }
+    long first = retryPause.toNanos();
+    return Duration.ofNanos(
+        Math.max(first, Math.min(PAUSE_MAX.toNanos(), first << Math.min(failures - 1, 20))));
   }
 }

@@ -2,10 +2,13 @@ package io.stele.log;
 
 import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
+import io.stele.files.DurableFiles.Placement;
 import io.stele.format.ByteWriter;
 import io.stele.format.Crc32c;
 import io.stele.model.Durability;
 import java.io.IOException;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -34,8 +37,9 @@ final class LogWriter {
    * Creates {@code file} with its header, on disk: the segment after it will name it, so that it
    * must not be gone, or without a header, when that is there.
    */
-  static LogWriter create(DurableFiles files, Path file, SegmentHeader header) throws IOException {
-    DurableFile out = files.create(file);
+  static LogWriter create(DurableFiles files, Path file, SegmentHeader header, Placement placement)
+      throws IOException {
+    DurableFile out = files.create(file, placement);
     byte[] bytes = LogFormat.encodeHeader(header);
     LogWriter writer = new LogWriter(out, header, bytes);
     try {
@@ -89,6 +93,36 @@ final class LogWriter {
         syncedPosition = position;
       }
     }
+  }
+
+  /**
+   * Checks that what was flushed is on enough nodes.
+   *
+   * @throws TooFewReplicasException where it is on fewer than {@code least}, and on fewer than the
+   *     file is to have
+   */
+  void checkReplicas(int least) throws IOException {
+    int wanted = Math.min(least, out.replication());
+    OptionalInt replicas = out.replicas();
+    if (replicas.isPresent() && replicas.getAsInt() < wanted) {
+      throw new TooFewReplicasException(
+          "the commit log has only "
+              + replicas.getAsInt()
+              + " of the "
+              + wanted
+              + " replicas that a write needs (stele.tabletserver.log.replicas.min): DataNodes are"
+              + " missing");
+    }
+  }
+
+  /** The node that takes what is written first, if the file system says. */
+  Optional<String> firstNode() {
+    return out.firstNode();
+  }
+
+  /** Whether the file is to have several replicas. */
+  boolean isReplicated() {
+    return out.replication() > 1;
   }
 
   private void writeBuffer() throws IOException {

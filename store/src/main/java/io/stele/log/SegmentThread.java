@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.files.DurableFiles;
+import io.stele.files.DurableFiles.Placement;
 import io.stele.files.NotDurableException;
 import java.io.IOException;
 import java.util.Optional;
@@ -15,9 +16,13 @@ import org.slf4j.LoggerFactory;
 final class SegmentThread {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentThread.class);
 
+  /** How many segments are created to find one that begins elsewhere than the other writer's. */
+  private static final int PLACES_TRIED = 3;
+
   /** What the two writers of a log have in common. */
   record Site(
       LogLocation location,
+      int replicasMin,
       CommitPipeline pipeline,
       SegmentLedger ledger,
       Consumer<IOException> onFatal,
@@ -28,16 +33,18 @@ final class SegmentThread {
   private final DurableFiles files;
   private final CommitPipeline pipeline;
   private final WriterState state;
+  private final Placement placement;
 
   /** Created before the thread runs. */
   private Optional<LogWriter> first = Optional.empty();
 
-  SegmentThread(Site site, WriterState state) {
+  SegmentThread(Site site, WriterState state, Placement placement) {
     this.site = site;
     this.location = site.location();
     this.files = new DurableFiles(location.fs());
     this.pipeline = site.pipeline();
     this.state = state;
+    this.placement = placement;
   }
 
   /** Creates the log's first segment, before the thread runs. */
@@ -68,7 +75,7 @@ final class SegmentThread {
       try {
         return Optional.of(create());
       } catch (IOException e) {
-        pipeline.failed(state);
+        pipeline.failed(state, e);
         LOG.warn("Cannot create a segment in {} yet", location.directory(), e);
         giveUpIfHopeless(e);
       }
@@ -77,18 +84,46 @@ final class SegmentThread {
   }
 
   private LogWriter create() throws IOException {
+    pipeline.busy(state);
+    LogWriter writer = create(placement);
+    for (int tried = 1; tried < PLACES_TRIED && sharesFirstNode(writer); tried++) {
+      drop(writer, new IOException("the other writer's segment begins on the same node"));
+      writer = create(Placement.ANYWHERE);
+    }
+    pipeline.created(state, writer);
+    return writer;
+  }
+
+  private LogWriter create(Placement where) throws IOException {
     long number = site.ledger().opening();
     SegmentHeader header = new SegmentHeader(location.kind(), location.server(), number);
-    pipeline.busy(state);
     LogWriter writer;
     try {
-      writer = LogWriter.create(files, location.segment(number), header);
+      writer = LogWriter.create(files, location.segment(number), header, where);
     } catch (IOException e) {
       site.ledger().ended(number);
       throw e;
     }
-    pipeline.created(state, number, writer.position());
-    return writer;
+    try {
+      writer.checkReplicas(site.replicasMin());
+      return writer;
+    } catch (IOException e) {
+      drop(writer, e);
+      throw e;
+    }
+  }
+
+  private boolean sharesFirstNode(LogWriter writer) {
+    Optional<String> other = pipeline.firstNodeOfOther(state);
+    return writer.isReplicated() && other.isPresent() && other.equals(writer.firstNode());
+  }
+
+  /** Takes back a segment that was created and not used. */
+  private void drop(LogWriter writer, IOException why) {
+    long number = writer.header().number();
+    writer.abandon(why);
+    site.ledger().ended(number);
+    delete(number);
   }
 
   /**
@@ -109,7 +144,7 @@ final class SegmentThread {
         }
         write(writer, batch);
       } catch (IOException e) {
-        pipeline.failed(state);
+        pipeline.failed(state, e);
         LOG.warn(
             "Writing segment {} of {} failed: {} records go to the next",
             writer.header().number(),
@@ -142,6 +177,7 @@ final class SegmentThread {
       writer.append(record.body, record.bodyCrc);
     }
     writer.flush(batch.durability);
+    writer.checkReplicas(site.replicasMin());
   }
 
   /** Ends the segment. Nobody waits for this: everything that was acknowledged is in the file. */

@@ -1,6 +1,7 @@
 package io.stele.log;
 
 import io.stele.runtime.Task;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
@@ -24,8 +25,8 @@ final class WriterState {
   /** What that segment says of the one before it; set when the writer becomes active. */
   SegmentLink link = SegmentLink.NONE;
 
-  /** Failures in a row; counted from 0 again when either writer completes a batch. */
-  int failures;
+  /** The node that takes what is written to that segment first, if that is known. */
+  Optional<String> firstNode = Optional.empty();
 
   /** Whether an interrupt did not help, so that nobody waits for it any more. */
   boolean hung;
@@ -33,6 +34,10 @@ final class WriterState {
   /** Whether its thread has ended. */
   boolean ended;
 
+  // In a row; counted from 0 again when either writer completes a batch.
+  private int failures;
+  private int shortages;
+  private String shortage = "";
   private boolean busy;
   private long sinceNanos;
   private boolean interrupted;
@@ -43,6 +48,37 @@ final class WriterState {
 
   boolean hasRecords() {
     return acknowledgedBytes > headerBytes;
+  }
+
+  /** Its segment could not be created or written. */
+  void failed(IOException failure) {
+    if (failure instanceof TooFewReplicasException) {
+      shortages++;
+      shortage = String.valueOf(failure.getMessage());
+    } else {
+      failures++;
+    }
+  }
+
+  /** A batch has completed, or its failures do not count any more. */
+  void succeeded() {
+    failures = 0;
+    shortages = 0;
+  }
+
+  /** How often it failed in a row but for want of replicas. */
+  int failures() {
+    return failures;
+  }
+
+  /** How often it failed in a row, for whatever reason. */
+  int failuresInARow() {
+    return failures + shortages;
+  }
+
+  /** What it said of replicas where it lacked them so often in a row. */
+  Optional<String> shortageAfter(int times) {
+    return shortages >= times ? Optional.of(shortage) : Optional.empty();
   }
 
   /** It calls the file system. */

@@ -33,6 +33,9 @@ import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
  * threads.
  */
 public final class CrashableDisk {
+  /** How many replicas a file is to have, and how many DataNodes there are at first. */
+  static final short REPLICATION = 3;
+
   /** Small, so that files have several. */
   private static final int BLOCK_BYTES = 4 << 10;
 
@@ -46,6 +49,8 @@ public final class CrashableDisk {
     private int flushed;
     private int synced;
     private boolean deleted;
+    private int replicas;
+    private int firstNode;
     private Optional<CrashableFileSystem> writer = Optional.empty(); // Empty when closed.
 
     Node(boolean directory, boolean syncsBlocks, long modifiedMillis) {
@@ -92,6 +97,8 @@ public final class CrashableDisk {
   private final Map<Operation, Long> counts = new EnumMap<>(Operation.class);
   private long clockMillis;
   private boolean flushable = true;
+  private int dataNodes = REPLICATION;
+  private int placed;
 
   /** An empty disk. */
   public CrashableDisk() {
@@ -148,6 +155,20 @@ public final class CrashableDisk {
   /** From now on new streams say that they cannot flush, as those on erasure-coded files do. */
   public synchronized void withoutFlush() {
     flushable = false;
+  }
+
+  /**
+   * From now on so many DataNodes live: files being written lose the replicas of others, and new
+   * ones have no more.
+   */
+  public synchronized void dataNodes(int live) {
+    dataNodes = live;
+    nodes.values().forEach(node -> node.replicas = Math.min(node.replicas, live));
+  }
+
+  /** The DataNode with the first replica of a file. */
+  public synchronized String firstNode(Path file) throws IOException {
+    return "datanode" + node(key(file)).firstNode;
   }
 
   /** How many bytes of a file a loss of power may take: those written since its last hsync. */
@@ -226,6 +247,9 @@ public final class CrashableDisk {
     }
     Node node = new Node(false, flags.contains(CreateFlag.SYNC_BLOCK), ++clockMillis);
     node.writer = Optional.of(writer);
+    node.replicas = Math.min(REPLICATION, dataNodes);
+    boolean near = dataNodes == 1 || !flags.contains(CreateFlag.IGNORE_CLIENT_LOCALITY);
+    node.firstNode = near ? 0 : 1 + placed++ % (dataNodes - 1);
     nodes.put(key, node);
     return node;
   }
@@ -255,6 +279,14 @@ public final class CrashableDisk {
     node.flushed = node.written;
     node.syncEndedBlocks();
     node.writer = Optional.empty();
+  }
+
+  synchronized int replicas(Node node) {
+    return node.replicas;
+  }
+
+  synchronized String firstNode(Node node) {
+    return "datanode" + node.firstNode;
   }
 
   private static void checkWriter(Node node, CrashableFileSystem by) throws IOException {

@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import io.stele.files.ReplicatedStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -174,6 +175,11 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
   }
 
   @Override
+  public short getDefaultReplication(Path path) {
+    return CrashableDisk.REPLICATION;
+  }
+
+  @Override
   public void setWorkingDirectory(Path directory) {
     if (!directory.isRoot()) {
       throw new UnsupportedOperationException("paths here are absolute");
@@ -225,7 +231,8 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
   }
 
   /** Writes one file. */
-  private final class Writer extends OutputStream implements Syncable, StreamCapabilities {
+  private final class Writer extends OutputStream
+      implements Syncable, StreamCapabilities, ReplicatedStream {
     private final Path path;
     private final CrashableDisk.Node node;
     private boolean closed;
@@ -272,6 +279,16 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
     @Override
     public void hsync() throws IOException {
       flush(true);
+    }
+
+    @Override
+    public int replicas() {
+      return disk.replicas(node);
+    }
+
+    @Override
+    public Optional<String> firstNode() {
+      return Optional.of(disk.firstNode(node));
     }
 
     private void flush(boolean sync) throws IOException {

@@ -4,6 +4,7 @@ import io.stele.log.CommitLog;
 import io.stele.log.LogRecord;
 import io.stele.model.Durability;
 import io.stele.model.TabletId;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** A commit log that many tablets share, as one of them sees it. */
@@ -14,8 +15,8 @@ record LogOfTablet(CommitLog log, TabletId tablet) implements TabletLog {
   }
 
   @Override
-  public boolean hasRoom() {
-    return log.hasRoom();
+  public Optional<String> refusal() {
+    return log.refusal();
   }
 
   @Override

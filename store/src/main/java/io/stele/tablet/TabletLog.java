@@ -4,6 +4,7 @@ import io.stele.log.CommitLog;
 import io.stele.log.LogRecord;
 import io.stele.model.Durability;
 import io.stele.model.TabletId;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -26,9 +27,9 @@ public interface TabletLog {
    */
   CompletableFuture<Void> append(LogRecord record, Durability durability);
 
-  /** Whether the log takes more; where not, the tablet refuses with 'retry later'. */
-  default boolean hasRoom() {
-    return true;
+  /** Why the log takes no more now: the tablet then refuses with 'retry later'. */
+  default Optional<String> refusal() {
+    return Optional.empty();
   }
 
   /**

@@ -83,8 +83,9 @@ final class WritePath {
     if (!extent.contains(row)) {
       throw new RowOutOfRangeException(core.spec().id(), extent, row);
     }
-    if (!core.environment().log().hasRoom()) {
-      throw SteleException.retryLater("too much waits for the commit log: try again");
+    Optional<String> refusal = core.environment().log().refusal();
+    if (refusal.isPresent()) {
+      throw SteleException.retryLater(refusal.get() + ": try again");
     }
   }
 

@@ -47,7 +47,10 @@ final class ServerResources {
       TabletServerConfig config,
       ServerLife life)
       throws IOException {
-    LogOptions options = LogOptions.DEFAULT.withSegmentBytes(config.logSegmentBytes());
+    LogOptions options =
+        LogOptions.DEFAULT
+            .withSegmentBytes(config.logSegmentBytes())
+            .withReplicasMin(config.logReplicasMin());
     CommitLog userLog =
         CommitLog.open(
             runtime,

@@ -274,12 +274,12 @@ class CommitLogTest {
           .inject(
               FaultInjector.at(
                   Operation.FLUSH, path -> true, 1, new Effect.Delay(() -> await(goOn))));
-      assertThat(log.hasRoom()).isTrue();
+      assertThat(log.refusal()).isEmpty();
       CompletableFuture<Void> big = log.append(record(TABLET, 1, 2000));
-      assertThat(log.hasRoom()).isFalse();
+      assertThat(log.refusal()).isPresent();
       goOn.countDown();
       big.get();
-      assertThat(log.hasRoom()).isTrue();
+      assertThat(log.refusal()).isEmpty();
     }
   }
 

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.Seeds;
 import io.stele.files.DurableFiles;
+import io.stele.files.DurableFiles.Placement;
 import io.stele.format.ByteWriter;
 import io.stele.format.Crc32c;
 import io.stele.model.Bytes;
@@ -63,7 +64,7 @@ class LogReaderTest {
 
   private byte[] write() {
     try {
-      LogWriter writer = LogWriter.create(new DurableFiles(fs), FILE, HEADER);
+      LogWriter writer = LogWriter.create(new DurableFiles(fs), FILE, HEADER, Placement.NEAR);
       headerEnd = (int) writer.position();
       writer.append(LINK);
       ends.add((int) writer.position());
@@ -231,7 +232,7 @@ class LogReaderTest {
       assertThat(reader.torn()).isFalse();
     }
     Path file = new Path("crash:/unlinked");
-    LogWriter writer = LogWriter.create(new DurableFiles(fs), file, HEADER);
+    LogWriter writer = LogWriter.create(new DurableFiles(fs), file, HEADER, Placement.NEAR);
     ByteWriter body = LogFormat.encodeBody(RECORDS.get(0));
     writer.append(body, Crc32c.of(body.array(), 0, body.size()));
     writer.close();
