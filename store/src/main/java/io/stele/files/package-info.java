@@ -1,5 +1,6 @@
 /**
- * How files are made that must survive a loss of power, on HDFS and on the local file system.
+ * How files are made that must survive a loss of power, and taken from a dead writer, on HDFS and
+ * on the local file system.
  *
  * <p>Internal: not part of the public API.
  */

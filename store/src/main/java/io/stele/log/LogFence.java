@@ -1,5 +1,6 @@
 package io.stele.log;
 
+import io.stele.files.WriteLeases;
 import io.stele.format.NameSpace;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
@@ -10,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LeaseRecoverable;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -95,8 +95,9 @@ public final class LogFence {
   }
 
   private void closeAll(Path directory) throws IOException {
-    if (!(fs instanceof LeaseRecoverable leases)) {
-      return; // No leases: such a file system has one process, or none that outlives its lock.
+    WriteLeases leases = WriteLeases.in(fs, directory);
+    if (leases.isLocal()) {
+      return;
     }
     long start = runtime.nanoTime();
     List<Open> open = new ArrayList<>();
@@ -121,10 +122,10 @@ public final class LogFence {
     }
   }
 
-  private boolean isClosed(LeaseRecoverable leases, Open segment) throws IOException {
+  private boolean isClosed(WriteLeases leases, Open segment) throws IOException {
     try {
       long now = runtime.nanoTime();
-      if (segment.calls > 0 && leases.isFileClosed(segment.file)) {
+      if (segment.calls > 0 && leases.isClosed(segment.file.getName())) {
         return true;
       }
       if (now - segment.nextCallNanos < 0) {
@@ -134,7 +135,7 @@ public final class LogFence {
       Duration wait =
           segment.calls == 1 ? SECOND_CALL : FURTHER_CALLS.multipliedBy(segment.calls - 1L);
       segment.nextCallNanos = now + wait.toNanos();
-      return leases.recoverLease(segment.file);
+      return leases.recover(segment.file.getName());
     } catch (FileNotFoundException e) {
       return true; // Deleted meanwhile: nothing needed it.
     }

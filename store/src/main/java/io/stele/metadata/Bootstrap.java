@@ -1,5 +1,6 @@
 package io.stele.metadata;
 
+import io.stele.files.WriteLeases;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
@@ -25,6 +26,7 @@ public final class Bootstrap {
   /**
    * Steps 1 to 3: VERSION file, registration, root record.
    *
+   * @throws io.stele.files.NotDurableException where a dead server's log could not be taken from it
    * @throws SteleException REFUSED where the directory is of a newer layout, belongs to another
    *     cluster, or has data of which the lock service knows nothing
    */
@@ -36,6 +38,7 @@ public final class Bootstrap {
       TabletRecords records)
       throws IOException {
     Layout layout = Layout.openOrCreate(runtime, fs, directory);
+    WriteLeases.in(fs, layout.root()); // Refused now, and not when the first server is fenced.
     register(fs, layout, locks);
     records.createRoot();
     return layout;
@@ -54,6 +57,7 @@ public final class Bootstrap {
    */
   public static Layout join(FileSystem fs, Path directory, LockService locks) throws IOException {
     Layout layout = Layout.open(fs, directory);
+    WriteLeases.in(fs, layout.root());
     Optional<VersionedData> registered = locks.read(LockPaths.REGISTRATION);
     if (registered.isEmpty()) {
       throw SteleException.notFound(

@@ -14,6 +14,7 @@ import org.apache.hadoop.ipc.RPC;
 import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.net.NetUtils;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.security.authorize.AuthorizationException;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /**
@@ -36,9 +37,13 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 public final class ControlClient<P> implements Closeable {
   private static final int CONNECT_TIMEOUT_MILLIS = 5000;
 
+  private final Address server;
+  private final Class<P> protocol;
   private final P proxy;
 
-  private ControlClient(P proxy) {
+  private ControlClient(Address server, Class<P> protocol, P proxy) {
+    this.server = server;
+    this.protocol = protocol;
     this.proxy = proxy;
   }
 
@@ -73,13 +78,13 @@ public final class ControlClient<P> implements Closeable {
                 Math.toIntExact(timeout.toMillis()),
                 RetryPolicies.TRY_ONCE_THEN_FAIL)
             .getProxy();
-    return new ControlClient<>(proxy);
+    return new ControlClient<>(server, protocol, proxy);
   }
 
   /**
    * Makes a call.
    *
-   * @throws SteleException as the service threw it
+   * @throws SteleException as the service threw it; REFUSED where the caller may not call it
    * @throws RemoteException where the service failed in another way
    * @throws IOException where no answer came
    */
@@ -87,8 +92,13 @@ public final class ControlClient<P> implements Closeable {
     try {
       return call.on(proxy);
     } catch (ServiceException e) {
-      Exception failure =
-          e.getCause() instanceof RemoteException remote ? ControlException.received(remote) : e;
+      Exception failure = e;
+      if (e.getCause() instanceof RemoteException remote) {
+        failure =
+            AuthorizationException.class.getName().equals(remote.getClassName())
+                ? denied(remote)
+                : ControlException.received(remote);
+      }
       if (failure instanceof SteleException known) {
         throw known;
       }
@@ -97,6 +107,17 @@ public final class ControlClient<P> implements Closeable {
       }
       throw new IOException(e);
     }
+  }
+
+  private SteleException denied(RemoteException remote) {
+    return new SteleException(
+        SteleException.Code.REFUSED,
+        server
+            + " lets only those call it whom "
+            + ControlServer.accessKey(protocol)
+            + " in its hadoop-policy.xml or stele-site.xml names: "
+            + remote.getLocalizedMessage(),
+        remote);
   }
 
   /** Gives the connection up. */

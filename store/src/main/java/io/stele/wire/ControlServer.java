@@ -5,8 +5,11 @@ import io.stele.model.SteleException;
 import java.io.Closeable;
 import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
 import org.apache.hadoop.ipc.ProtobufRpcEngine2;
 import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.security.authorize.PolicyProvider;
+import org.apache.hadoop.security.authorize.Service;
 import org.apache.hadoop.thirdparty.protobuf.BlockingService;
 import org.apache.hadoop.thirdparty.protobuf.Descriptors.MethodDescriptor;
 import org.apache.hadoop.thirdparty.protobuf.Descriptors.ServiceDescriptor;
@@ -34,8 +37,9 @@ public final class ControlServer implements Closeable {
    * @param conf Hadoop's; not changed
    * @param address where; port 0: any free one
    * @param handlers threads that run the service, each one call at a time
-   * @param protocol an interface with {@link org.apache.hadoop.ipc.ProtocolInfo} that extends the
-   *     service's generated BlockingInterface, such as {@link MasterProtocol}
+   * @param protocol an interface with {@link org.apache.hadoop.ipc.ProtocolInfo}, whose protocol
+   *     has the interface's name, and with {@link AccessKey}; it extends the service's generated
+   *     BlockingInterface, such as {@link MasterProtocol}
    * @param service what the generated {@code newReflectiveBlockingService} made of the
    *     implementation
    * @throws IOException where the address cannot be listened on
@@ -43,6 +47,7 @@ public final class ControlServer implements Closeable {
   public static ControlServer start(
       Configuration conf, Address address, int handlers, Class<?> protocol, BlockingService service)
       throws IOException {
+    accessKey(protocol); // Checked also where nobody is refused.
     Configuration own = new Configuration(conf);
     RPC.setProtocolEngine(own, protocol, ProtobufRpcEngine2.class);
     RPC.Server server =
@@ -54,9 +59,32 @@ public final class ControlServer implements Closeable {
             .setNumHandlers(handlers)
             .setVerbose(false)
             .build();
+    if (own.getBoolean(CommonConfigurationKeysPublic.HADOOP_SECURITY_AUTHORIZATION, false)) {
+      server.refreshServiceAcl(own, policy(protocol));
+    }
     server.addTerseExceptions(ControlException.class);
     server.start();
     return new ControlServer(server);
+  }
+
+  private static PolicyProvider policy(Class<?> protocol) {
+    Service service = new Service(accessKey(protocol), protocol);
+    return new PolicyProvider() {
+      @Override
+      public Service[] getServices() {
+        return new Service[] {service};
+      }
+    };
+  }
+
+  /** The key that says who may call {@code protocol}. */
+  static String accessKey(Class<?> protocol) {
+    AccessKey key = protocol.getAnnotation(AccessKey.class);
+    if (key == null || !RPC.getProtocolName(protocol).equals(protocol.getName())) {
+      throw new IllegalArgumentException(
+          protocol + " needs an AccessKey, and its own name as the name of its protocol");
+    }
+    return key.value();
   }
 
   /** The port it listens on. */

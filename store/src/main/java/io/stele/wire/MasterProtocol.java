@@ -4,5 +4,6 @@ import io.stele.wire.control.ControlProtos.MasterService;
 import org.apache.hadoop.ipc.ProtocolInfo;
 
 /** The master's services as Hadoop RPC knows them. */
-@ProtocolInfo(protocolName = "io.stele.Master", protocolVersion = 1)
+@ProtocolInfo(protocolName = "io.stele.wire.MasterProtocol", protocolVersion = 1)
+@AccessKey("security.stele.master.protocol.acl")
 public interface MasterProtocol extends MasterService.BlockingInterface {}

@@ -15,6 +15,7 @@ import io.stele.runtime.SystemRuntime;
 import io.stele.runtime.Task;
 import java.io.File;
 import java.io.IOException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +28,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.HdfsBlockLocation;
 import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.viewfs.ConfigUtil;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.apache.hadoop.hdfs.server.datanode.DataNodeFaultInjector;
@@ -106,6 +108,34 @@ class LogOnHadoopIT {
       assertThat(failure).isDone();
       assertThat(master.exists(logs)).isFalse();
       assertThat(all(LogDirectory.read(master, recovery, TabletKind.USER))).isEqualTo(read);
+      log.close();
+    }
+  }
+
+  @Test
+  void aZombieBehindAMountTableIsFencedToo() throws Exception {
+    Configuration views = new Configuration(cluster.getConfiguration(0));
+    ConfigUtil.addLink(
+        views, "view", "/mounted", URI.create(cluster.getFileSystem().getUri() + "/view"));
+    ConfigUtil.addLink(views, "view", "/other", URI.create(scratch.toURI().toString()));
+    cluster.getFileSystem().mkdirs(new Path("/view"));
+    Path logs = new Path("viewfs://view/mounted/logs/" + SERVER);
+    Path recovery = new Path("viewfs://view/mounted/recovery/" + SERVER);
+    try (FileSystem zombie = FileSystem.newInstance(logs.toUri(), views);
+        FileSystem master = FileSystem.newInstance(logs.toUri(), views)) {
+      CommitLog log = open(zombie, logs);
+      log.append(record(TABLET, 1, 1000)).get();
+      assertThat(new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery))
+          .contains(recovery);
+      try (FileSystem hdfs = client()) {
+        assertThat(
+                ((DistributedFileSystem) hdfs)
+                    .isFileClosed(new Path("/view/recovery/" + SERVER + "/user-1.log")))
+            .isTrue();
+      }
+      assertThatThrownBy(() -> log.append(record(TABLET, 2, 1000)).get(120, TimeUnit.SECONDS))
+          .isNotNull();
+      assertThat(all(FencedLog.read(master, recovery, TabletKind.USER))).hasSize(1);
       log.close();
     }
   }
