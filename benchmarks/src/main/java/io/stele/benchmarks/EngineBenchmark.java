@@ -23,9 +23,11 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.CaffeineBlockCache;
 import io.stele.tablet.CompactionPace;
+import io.stele.tablet.OperationBudget;
 import io.stele.tablet.OperationRequest;
 import io.stele.tablet.ReadRequest;
 import io.stele.tablet.ReadResult;
@@ -102,10 +104,12 @@ public final class EngineBenchmark {
             TabletSpec.empty(TABLET, 1, RowRange.ALL, schema),
             new TabletEnvironment(
                 SystemRuntime.INSTANCE,
+                ServerClock.trusting(SystemRuntime.INSTANCE.wallClock()),
                 fs,
                 root,
                 new CaffeineBlockCache(1L << 30, 0),
                 MemoryAccount.NONE,
+                OperationBudget.unlimited(),
                 TabletLog.of(log, TABLET),
                 edit -> {},
                 CompactionPace.UNLIMITED,

@@ -12,6 +12,7 @@ import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.SteleException;
 import io.stele.wire.Address;
 import io.stele.wire.MutateBatch;
@@ -305,9 +306,9 @@ final class Batcher {
         Duration own = pending.attempts.attemptTimeout();
         timeout = own.compareTo(timeout) < 0 ? own : timeout;
       }
-      long firstIncomplete = queue.destination.operations().firstIncomplete();
+      Outstanding outstanding = queue.destination.operations().outstanding();
       TabletAccess.Message message =
-          new TabletAccess.Message(request.header(firstIncomplete), request.body());
+          new TabletAccess.Message(request.header(outstanding), request.body());
       answer =
           tablets.once(
               batch.get(0).tablet,

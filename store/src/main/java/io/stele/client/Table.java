@@ -8,6 +8,7 @@ import io.stele.model.CheckAndMutate;
 import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
@@ -153,11 +154,11 @@ public final class Table {
             good ->
                 send(
                     operation,
-                    (tablet, id, firstIncomplete) ->
+                    (tablet, id, outstanding) ->
                         RequestProto.newBuilder()
                             .setCheckAndMutate(
                                 OperationCodec.encode(
-                                    tablet, id, firstIncomplete, durability, operation))))
+                                    tablet, id, outstanding, durability, operation))))
         .thenApply(answer -> answer.response().header().getMatched());
   }
 
@@ -182,11 +183,11 @@ public final class Table {
             good ->
                 send(
                     operation,
-                    (tablet, id, firstIncomplete) ->
+                    (tablet, id, outstanding) ->
                         RequestProto.newBuilder()
                             .setReadModifyWrite(
                                 OperationCodec.encode(
-                                    tablet, id, firstIncomplete, durability, operation))))
+                                    tablet, id, outstanding, durability, operation))))
         .thenApply(
             answer ->
                 Scan.rows(answer).stream()
@@ -274,7 +275,10 @@ public final class Table {
   /** A writer for many mutations. */
   public BatchWriter batchWriter(BatchWriter.Options options) {
     Operations operations =
-        options.firstOperation().map(Operations::repeatable).orElse(connection.operations());
+        options
+            .firstOperation()
+            .map(first -> Operations.repeatable(connection.runtime(), first))
+            .orElse(connection.operations());
     return new BatchWriter(
         check, connection.batcher(ref).writer(operations), options.bufferBytes(), durability);
   }
@@ -290,7 +294,7 @@ public final class Table {
 
   /** A request that carries an operation id. */
   private interface IdentifiedRequest {
-    RequestProto.Builder to(TabletProto tablet, Optional<OperationId> id, long firstIncomplete);
+    RequestProto.Builder to(TabletProto tablet, Optional<OperationId> id, Outstanding outstanding);
   }
 
   private CompletableFuture<TabletAccess.Answer> send(
@@ -303,7 +307,7 @@ public final class Table {
                 request.to(
                     QueryCodec.encode(tablet.tablet(), tablet.epoch()),
                     Optional.of(id),
-                    operations.firstIncomplete()));
+                    operations.outstanding()));
     TabletAccess.RowRequest sent =
         new TabletAccess.RowRequest(
             ref.id(),

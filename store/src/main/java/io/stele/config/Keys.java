@@ -175,6 +175,24 @@ public final class Keys {
           ofDays(7),
           "A client silent this long is forgotten: its retries are then refused instead of applied.");
 
+  public static final Key<Long> OPERATIONS_BYTES =
+      Key.size(
+          "stele.operations.bytes",
+          "32m",
+          64 * KIB,
+          16 * GIB,
+          "What a server's tablets remember of operations: while all together take more, those above their even share forget the oldest,"
+              + " so at most twice this. What is forgotten is refused when tried again.");
+
+  public static final Key<Duration> CLOCK_SKEW_MAX =
+      Key.time(
+          "stele.clock.skew.max",
+          "30s",
+          ofSeconds(1),
+          ofHours(1),
+          "A tablet server whose clock is further from ZooKeeper's does not start; one that is running drops nothing for its age until they"
+              + " agree again.");
+
   public static final Key<Integer> MASTER_PORT =
       Key.number(
           "stele.master.port", 0, 0, 65535, "Port of the master's control plane; 0: any free one.");

@@ -23,6 +23,8 @@ import org.apache.hadoop.conf.Configuration;
  * @param garbageInterval deleted and expired cells are gone from SSTables after about this time
  * @param valueBytesMax largest value of one cell
  * @param operationsWindow a client silent this long is forgotten
+ * @param operationsBytes bound of what tablets remember of operations
+ * @param clockSkewMax how far the clock may be from the lock service's
  */
 public record TabletServerConfig(
     ClusterConfig cluster,
@@ -41,7 +43,9 @@ public record TabletServerConfig(
     long compactionBytesPerSecond,
     Duration garbageInterval,
     long valueBytesMax,
-    Duration operationsWindow) {
+    Duration operationsWindow,
+    long operationsBytes,
+    Duration clockSkewMax) {
   /** Reads and checks all {@code stele.*} keys of {@code conf}. */
   public static TabletServerConfig of(Configuration conf) {
     return new TabletServerConfig(
@@ -61,7 +65,9 @@ public record TabletServerConfig(
         Keys.COMPACTION_RATE.in(conf),
         Keys.GARBAGE_INTERVAL.in(conf),
         Keys.VALUE_BYTES_MAX.in(conf),
-        Keys.OPERATIONS_WINDOW.in(conf));
+        Keys.OPERATIONS_WINDOW.in(conf),
+        Keys.OPERATIONS_BYTES.in(conf),
+        Keys.CLOCK_SKEW_MAX.in(conf));
   }
 
   /** The part of the cache in {@code conf} that is off the heap, in bytes. */

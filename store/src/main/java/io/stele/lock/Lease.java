@@ -3,6 +3,7 @@ package io.stele.lock;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 
 /**
  * How long a server may answer without asking: {@code length} from the moment its last successful
@@ -49,14 +50,15 @@ public final class Lease {
    * Renews {@code lock} by a quorum write and, if that succeeds, counts the lease from the moment
    * before it was sent. Call it every {@code length / 4} or so.
    *
+   * @return when the lock service accepted the write, by its own clock
    * @throws LockLostException where the lock is gone for good: the lease runs out where it stood
    * @throws IOException where the write is not known to have succeeded: the lease stands where it
    *     stood
    */
-  public void renew(Lock lock) throws IOException {
+  public Instant renew(Lock lock) throws IOException {
     long sentNanos = runtime.nanoTime();
     long sentMillis = runtime.wallClock().millis();
-    lock.renew();
+    Instant renewed = lock.renew();
     synchronized (this) {
       long endNanos = sentNanos + length.toNanos();
       if (!granted || endNanos - monotonicEndNanos > 0) { // A renewal sent later may be back first.
@@ -65,6 +67,7 @@ public final class Lease {
         granted = true;
       }
     }
+    return renewed;
   }
 
   /**

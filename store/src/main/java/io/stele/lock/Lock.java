@@ -2,6 +2,7 @@ package io.stele.lock;
 
 import io.stele.model.Bytes;
 import java.io.IOException;
+import java.time.Instant;
 
 /**
  * An exclusive lock: a node that lives as long as the session that created it.
@@ -23,10 +24,11 @@ public interface Lock {
    * Rewrites the lock's node: a write that a quorum has accepted from the session that owns the
    * lock, so that at some moment between call and return the lock was held.
    *
+   * @return when that was, by the service's clock
    * @throws LockLostException where the lock is gone for good
    * @throws IOException where it is not known whether the write arrived; the lock may still be held
    */
-  void renew() throws IOException;
+  Instant renew() throws IOException;
 
   /**
    * Like {@link #renew()}, with other data from now on.

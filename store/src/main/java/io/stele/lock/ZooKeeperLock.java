@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.Bytes;
 import io.stele.runtime.Futures;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.zookeeper.KeeperException;
@@ -93,10 +94,10 @@ final class ZooKeeperLock implements Lock, Watcher {
   }
 
   @Override
-  public void renew() throws IOException {
+  public Instant renew() throws IOException {
     writing.lock();
     try {
-      rewrite(data);
+      return rewrite(data);
     } finally {
       writing.unlock();
     }
@@ -113,7 +114,8 @@ final class ZooKeeperLock implements Lock, Watcher {
     }
   }
 
-  private void rewrite(Bytes bytes) throws IOException {
+  /** Returns when the write was accepted, by the service's clock. */
+  private Instant rewrite(Bytes bytes) throws IOException {
     checkHeld();
     try {
       // The node says whose it is: another's may have any version, the one we wrote last too.
@@ -126,6 +128,7 @@ final class ZooKeeperLock implements Lock, Watcher {
         throw lost("its node is another's");
       }
       checkHeld();
+      return Instant.ofEpochMilli(written.getMtime());
     } catch (KeeperException.NoNodeException e) {
       throw lost("its node was deleted");
     } catch (KeeperException.SessionExpiredException e) {

@@ -164,7 +164,7 @@ public final class TabletAccess implements AutoCloseable {
                         OperationCodec.encode(
                             QueryCodec.encode(location.tablet(), location.epoch()),
                             Optional.of(id),
-                            operations.firstIncomplete(),
+                            operations.outstanding(),
                             Durability.HFLUSH, // METADATA's own log asks for more.
                             operation)));
     return send(new RowRequest(table, operation.row(), purpose, call), deadline)

@@ -17,11 +17,35 @@ public final class Limits {
   /** Most edits in one mutation. */
   public static final int EDITS_MAX = 100_000;
 
-  /** Most bytes in one mutation: it must fit into a log record, and into memory several times. */
+  /**
+   * Most bytes in one mutation, as {@link OperationSize} has them: it must fit into a log record,
+   * and into memory several times.
+   */
   public static final long MUTATION_BYTES_MAX = 256L << 20;
 
   /** How many levels filters may nest: far less than protobuf can read. */
   public static final int FILTER_DEPTH_MAX = 32;
+
+  /** Most parts of one filter, itself and all filters within it. */
+  public static final int FILTER_PARTS_MAX = 1000;
+
+  /** Most cells that a filter may make of one, by interleaves. */
+  public static final int FILTER_GROWTH_MAX = 1000;
+
+  /** Most cells of one row that a filter may have in hand at a time, unless the row has more. */
+  public static final int FILTER_CELLS_MAX = 1_000_000;
+
+  /** Longest regular expression, in characters. */
+  public static final int REGEX_LENGTH_MAX = 4096;
+
+  /** How many levels groups of a regular expression may nest. */
+  public static final int REGEX_DEPTH_MAX = 100;
+
+  /** Largest program of a regular expression, in steps, with repetitions written out. */
+  public static final int REGEX_SIZE_MAX = 20_000;
+
+  /** Most bytes of one page of a read: it ends at the row at which it has more. */
+  public static final long PAGE_BYTES_MAX = 16L << 20;
 
   /** Most families of a table: its schema must fit into a node of the lock service. */
   public static final int FAMILIES_MAX = 256;
@@ -110,17 +134,17 @@ public final class Limits {
   /**
    * Refuses a mutation that is too large as a whole.
    *
-   * @param bytes the length of its qualifiers and values
+   * @param bytes its {@link OperationSize}
    * @throws SteleException {@link SteleException.Code#REFUSED}
    */
   public static void checkMutationBytes(Bytes row, long bytes) {
     if (bytes > MUTATION_BYTES_MAX) {
       throw SteleException.refused(
           "a mutation of row \""
-              + row
-              + "\" has "
+              + row.slice(0, Math.min(row.length(), 32))
+              + "\" makes cells of "
               + bytes
-              + " bytes: the limit is "
+              + " bytes, each with its row key: the limit is "
               + MUTATION_BYTES_MAX
               + "; make several mutations of it");
     }

@@ -1,6 +1,5 @@
 package io.stele.model;
 
-import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -45,7 +44,7 @@ public final class OperationRules {
       }
       case CHECK_AND_MUTATE -> {
         CheckAndMutate conditional = (CheckAndMutate) operation;
-        checkFilter(conditional.predicate(), 1);
+        checkFilter(conditional.predicate());
         checkEdits(conditional.ifTrue(), valueBytesMax);
         checkEdits(conditional.ifFalse(), valueBytesMax);
       }
@@ -54,15 +53,15 @@ public final class OperationRules {
   }
 
   /**
-   * Refuses a query that names a family that the table does not have, or whose filter nests too
-   * deep.
+   * Refuses a query that names a family that the table does not have, or whose filter goes beyond a
+   * limit or has a bad regular expression.
    *
    * @throws SteleException NOT_FOUND for a family that the table does not have, otherwise REFUSED
    */
   public void check(RowQuery query) {
     query.families().forEach(this::checkFamily);
     query.columns().forEach(column -> checkFamily(column.family()));
-    query.filter().ifPresent(filter -> checkFilter(filter, 1));
+    query.filter().ifPresent(this::checkFilter);
   }
 
   /**
@@ -78,14 +77,12 @@ public final class OperationRules {
   }
 
   private void checkEdits(Mutation mutation, long valueBytesMax) {
-    long bytes = 0;
     for (Edit edit : mutation.edits()) {
       switch (edit.kind()) {
         case PUT -> {
           Edit.Put put = (Edit.Put) edit;
           checkFamily(put.family());
           checkValue(mutation.row(), put.family(), put.qualifier(), put.value(), valueBytesMax);
-          bytes += put.qualifier().length() + (long) put.value().length();
         }
         case DELETE_CELL -> checkFamily(((Edit.DeleteCell) edit).family());
         case DELETE_COLUMN -> checkFamily(((Edit.DeleteColumn) edit).family());
@@ -93,59 +90,25 @@ public final class OperationRules {
         case DELETE_ROW -> {}
       }
     }
-    Limits.checkMutationBytes(mutation.row(), bytes);
+    Limits.checkMutationBytes(mutation.row(), OperationSize.of(mutation));
   }
 
   private void checkRules(ReadModifyWrite change, long valueBytesMax) {
-    long bytes = 0;
     for (ReadModifyWrite.Rule rule : change.rules()) {
       checkFamily(rule.family());
-      bytes += rule.qualifier().length();
       switch (rule.kind()) {
         case APPEND -> {
           Bytes suffix = ((ReadModifyWrite.Append) rule).suffix();
           checkValue(change.row(), rule.family(), rule.qualifier(), suffix, valueBytesMax);
-          bytes += suffix.length();
         }
-        case INCREMENT -> bytes += Long.BYTES;
+        case INCREMENT -> {}
       }
     }
-    Limits.checkMutationBytes(change.row(), bytes);
+    Limits.checkMutationBytes(change.row(), OperationSize.of(change));
   }
 
-  private void checkFilter(Filter filter, int depth) {
-    Limits.checkFilterDepth(depth);
-    switch (filter.kind()) {
-      case COLUMN_RANGE -> checkFamily(((Filter.ColumnRange) filter).family());
-      case COLUMN_IS -> checkFamily(((Filter.ColumnIs) filter).column().family());
-      case CHAIN -> checkFilters(((Filter.Chain) filter).filters(), depth + 1);
-      case INTERLEAVE -> checkFilters(((Filter.Interleave) filter).filters(), depth + 1);
-      case CONDITION -> {
-        Filter.Condition condition = (Filter.Condition) filter;
-        checkFilter(condition.predicate(), depth + 1);
-        checkFilter(condition.ifTrue(), depth + 1);
-        checkFilter(condition.ifFalse(), depth + 1);
-      }
-      case PASS_ALL,
-          BLOCK_ALL,
-          ROW_KEY_REGEX,
-          ROW_SAMPLE,
-          FAMILY_REGEX,
-          QUALIFIER_REGEX,
-          VALUE_REGEX,
-          VALUE_RANGE,
-          VALUE_IS,
-          TIMESTAMP_RANGE,
-          CELLS_PER_ROW_LIMIT,
-          CELLS_PER_ROW_OFFSET,
-          CELLS_PER_COLUMN_LIMIT,
-          STRIP_VALUE,
-          LABEL -> {}
-    }
-  }
-
-  private void checkFilters(List<Filter> filters, int depth) {
-    filters.forEach(filter -> checkFilter(filter, depth));
+  private void checkFilter(Filter filter) {
+    FilterRules.check(filter, this::checkFamily);
   }
 
   private void checkFamily(String family) {

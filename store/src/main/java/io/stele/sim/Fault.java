@@ -164,8 +164,7 @@ public sealed interface Fault {
               ? new EndSession(kind, slot)
               : new LoseSession(SimulatedCluster.Kind.SERVER, slot, length);
       case 12 -> random.nextBoolean() ? new NoEnsemble(length) : new LostAnswers(0.2, length);
-      case 13 ->
-          new WrongClock(kind, slot, Duration.ofMillis(random.nextLong(-20_000, 20_000)), length);
+      case 13 -> new WrongClock(kind, slot, Duration.ofMillis(skewMillis(random)), length);
       case 14 ->
           random.nextInt(4) == 0
               ? new FullDisk(length)
@@ -178,6 +177,12 @@ public sealed interface Fault {
                   length);
       default -> new Drain(slot);
     };
+  }
+
+  /** Within what servers allow, or of minutes or days. */
+  private static long skewMillis(RandomGenerator random) {
+    long most = random.nextBoolean() ? 20_000 : random.nextBoolean() ? 600_000 : 10L * 86_400_000;
+    return random.nextLong(-most, most);
   }
 
   private static Far far(RandomGenerator random) {

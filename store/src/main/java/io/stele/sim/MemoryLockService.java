@@ -9,7 +9,9 @@ import io.stele.lock.UnreachableException;
 import io.stele.lock.VersionedData;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -278,12 +280,13 @@ public final class MemoryLockService implements LockService {
     }
 
     @Override
-    public void renew() throws IOException {
+    public Instant renew() throws IOException {
       Bytes same;
       synchronized (this) {
         same = data;
       }
       update(same);
+      return SystemRuntime.INSTANCE.wallClock().instant();
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.stele.model.Bytes;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -242,13 +243,13 @@ public final class SimulatedEnsemble {
       }
 
       @Override
-      public void renew() throws IOException {
-        call(
+      public Instant renew() throws IOException {
+        return call(
             path(),
             false,
             () -> {
               lock.renew();
-              return true;
+              return machine.wallClock().instant();
             });
       }
 

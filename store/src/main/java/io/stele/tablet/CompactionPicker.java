@@ -70,7 +70,8 @@ final class CompactionPicker {
             || !rules.families().containsAll(stack.families())
             || stack.files().stream().anyMatch(file -> file.hasExpired(rules, nowMicros));
     long wait = TimeUnit.MICROSECONDS.convert(interval) * (garbage ? 1 : INTERVALS_IF_CLEAN);
-    return nowMicros - stack.collectedMicros() >= wait;
+    // What lies ahead was written by a clock that was wrong.
+    return Math.abs(nowMicros - stack.collectedMicros()) >= wait;
   }
 
   /**

@@ -73,7 +73,8 @@ final class CompactionWriter {
 
   /** Writes the cells of {@code inputs} that the sieve keeps; leaves no file behind if it fails. */
   Output write(Inputs inputs, Coverage coverage, SchemaRules rules) throws IOException {
-    CellSieve sieve = new CellSieve(rules, clock.now(), inputs.past(), inputs.tombstonesPossible());
+    long time = clock.whenDropping();
+    CellSieve sieve = new CellSieve(rules, time, inputs.past(), inputs.tombstonesPossible());
     List<TabletFile> files = new ArrayList<>();
     try (MergedCursor cells = new MergedCursor(inputs.cursors(), Long.MAX_VALUE);
         GroupWriters writers = new GroupWriters(core, nextFile, rules, coverage.families())) {
@@ -82,8 +83,7 @@ final class CompactionWriter {
         writers.metaBlock(OperationWindow.META_BLOCK, inputs.operations());
       }
       for (GroupWriters.Written written : writers.finish(clock.highest())) {
-        long collected =
-            inputs.past() == CellSieve.Past.WHOLE ? clock.now() : coverage.collectedMicros();
+        long collected = inputs.past() == CellSieve.Past.WHOLE ? time : coverage.collectedMicros();
         files.add(open(written, coverage, collected, rules));
       }
       writers.keep();

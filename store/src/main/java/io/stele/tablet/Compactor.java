@@ -135,7 +135,7 @@ final class Compactor {
 
   private CompactionClaims.Choice toCollect(Duration interval) {
     return (stack, under) ->
-        picker.isDue(stack, under, core.clock().now(), interval)
+        core.clock().isTrusted() && picker.isDue(stack, under, core.clock().now(), interval)
             ? Optional.of(stack.layers())
             : Optional.empty();
   }
@@ -165,7 +165,7 @@ final class Compactor {
                 frozen.stream().map(one -> one.memtable().cursor(Long.MAX_VALUE)).toList(),
                 state.files().isEmpty() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
                 frozen.stream().anyMatch(one -> one.memtable().hasTombstones()),
-                core.window().encodeRecent(state.redoPoint(), boundary, core.clock().now()),
+                core.window().encodeRecent(state.redoPoint(), boundary),
                 CompactionPace.UNLIMITED),
             new CompactionWriter.Coverage(
                 state.redoPoint() + 1, boundary, rules.families(), core.clock().now()),

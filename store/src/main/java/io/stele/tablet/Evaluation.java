@@ -7,6 +7,7 @@ import io.stele.model.Column;
 import io.stele.model.Edit;
 import io.stele.model.Limits;
 import io.stele.model.Mutation;
+import io.stele.model.OperationSize;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
@@ -83,7 +84,8 @@ final class Evaluation {
       Cell cell = new Cell(rule.family(), rule.qualifier(), timestamp, value);
       newest.put(column, cell);
       Cell replaced = written.put(column, cell);
-      bytes += bytes(cell) - (replaced == null ? 0 : bytes(replaced));
+      bytes += bytes(change.row(), cell);
+      bytes -= replaced == null ? 0 : bytes(change.row(), replaced);
       Limits.checkMutationBytes(change.row(), bytes);
     }
     List<Cell> row = new ArrayList<>(written.values());
@@ -97,8 +99,8 @@ final class Evaluation {
         mutation.build(), new OperationResult(true, Optional.of(new Row(change.row(), row))));
   }
 
-  private static long bytes(Cell cell) {
-    return cell.qualifier().length() + (long) cell.value().length();
+  private static long bytes(Bytes row, Cell cell) {
+    return OperationSize.cell(row, cell.family(), cell.qualifier(), cell.value().length());
   }
 
   private Bytes apply(Bytes row, ReadModifyWrite.Rule rule, Optional<Bytes> before) {

@@ -2,6 +2,7 @@ package io.stele.tablet;
 
 import io.stele.model.Durability;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.RowOperation;
 import java.util.Optional;
 
@@ -10,19 +11,23 @@ import java.util.Optional;
  *
  * @param operation what to do
  * @param id by which a retry is told; none: a retry may be applied again
- * @param firstIncomplete the lowest number of that client's operations that it may still retry;
- *     what is below may be forgotten, and is refused; at most the id's own number
+ * @param outstanding what that client may still send again; not above the id's own number
  * @param durability what an acknowledgement promises, at least
  */
 public record OperationRequest(
-    RowOperation operation, Optional<OperationId> id, long firstIncomplete, Durability durability) {
+    RowOperation operation,
+    Optional<OperationId> id,
+    Outstanding outstanding,
+    Durability durability) {
   /** An operation that is not remembered. */
   public static OperationRequest of(RowOperation operation) {
-    return new OperationRequest(operation, Optional.empty(), 0, Durability.HFLUSH);
+    return new OperationRequest(
+        operation, Optional.empty(), Outstanding.from(0), Durability.HFLUSH);
   }
 
   /** An operation of which a retry is applied once. */
   public static OperationRequest of(RowOperation operation, OperationId id, long firstIncomplete) {
-    return new OperationRequest(operation, Optional.of(id), firstIncomplete, Durability.HFLUSH);
+    return new OperationRequest(
+        operation, Optional.of(id), Outstanding.from(firstIncomplete), Durability.HFLUSH);
   }
 }

@@ -24,17 +24,25 @@ import java.util.concurrent.CompletableFuture;
  * result := nothing                   applied
  *         | 0                         the predicate did not hold
  *         | 1 cells                   the row of new cells, as a sequential cell block
+ *         | 2                         there was a row, too large to be remembered
  * </pre>
  */
 final class OperationResults {
   private static final int NOT_MATCHED = 0;
   private static final int ROW = 1;
+  private static final int TOO_LARGE = 2;
+
+  /** A longer result is not remembered. */
+  static final int BYTES_MAX = 64 << 10;
 
   private OperationResults() {}
 
   static Bytes encode(OperationResult result) {
     if (result.row().isPresent()) {
       Row row = result.row().get();
+      if (row.cells().stream().mapToLong(OperationResults::bytes).sum() > BYTES_MAX) {
+        return Bytes.of(new byte[] {TOO_LARGE});
+      }
       CellBlockWriter block = CellBlockWriter.sequential(256);
       for (Cell cell : row.cells()) {
         byte[] key = ColumnKey.of(row.key(), cell.family(), cell.qualifier());
@@ -50,12 +58,25 @@ final class OperationResults {
     return result.matched() ? Bytes.EMPTY : Bytes.of(new byte[] {NOT_MATCHED});
   }
 
+  private static long bytes(Cell cell) {
+    return cell.qualifier().length() + (long) cell.value().length();
+  }
+
   static CompletableFuture<OperationResult> decode(OperationId id, Bytes result) {
     if (result.isEmpty()) {
       return CompletableFuture.completedFuture(OperationResult.APPLIED);
     }
     if (result.at(0) == NOT_MATCHED) {
       return CompletableFuture.completedFuture(OperationResult.NOT_MATCHED);
+    }
+    if (result.at(0) == TOO_LARGE) {
+      return CompletableFuture.failedFuture(
+          SteleException.refused(
+              "operation "
+                  + id
+                  + " was applied when it came first. Its result had more than "
+                  + BYTES_MAX
+                  + " bytes and was not kept: read the row"));
     }
     try {
       return CompletableFuture.completedFuture(

@@ -1,21 +1,25 @@
 package io.stele.tablet;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.format.ByteReader;
 import io.stele.format.ByteWriter;
 import io.stele.format.MalformedException;
 import io.stele.log.LoggedOperation;
 import io.stele.model.Bytes;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.SteleException;
-import java.util.ArrayList;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.tablet.ClientOperations.Operation;
+import java.time.Duration;
+import java.util.Comparator;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The operations of its clients that a tablet remembers, so that a retry is applied once. This is
@@ -24,28 +28,59 @@ import java.util.concurrent.CompletableFuture;
  * <p>For each client it keeps the lowest number that may still be retried. It refuses operations
  * below that number, and knows every operation at or above it that this tablet has applied, with
  * its result. A client that was silent for longer than the window is reduced to a number above all
- * that it ever sent here. After sixteen windows it forgets that, too.
+ * that it ever sent here. After sixteen windows it is forgotten, and what it last sent lies before
+ * the <em>horizon</em>.
+ *
+ * <p><b>Time</b> is the tablet's own: how long it was open, wherever that was, by the monotonic
+ * clocks of its servers. It runs slower than real time, as moves and crashes take some, and goes on
+ * in the blocks. So what came before the horizon is at least as old as the tablet says. A client
+ * that is not known says how long its operations have been under way; if that is less than the time
+ * since the horizon, none of them can have been applied here and forgotten. Otherwise they are
+ * refused. Lengths are compared, never the readings of two clocks.
  *
  * <p>An operation is <em>recent</em> until a minor compaction has written it to an SSTable's block,
  * and <em>written</em> from then on. Each block has the operations that were recent when the block
  * was written: the blocks of a tablet's files and its log together have all that it remembers.
  *
+ * <p><b>Memory</b> is bounded by an {@link OperationBudget}. Above it, clients that were silent the
+ * longest are reduced, then the older half of what the others have done is forgotten, then clients
+ * are forgotten that were silent for a window: a retry of any of this is refused, never applied
+ * twice. Where nothing can be forgotten a new operation is to be sent later.
+ *
  * <p>Safe for use by any number of threads.
  *
  * <pre>
- * block  := version:u8=1 client*                                     in ascending order of client
+ * block  := version:u8=2 time:varlong horizon:varlong client*        in ascending order of client
  * client := high:u64 low:u64 first-incomplete:varlong last-seen:varlong operations:varint operation*
  * operation := number:varlong digest:u64 result:prefixed             in ascending order of number
  * </pre>
+ *
+ * Times are in microseconds; a horizon of 0 says that no client was forgotten.
  */
 final class OperationWindow {
   /** The name of the block in an SSTable. */
   static final String META_BLOCK = "operations";
 
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
   private static final int WINDOWS_KEPT = 16;
 
+  /** Operations that another process may have sent have been under way for so long at most. */
+  private static final int WINDOWS_IF_REPEATABLE = WINDOWS_KEPT / 2;
+
+  /** Clocks of two machines may run apart by one part in so many. */
+  private static final int DRIFT_PARTS = 16;
+
+  /** A client that has sent something in this time is only reduced for want of others. */
+  private static final long BUSY_MICROS = 60_000_000;
+
+  /** Where there was nothing to forget, nobody looks again for so long. */
+  private static final long RELIEF_INTERVAL_MICROS = 1_000_000;
+
   private record ClientName(long high, long low) implements Comparable<ClientName> {
+    private static ClientName of(OperationId id) {
+      return new ClientName(id.clientHigh(), id.clientLow());
+    }
+
     @Override
     public int compareTo(ClientName other) {
       int byHigh = Long.compare(high, other.high);
@@ -53,90 +88,69 @@ final class OperationWindow {
     }
   }
 
-  /** One operation: in flight while its future is there, done when it has a result. */
-  static final class Operation {
-    final OperationId id;
-    final long firstIncomplete;
-    final Bytes digest;
-    private long sequence;
-    private Optional<CompletableFuture<OperationResult>> future;
-    private Bytes result;
-
-    private Operation(
-        OperationId id,
-        long firstIncomplete,
-        Bytes digest,
-        Optional<CompletableFuture<OperationResult>> future,
-        Bytes result) {
-      this.id = id;
-      this.firstIncomplete = firstIncomplete;
-      this.digest = digest;
-      this.future = future;
-      this.result = result;
-    }
-
-    LoggedOperation logged(Bytes withResult) {
-      return new LoggedOperation(id, firstIncomplete, digest, withResult);
-    }
-  }
-
-  private static final class Client {
-    long firstIncomplete = 1;
-    long highest;
-    long lastSeenMicros;
-    final TreeMap<Long, Operation> recent = new TreeMap<>();
-    final WrittenOperations written = new WrittenOperations();
-
-    void forgetBelow(long number) {
-      if (number > firstIncomplete) {
-        firstIncomplete = number;
-        recent.headMap(number).values().removeIf(operation -> operation.future.isEmpty());
-        written.forgetBelow(number);
-      }
-    }
-
-    void moveToWritten(List<Operation> operations) {
-      int count = operations.size();
-      long[] numbers = new long[count];
-      long[] digests = new long[count];
-      Bytes[] results = new Bytes[count];
-      for (int i = 0; i < count; i++) {
-        Operation operation = operations.get(i);
-        numbers[i] = operation.id.number();
-        digests[i] = OperationDigest.folded(operation.digest);
-        results[i] = operation.result;
-      }
-      written.addAll(numbers, digests, results, count);
-    }
-  }
-
   /** What {@link #begin} found: a new operation, or one known before and its outcome. */
   record Begun(Operation operation, Optional<CompletableFuture<OperationResult>> known) {}
 
-  private final Map<ClientName, Client> clients = new HashMap<>();
+  private final ProcessRuntime runtime;
+  private final Duration window;
   private final long windowMicros;
+  private final OperationBudget budget;
 
-  OperationWindow(long windowMicros) {
-    this.windowMicros = windowMicros;
+  @GuardedBy("this")
+  private final Map<ClientName, ClientOperations> clients = new HashMap<>();
+
+  @GuardedBy("this")
+  private long openedNanos;
+
+  @GuardedBy("this")
+  private long openedMicros; // The tablet's time then.
+
+  @GuardedBy("this")
+  private long horizonMicros; // No client forgotten was seen after it; 0: none is forgotten.
+
+  @GuardedBy("this")
+  private long bytes;
+
+  @GuardedBy("this")
+  private long reliefDueMicros;
+
+  @GuardedBy("this")
+  private boolean closed;
+
+  /** An empty one of a new tablet; close it. */
+  OperationWindow(ProcessRuntime runtime, Duration window, OperationBudget budget) {
+    this.runtime = runtime;
+    this.window = window;
+    this.windowMicros = TimeUnit.MICROSECONDS.convert(window);
+    this.budget = budget;
+    this.openedNanos = runtime.nanoTime();
+    budget.join();
   }
 
-  /** An empty one that forgets as late as this one. */
+  /** An empty one that forgets as late as this one and that nobody counts. */
   OperationWindow ofSameLength() {
-    return new OperationWindow(windowMicros);
+    return new OperationWindow(runtime, window, OperationBudget.unlimited());
+  }
+
+  /** The tablet's own time. */
+  @GuardedBy("this")
+  private long nowMicros() {
+    return openedMicros + TimeUnit.NANOSECONDS.toMicros(runtime.nanoTime() - openedNanos);
   }
 
   /**
    * Begins an operation, or finds the original of which it is a retry.
    *
    * @param future completed by the caller, if the operation is new
-   * @throws SteleException REFUSED where the id is older than the window or another operation's
+   * @throws SteleException REFUSED where the id may be older than what is remembered, or another
+   *     operation's; RETRY_LATER where there is no room to remember another
    */
   synchronized Begun begin(
       OperationId id,
-      long firstIncomplete,
+      Outstanding outstanding,
       Bytes digest,
-      long nowMicros,
       CompletableFuture<OperationResult> future) {
+    long firstIncomplete = outstanding.firstIncomplete();
     if (firstIncomplete > id.number()) {
       throw SteleException.refused(
           "operation "
@@ -145,65 +159,156 @@ final class OperationWindow {
               + firstIncomplete
               + ", the first that its client says it may still retry");
     }
-    Client client = clients.computeIfAbsent(name(id), name -> new Client());
-    client.lastSeenMicros = nowMicros;
-    client.forgetBelow(firstIncomplete);
-    Optional<CompletableFuture<OperationResult>> known = outcome(client, id, digest);
+    long now = nowMicros();
+    ClientName name = ClientName.of(id);
+    ClientOperations client = clients.get(name);
+    if (client == null) {
+      checkNotForgotten(id, outstanding, now);
+      checkRoom();
+      client = client(name);
+    }
+    client.seen(now);
+    count(client, one -> one.forgetBelow(firstIncomplete));
+    Optional<CompletableFuture<OperationResult>> known = client.outcome(id, digest);
     Operation operation =
         new Operation(id, firstIncomplete, digest, Optional.of(future), Bytes.EMPTY);
     if (known.isPresent()) {
       return new Begun(operation, known);
     }
-    if (id.number() < client.firstIncomplete) {
-      throw SteleException.refused(
-          "operation "
-              + id
-              + " is older than the window: its client had said that it would not be tried again,"
-              + " or was silent for too long. Nothing was done now; whether it was before is not"
-              + " known any more");
-    }
-    client.recent.put(id.number(), operation);
-    client.highest = Math.max(client.highest, id.number());
+    checkNotBelow(id, client);
+    checkRoom();
+    checkNotBelow(id, client); // It may just have become so.
+    count(client, one -> one.put(operation));
     return new Begun(operation, Optional.empty());
+  }
+
+  private void checkNotBelow(OperationId id, ClientOperations client) {
+    if (id.number() < client.firstIncomplete()) {
+      throw tooOld(id, "its client had said that it would not be tried again, or was silent");
+    }
+  }
+
+  /** Refuses an operation that a client may have sent before it was forgotten. */
+  @GuardedBy("this")
+  private void checkNotForgotten(OperationId id, Outstanding outstanding, long nowMicros) {
+    if (horizonMicros == 0) {
+      return;
+    }
+    long age =
+        outstanding
+            .age()
+            .map(length -> TimeUnit.MICROSECONDS.convert(length))
+            .orElse(WINDOWS_IF_REPEATABLE * windowMicros);
+    if (age + age / DRIFT_PARTS >= nowMicros - horizonMicros) {
+      throw tooOld(id, "its client was silent, or has older ones under way,");
+    }
+  }
+
+  private static SteleException tooOld(OperationId id, String why) {
+    return SteleException.refused(
+        "operation "
+            + id
+            + " is older than the window: "
+            + why
+            + " for too long. Nothing was done now; whether it was before is not known any more");
+  }
+
+  @GuardedBy("this")
+  private void checkRoom() {
+    if (budget.excess(bytes) == 0) {
+      return;
+    }
+    long now = nowMicros();
+    if (now >= reliefDueMicros) {
+      relieve(now);
+    }
+    if (budget.excess(bytes) > 0) {
+      reliefDueMicros = Math.max(reliefDueMicros, now + RELIEF_INTERVAL_MICROS);
+      throw SteleException.retryLater(
+          "the tablet remembers operations in "
+              + bytes
+              + " bytes and can forget none yet: try again");
+    }
+  }
+
+  /** Forgets until the budget holds, and a little more. */
+  @GuardedBy("this")
+  private void relieve(long now) {
+    expire(now);
+    List<ClientOperations> silentFirst =
+        new TreeMap<>(clients)
+            .values().stream()
+                .sorted(Comparator.comparingLong(ClientOperations::lastSeenMicros))
+                .toList();
+    long enough = budget.share() - budget.share() / 8;
+    for (ClientOperations client : silentFirst) {
+      if (bytes > enough && now - client.lastSeenMicros() > BUSY_MICROS) {
+        count(client, ClientOperations::forgetAll);
+      }
+    }
+    boolean more = true;
+    while (bytes > enough && more) {
+      more = false;
+      for (ClientOperations client : silentFirst) {
+        if (bytes > enough) {
+          more |= forgetOlderHalf(client);
+        }
+      }
+    }
+    for (ClientName name : List.copyOf(new TreeMap<>(clients).keySet())) {
+      ClientOperations client = clients.get(name);
+      if (bytes > enough && now - client.lastSeenMicros() > windowMicros) {
+        forget(name, client);
+      }
+    }
+  }
+
+  @GuardedBy("this")
+  private boolean forgetOlderHalf(ClientOperations client) {
+    boolean[] some = new boolean[1];
+    count(client, one -> some[0] = one.forgetOlderHalf());
+    return some[0];
   }
 
   /** Forgets an operation that was not queued: a retry of it is a new operation. */
   synchronized void abandon(Operation operation) {
-    Client client = clients.get(name(operation.id));
-    if (client != null) {
-      client.recent.remove(operation.id.number(), operation);
-    }
+    change(operation, client -> client.remove(operation));
   }
 
   /** Says under which number an operation is queued, and what its result will be. */
   synchronized void queued(Operation operation, long sequence, Bytes result) {
-    operation.sequence = sequence;
-    operation.result = result;
+    change(operation, client -> client.queued(operation, sequence, result));
   }
 
   /** Says that an operation is durable. */
   synchronized void done(Operation operation) {
-    operation.future = Optional.empty();
-    Client client = clients.get(name(operation.id));
-    if (client != null && operation.id.number() < client.firstIncomplete) {
-      client.recent.remove(operation.id.number(), operation);
-    }
+    operation.end();
+    change(
+        operation,
+        client -> {
+          if (operation.id.number() < client.firstIncomplete()) {
+            client.remove(operation);
+          }
+        });
   }
 
   /** Adds an operation from the log. */
-  synchronized void replay(LoggedOperation logged, long sequence, long nowMicros) {
-    OperationId id = logged.id();
-    Client client = clients.computeIfAbsent(name(id), absent -> new Client());
-    client.lastSeenMicros = Math.max(client.lastSeenMicros, nowMicros);
-    client.highest = Math.max(client.highest, id.number());
-    client.forgetBelow(logged.firstIncomplete());
-    if (id.number() >= client.firstIncomplete) {
-      Operation operation =
-          new Operation(
-              id, logged.firstIncomplete(), logged.digest(), Optional.empty(), logged.result());
-      operation.sequence = sequence;
-      client.recent.putIfAbsent(id.number(), operation);
-    }
+  synchronized void replay(LoggedOperation logged, long sequence) {
+    ClientOperations client = client(ClientName.of(logged.id()));
+    client.seen(nowMicros());
+    count(
+        client,
+        one -> {
+          one.forgetBelow(logged.firstIncomplete());
+          one.replay(
+              new Operation(
+                  logged.id(),
+                  logged.firstIncomplete(),
+                  logged.digest(),
+                  Optional.empty(),
+                  logged.result()),
+              sequence);
+        });
   }
 
   /**
@@ -216,10 +321,12 @@ final class OperationWindow {
     if (version != VERSION) {
       throw in.malformed("operations of version " + version + " are not known here");
     }
+    openedMicros = Math.max(openedMicros, in.readVarlong());
+    horizonMicros = Math.max(horizonMicros, in.readVarlong());
     while (in.remaining() > 0) {
-      ClientName name = new ClientName(in.readLong(), in.readLong());
+      ClientOperations client = client(new ClientName(in.readLong(), in.readLong()));
       long firstIncomplete = in.readVarlong();
-      long lastSeen = in.readVarlong();
+      client.seen(in.readVarlong());
       int count = in.readVarint();
       if (count > in.remaining()) {
         throw in.malformed("there cannot be " + count + " operations here");
@@ -235,152 +342,197 @@ final class OperationWindow {
           throw in.malformed("operation " + numbers[i] + " comes after " + numbers[i - 1]);
         }
       }
-      Client client = clients.computeIfAbsent(name, absent -> new Client());
-      client.lastSeenMicros = Math.max(client.lastSeenMicros, lastSeen);
-      client.written.addAll(numbers, digests, results, count);
-      client.highest = Math.max(client.highest, count == 0 ? 0 : numbers[count - 1]);
-      client.forgetBelow(firstIncomplete);
-      client.written.forgetBelow(client.firstIncomplete);
+      count(
+          client,
+          one -> {
+            one.written().addAll(numbers, digests, results, count);
+            one.used(count == 0 ? 0 : numbers[count - 1]);
+            one.forgetBelow(firstIncomplete);
+            one.written().forgetBelow(one.firstIncomplete());
+          });
     }
   }
 
   /**
-   * The operations from above one sequence number to another, as a block; empty where there are no
-   * clients. Forgets clients that were silent for too long first.
+   * Everything is restored and replayed: forgets what is above the budget, and the clients of whom
+   * another block, written later, does not know any more.
    */
-  synchronized Bytes encodeRecent(long above, long through, long nowMicros) {
-    expire(nowMicros);
-    ByteWriter out = new ByteWriter(256).writeByte(VERSION);
-    inOrder()
+  synchronized void restored() {
+    for (ClientName name : List.copyOf(clients.keySet())) {
+      ClientOperations client = clients.get(name);
+      if (client.lastSeenMicros() <= horizonMicros) {
+        forget(name, client);
+      }
+    }
+    if (budget.excess(bytes) > 0) {
+      relieve(nowMicros());
+    }
+  }
+
+  /**
+   * The operations from above one sequence number to another, as a block; empty where there is
+   * nothing to remember. Forgets clients that were silent for too long first.
+   */
+  synchronized Bytes encodeRecent(long above, long through) {
+    long now = nowMicros();
+    expire(now);
+    ByteWriter out = header(now);
+    new TreeMap<>(clients)
         .forEach(
             (name, client) -> {
-              List<Operation> written =
-                  client.recent.values().stream()
-                      .filter(one -> one.sequence > above && one.sequence <= through)
-                      .toList();
+              List<Operation> written = client.recent(above, through);
               encode(name, client, written.size(), out);
               written.forEach(
                   one ->
                       out.writeVarlong(one.id.number())
                           .writeLong(OperationDigest.folded(one.digest))
-                          .writePrefixed(one.result));
+                          .writePrefixed(one.result()));
             });
-    return clients.isEmpty() ? Bytes.EMPTY : Bytes.wrap(out.toByteArray());
+    return block(out);
   }
 
   /** Says that the operations up to a sequence number are in SSTables. */
   synchronized void moveToWritten(long through) {
-    for (Client client : clients.values()) {
-      List<Operation> moving = new ArrayList<>();
-      for (Iterator<Operation> all = client.recent.values().iterator(); all.hasNext(); ) {
-        Operation one = all.next();
-        if (one.sequence > 0 && one.sequence <= through && one.future.isEmpty()) {
-          moving.add(one);
-          all.remove();
-        }
-      }
-      client.moveToWritten(moving);
-    }
+    clients.values().forEach(client -> count(client, one -> one.moveToWritten(through)));
   }
 
   /** Forgets everything that {@code live}, which knew all that this one knows, has forgotten. */
   void forgetAs(OperationWindow live) {
-    Map<ClientName, Client> known = new HashMap<>();
+    Map<ClientName, ClientOperations> known = new HashMap<>();
+    long now;
+    long horizon;
     synchronized (live) {
-      live.clients.forEach(
-          (name, client) -> {
-            Client copy = new Client();
-            copy.firstIncomplete = client.firstIncomplete;
-            copy.lastSeenMicros = client.lastSeenMicros;
-            known.put(name, copy);
-          });
+      now = live.nowMicros();
+      horizon = live.horizonMicros;
+      live.clients.forEach((name, client) -> known.put(name, client.reduced()));
     }
     synchronized (this) {
+      openedNanos = runtime.nanoTime();
+      openedMicros = now;
+      horizonMicros = horizon;
       clients.keySet().retainAll(known.keySet());
-      known.forEach(
-          (name, theirs) -> {
-            Client client = clients.get(name);
-            if (client != null) {
-              client.lastSeenMicros = theirs.lastSeenMicros;
-              client.forgetBelow(theirs.firstIncomplete);
-            }
-          });
+        known.forEach(
+            (name, theirs) -> {
+              ClientOperations client = clients.get(name);
+              if (client != null) {
+                client.forgetAs(theirs);
+              }
+            });
     }
   }
 
-  /** The written operations as a block; empty where there are no clients. */
+  /** The written operations as a block; empty where there is nothing to remember. */
   synchronized Bytes encodeWritten() {
-    ByteWriter out = new ByteWriter(256).writeByte(VERSION);
-    inOrder()
+    ByteWriter out = header(nowMicros());
+    new TreeMap<>(clients)
         .forEach(
             (name, client) -> {
-              encode(name, client, client.written.size(), out);
-              client.written.forEach(
-                  (number, digest, result) ->
-                      out.writeVarlong(number).writeLong(digest).writePrefixed(result));
+              encode(name, client, client.written().size(), out);
+              client
+                  .written()
+                  .forEach(
+                      (number, digest, result) ->
+                          out.writeVarlong(number).writeLong(digest).writePrefixed(result));
             });
-    return clients.isEmpty() ? Bytes.EMPTY : Bytes.wrap(out.toByteArray());
+    return block(out);
   }
 
-  /** The clients as a block has them: in a fixed order, so that equal windows give equal bytes. */
-  private SortedMap<ClientName, Client> inOrder() {
-    return new TreeMap<>(clients);
+  @GuardedBy("this")
+  private ByteWriter header(long now) {
+    return new ByteWriter(256).writeByte(VERSION).writeVarlong(now).writeVarlong(horizonMicros);
   }
 
-  private static void encode(ClientName name, Client client, int count, ByteWriter out) {
+  @GuardedBy("this")
+  private Bytes block(ByteWriter out) {
+    return clients.isEmpty() && horizonMicros == 0 ? Bytes.EMPTY : Bytes.wrap(out.toByteArray());
+  }
+
+  private static void encode(ClientName name, ClientOperations client, int count, ByteWriter out) {
     out.writeLong(name.high())
         .writeLong(name.low())
-        .writeVarlong(client.firstIncomplete)
-        .writeVarlong(client.lastSeenMicros)
+        .writeVarlong(client.firstIncomplete())
+        .writeVarlong(client.lastSeenMicros())
         .writeVarint(count);
   }
 
-  private void expire(long nowMicros) {
-    for (Iterator<Client> all = clients.values().iterator(); all.hasNext(); ) {
-      Client client = all.next();
-      long silent = nowMicros - client.lastSeenMicros;
-      boolean inFlight =
-          client.recent.values().stream().anyMatch(operation -> operation.future.isPresent());
-      if (silent > windowMicros && !inFlight) {
-        client.forgetBelow(client.highest + 1);
+  /** Reduces clients that were silent for a window, and forgets those silent for many. */
+  @GuardedBy("this")
+  private void expire(long now) {
+    for (ClientName name : List.copyOf(clients.keySet())) {
+      ClientOperations client = clients.get(name);
+      long silent = now - client.lastSeenMicros();
+      if (silent > windowMicros && !client.hasInFlight()) {
+        count(client, ClientOperations::forgetAll);
         if (silent / WINDOWS_KEPT > windowMicros) {
-          all.remove();
+          forget(name, client);
         }
       }
     }
   }
 
-  /** The outcome, present or future, of an operation that is known. */
-  private static Optional<CompletableFuture<OperationResult>> outcome(
-      Client client, OperationId id, Bytes digest) {
-    Operation recent = client.recent.get(id.number());
-    if (recent != null) {
-      checkSame(id, recent.digest.equals(digest));
-      return Optional.of(
-          recent
-              .future
-              .map(CompletableFuture::copy)
-              .orElseGet(() -> OperationResults.decode(id, recent.result)));
-    }
-    int index = client.written.find(id.number());
-    if (index < 0) {
-      return Optional.empty();
-    }
-    checkSame(id, client.written.digest(index) == OperationDigest.folded(digest));
-    return Optional.of(OperationResults.decode(id, client.written.result(index)));
-  }
-
-  private static void checkSame(OperationId id, boolean same) {
-    if (!same) {
-      throw SteleException.refused(
-          "operation "
-              + id
-              + " was something else when it came first: what is tried again must be the same to"
-              + " the byte (a task that makes it must be deterministic)");
+  /**
+   * Forgets a client altogether, unless something of it is recent: a replay would bring that back
+   * without what is forgotten with it.
+   */
+  @GuardedBy("this")
+  private void forget(ClientName name, ClientOperations client) {
+    if (!client.hasRecent()) {
+      clients.remove(name);
+      add(-client.bytes());
+      horizonMicros = Math.max(horizonMicros, Math.max(1, client.lastSeenMicros()));
     }
   }
 
-  private static ClientName name(OperationId id) {
-    return new ClientName(id.clientHigh(), id.clientLow());
+  @GuardedBy("this")
+  private ClientOperations client(ClientName name) {
+    ClientOperations known = clients.get(name);
+    if (known != null) {
+      return known;
+    }
+    ClientOperations client = new ClientOperations();
+    clients.put(name, client);
+    add(client.bytes());
+    return client;
+  }
+
+  private interface Change {
+    void make(ClientOperations client);
+  }
+
+  @GuardedBy("this")
+  private void change(Operation operation, Change change) {
+    ClientOperations client = clients.get(ClientName.of(operation.id));
+    if (client != null) {
+      count(client, change);
+    }
+  }
+
+  /** Makes a change of a client, and counts what it takes then. */
+  @GuardedBy("this")
+  private void count(ClientOperations client, Change change) {
+    long before = client.bytes();
+    change.make(client);
+    add(client.bytes() - before);
+  }
+
+  @GuardedBy("this")
+  private void add(long change) {
+    bytes += change;
+    if (!closed) {
+      budget.add(change);
+    }
+  }
+
+  /** What it takes in memory. */
+  synchronized long bytes() {
+    return bytes;
+  }
+
+  /** Gives its part of the budget back. It goes on, uncounted, for those who still use it. */
+  synchronized void close() {
+    if (!closed) {
+      closed = true;
+      budget.leave(bytes);
+    }
   }
 }

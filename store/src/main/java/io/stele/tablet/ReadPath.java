@@ -3,6 +3,7 @@ package io.stele.tablet;
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
+import io.stele.model.Limits;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
@@ -46,7 +47,8 @@ final class ReadPath {
     List<RowRange> ranges = clip(query.ranges());
     Pinned pinned = pin(request);
     try {
-      long bytesMax = request.bytesMax() > 0 ? request.bytesMax() : core.options().pageBytesMax();
+      long asked = request.bytesMax() > 0 ? request.bytesMax() : core.options().pageBytesMax();
+      long bytesMax = Math.min(asked, Limits.PAGE_BYTES_MAX);
       Page page = new Page(query, filter, bytesMax);
       for (RowRange range : ranges) {
         if (page.isFull()) {

@@ -10,7 +10,8 @@ import java.util.OptionalLong;
  * @param readPoint as of when; none: as of now
  * @param allowFresh whether to read as of now where the read point asked for cannot be read any
  *     more, instead of refusing
- * @param bytesMax the page ends at the row at which it has this size; 0: the tablet's own limit
+ * @param bytesMax the page ends at the row at which it has this size; 0: the tablet's own limit;
+ *     never more than {@link io.stele.model.Limits#PAGE_BYTES_MAX}
  * @param memoryOnly whether to give up with {@link io.stele.sstable.NotInMemoryException} instead
  *     of reading a file; such a read waits for nothing
  */

@@ -26,15 +26,13 @@ final class Replay {
   }
 
   /** Takes all records in. */
-  void take(Iterable<LogRecord> logged, OperationWindow window, long nowMicros) throws IOException {
+  void take(Iterable<LogRecord> logged, OperationWindow window) throws IOException {
     for (LogRecord record : logged) {
       boolean first = records.add(record);
       highestTimestamp = Math.max(highestTimestamp, record.timestampMax());
       if (first) {
         LoggedCells.of(record.cells()).addTo(memtable);
-        record
-            .operation()
-            .ifPresent(operation -> window.replay(operation, record.sequence(), nowMicros));
+        record.operation().ifPresent(operation -> window.replay(operation, record.sequence()));
       }
     }
     records.checkComplete();

@@ -6,6 +6,7 @@ import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Column;
 import io.stele.model.Filter;
+import io.stele.model.Limits;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
 import java.nio.charset.StandardCharsets;
@@ -135,7 +136,16 @@ interface RowFilter {
     return (row, cells) -> {
       List<Cell> all = new ArrayList<>();
       for (RowFilter filter : filters) {
-        all.addAll(filter.apply(row, cells));
+        List<Cell> more = filter.apply(row, cells);
+        if (all.size() + more.size() > Math.max(cells.size(), Limits.FILTER_CELLS_MAX)) {
+          throw SteleException.refused(
+              "the filter makes more than "
+                  + Limits.FILTER_CELLS_MAX
+                  + " cells of row \""
+                  + row
+                  + "\": interleave less, or limit the cells per row first");
+        }
+        all.addAll(more);
       }
       all.sort(ORDER);
       return all;

@@ -39,7 +39,7 @@ final class Sequencer {
    */
   record Change(
       Mutation mutation,
-      Optional<OperationWindow.Operation> operation,
+      Optional<ClientOperations.Operation> operation,
       Bytes result,
       Durability durability,
       Runnable onVisible,

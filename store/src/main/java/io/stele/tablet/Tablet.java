@@ -11,13 +11,11 @@ import io.stele.record.FileRef;
 import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 
 /**
  * One tablet, open.
@@ -65,10 +63,13 @@ public final class Tablet implements Closeable {
       throws IOException {
     List<TabletFile> files = new ArrayList<>();
     Memtable memtable = new Memtable(environment.memtables());
+    OperationWindow window =
+        new OperationWindow(
+            environment.runtime(),
+            environment.options().operationsWindow(),
+            environment.operations());
+    boolean opened = false;
     try {
-      OperationWindow window =
-          new OperationWindow(
-              TimeUnit.MICROSECONDS.convert(environment.options().operationsWindow()));
       long highestTimestamp = spec.highestTimestamp();
       SchemaRules rules = new SchemaRules(spec.schema());
       for (FileRef ref : newestFirst(spec)) {
@@ -79,14 +80,19 @@ public final class Tablet implements Closeable {
             Math.max(highestTimestamp, file.table().properties().highestServerTimestamp());
       }
       Replay replayed = new Replay(spec.id(), covered(spec), memtable);
-      InstantSource wall = environment.runtime().wallClock();
-      long now = new TabletClock(wall, highestTimestamp).now();
-      replayed.take(replay, window, now);
+      replayed.take(replay, window);
+      window.restored();
       TabletClock clock =
-          new TabletClock(wall, Math.max(highestTimestamp, replayed.highestTimestamp()));
-      return new Tablet(
-          new TabletCore(spec, environment, files, replayed, window, clock), replayed);
+          new TabletClock(
+              environment.clock(), Math.max(highestTimestamp, replayed.highestTimestamp()));
+      Tablet tablet =
+          new Tablet(new TabletCore(spec, environment, files, replayed, window, clock), replayed);
+      opened = true;
+      return tablet;
     } finally {
+      if (!opened) {
+        window.close();
+      }
       // The tablet holds them, if it was opened.
       files.forEach(TabletFile::release);
       memtable.release();
@@ -347,5 +353,6 @@ public final class Tablet implements Closeable {
   public void close() {
     sequencer.pause();
     core.current().close();
+    core.window().close();
   }
 }

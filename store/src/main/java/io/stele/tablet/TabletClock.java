@@ -1,44 +1,58 @@
 package io.stele.tablet;
 
+import io.stele.runtime.ServerClock;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A tablet's own time, in microseconds: its server's clock, but never going back, through moves and
- * restarts. Safe for use by any number of threads.
+ * A tablet's timestamps and ages, in microseconds.
+ *
+ * <p>Timestamps never go back, through moves and restarts: after a clock that was ahead they go on
+ * one by one above the highest. Ages go by the clock of the moment, which may go back, and never by
+ * a timestamp: what a clock that was ahead once has assigned makes nothing older. Safe for use by
+ * any number of threads.
  */
 final class TabletClock {
   private static final long MICROS = 1_000_000;
 
-  private final InstantSource source;
+  /** Before everything: at this time nothing is old. */
+  private static final long NEVER = 0;
+
+  private final ServerClock source;
   private final AtomicLong highest;
-  private final AtomicLong seen = new AtomicLong();
 
   /** Goes on above {@code highest}, the highest timestamp assigned before. */
-  TabletClock(InstantSource source, long highest) {
+  TabletClock(ServerClock source, long highest) {
     this.source = source;
     this.highest = new AtomicLong(highest);
   }
 
   /** A timestamp above all that were assigned before. */
   long assign() {
-    long now = wall();
+    long now = now();
     return highest.updateAndGet(last -> Math.max(now, last + 1));
   }
 
-  /** The time, for ages: not before any timestamp assigned, and it never goes back. */
+  /** The time, for ages of what is shown. */
   long now() {
-    return Math.max(seen.accumulateAndGet(wall(), Math::max), highest.get());
+    Instant now = source.instant();
+    return Math.max(0, now.getEpochSecond() * MICROS + now.getNano() / 1000);
+  }
+
+  /**
+   * The time, for ages of what is dropped for good: nothing is old while the clock may be wrong.
+   */
+  long whenDropping() {
+    return isTrusted() ? now() : NEVER;
+  }
+
+  /** Whether something may be dropped for its age. */
+  boolean isTrusted() {
+    return source.isTrusted();
   }
 
   /** The highest timestamp assigned. */
   long highest() {
     return highest.get();
-  }
-
-  private long wall() {
-    Instant now = source.instant();
-    return Math.max(0, now.getEpochSecond() * MICROS + now.getNano() / 1000);
   }
 }

@@ -2,6 +2,7 @@ package io.stele.tablet;
 
 import io.stele.memtable.MemoryAccount;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.ServerClock;
 import io.stele.sstable.BlockCache;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -9,11 +10,13 @@ import org.apache.hadoop.fs.Path;
 /**
  * All that a tablet touches outside of itself.
  *
- * @param runtime of its process; the wall clock may jump, the tablet's own time never goes back
+ * @param runtime of its process; its wall clock is not used
+ * @param clock the wall clock of its server
  * @param fs where its files are
  * @param root the directory that the paths of files are relative to
  * @param cache for blocks of SSTables, shared by all tablets of a server
  * @param memtables what counts the memory of its memtables
+ * @param operations bounds what its server's tablets remember of their clients' operations
  * @param log where its operations are made durable
  * @param manifest where its files are recorded
  * @param pace how fast merging and major compactions may go
@@ -21,10 +24,12 @@ import org.apache.hadoop.fs.Path;
  */
 public record TabletEnvironment(
     ProcessRuntime runtime,
+    ServerClock clock,
     FileSystem fs,
     Path root,
     BlockCache cache,
     MemoryAccount memtables,
+    OperationBudget operations,
     TabletLog log,
     Manifest manifest,
     CompactionPace pace,

@@ -98,9 +98,8 @@ final class WritePath {
                 core.window()
                     .begin(
                         operation,
-                        request.firstIncomplete(),
+                        request.outstanding(),
                         OperationDigest.of(request.operation()),
-                        core.clock().now(),
                         outcome));
   }
 
@@ -111,7 +110,7 @@ final class WritePath {
    */
   private Runnable evaluateAndSequence(
       OperationRequest request,
-      Optional<OperationWindow.Operation> operation,
+      Optional<ClientOperations.Operation> operation,
       CompletableFuture<OperationResult> outcome)
       throws IOException {
     boolean sequenced = false;
@@ -140,7 +139,7 @@ final class WritePath {
 
   private Sequencer.Change change(
       OperationRequest request,
-      Optional<OperationWindow.Operation> operation,
+      Optional<ClientOperations.Operation> operation,
       Evaluation.Evaluated evaluated,
       CompletableFuture<OperationResult> outcome) {
     boolean hsync = core.rules().schema().hsync();
@@ -154,7 +153,7 @@ final class WritePath {
   }
 
   private void publish(
-      Optional<OperationWindow.Operation> operation,
+      Optional<ClientOperations.Operation> operation,
       OperationResult result,
       CompletableFuture<OperationResult> outcome) {
     operation.ifPresent(core.window()::done);

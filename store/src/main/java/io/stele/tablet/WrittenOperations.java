@@ -4,6 +4,7 @@ import io.stele.model.Bytes;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 /**
  * Operations of one client that are done and in an SSTable: by their numbers, in as little memory
@@ -15,12 +16,26 @@ final class WrittenOperations {
     void visit(long number, long digest, Bytes result);
   }
 
+  /** What a result takes beside its bytes. */
+  private static final long RESULT_BYTES = 150;
+
   private long[] numbers = {}; // Ascending.
   private long[] digests = {};
   private final Map<Long, Bytes> results = new HashMap<>(); // Those that are not empty: few.
+  private long resultBytes;
 
   int size() {
     return numbers.length;
+  }
+
+  /** What they take in memory. */
+  long bytes() {
+    return numbers.length * 2L * Long.BYTES + resultBytes;
+  }
+
+  /** Their numbers, in ascending order. */
+  LongStream numbers() {
+    return Arrays.stream(numbers);
   }
 
   /** Where an operation is; below 0: it is not here. */
@@ -55,6 +70,7 @@ final class WrittenOperations {
       } else {
         if (!moreResults[j].isEmpty()) {
           results.put(moreNumbers[j], moreResults[j]);
+          resultBytes += bytes(moreResults[j]);
         }
         allNumbers[size] = moreNumbers[j];
         allDigests[size++] = moreDigests[j++];
@@ -73,7 +89,18 @@ final class WrittenOperations {
     from = from < 0 ? ~from : from;
     numbers = Arrays.copyOfRange(numbers, from, numbers.length);
     digests = Arrays.copyOfRange(digests, from, digests.length);
-    results.keySet().removeIf(one -> one < number);
+    results
+        .entrySet()
+        .removeIf(
+            one -> {
+              boolean old = one.getKey() < number;
+              resultBytes -= old ? bytes(one.getValue()) : 0;
+              return old;
+            });
+  }
+
+  private static long bytes(Bytes result) {
+    return RESULT_BYTES + result.length();
   }
 
   /** All of them, in ascending order of number. */

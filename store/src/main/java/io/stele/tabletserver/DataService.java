@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import io.stele.format.CellBlockWriter;
 import io.stele.model.Durability;
 import io.stele.model.OperationId;
+import io.stele.model.OperationSize;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
@@ -321,11 +322,15 @@ final class DataService implements RequestHandler {
       HostedTablet hosted = tablets.require(tablet);
       // Not of the root tablet: METADATA's memtables become smaller only by writes to it.
       if (!hosted.id().equals(TabletId.ROOT)) {
-        resources.of(hosted.id()).memtables().requireRoom(hosted.kind());
+        resources
+            .of(hosted.id())
+            .memtables()
+            .requireRoom(hosted.kind(), OperationSize.of(operation));
       }
       return hosted
           .tablet()
-          .apply(new OperationRequest(operation, id, client.getFirstIncomplete(), durability));
+          .apply(
+              new OperationRequest(operation, id, OperationCodec.outstanding(client), durability));
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -5,16 +5,23 @@ import io.stele.log.CommitLog;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
+import io.stele.tablet.OperationBudget;
 
 /**
- * What a server has for one kind of tablet: a commit log, memory for memtables, and threads.
+ * What a server has for one kind of tablet: a commit log, memory, and threads.
  *
  * @param kind the kind
  * @param log where their operations are made durable
  * @param memtables what their memtables may take together
+ * @param operations what they may remember of their clients' operations
  * @param threads for all that may wait
  */
-record KindResources(TabletKind kind, CommitLog log, MemtableBudget memtables, Threads threads) {
+record KindResources(
+    TabletKind kind,
+    CommitLog log,
+    MemtableBudget memtables,
+    OperationBudget operations,
+    Threads threads) {
   /**
    * Threads for the work on one kind of tablet.
    *

@@ -1,12 +1,17 @@
 package io.stele.tabletserver;
 
+import io.stele.config.Keys;
 import io.stele.lock.Lease;
 import io.stele.lock.Lock;
 import io.stele.lock.LockLostException;
+import io.stele.model.SteleException;
+import io.stele.runtime.AgreedClock;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,6 +19,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Renews the server's lease for as long as it can, on a thread of its own, and ends the server when
  * it cannot: a server without a lease must not answer, and one without its lock will be fenced.
+ *
+ * <p>With each renewal it compares the server's clock with the lock service's. A server for which
+ * they do not agree the first time is ended.
  */
 final class LeaseKeeper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
@@ -24,15 +32,22 @@ final class LeaseKeeper implements AutoCloseable {
   private final ProcessRuntime runtime;
   private final Lease lease;
   private final Lock lock;
+  private final AgreedClock clock;
   private final Consumer<String> abort;
   private final Task task;
   private volatile boolean closed;
 
   private LeaseKeeper(
-      ProcessRuntime runtime, Lease lease, Lock lock, Consumer<String> abort, boolean renewed) {
+      ProcessRuntime runtime,
+      Lease lease,
+      Lock lock,
+      AgreedClock clock,
+      Consumer<String> abort,
+      boolean renewed) {
     this.runtime = runtime;
     this.lease = lease;
     this.lock = lock;
+    this.clock = clock;
     this.abort = abort;
     lock.onLost(
         () -> lose("its lock " + lock.path() + " is gone: the master takes its tablets away"));
@@ -43,21 +58,46 @@ final class LeaseKeeper implements AutoCloseable {
    * Renews {@code lease} once, then keeps renewing. Where the first renewal fails the lease is not
    * valid until a later one succeeds.
    *
+   * @param clock compared with the lock service's
    * @param abort told why when the lease or the lock is lost for good; may be told more than once
    * @throws LockLostException where the lock is gone already
+   * @throws SteleException REFUSED where the server's clock is not the lock service's
    */
-  static LeaseKeeper start(ProcessRuntime runtime, Lease lease, Lock lock, Consumer<String> abort)
+  static LeaseKeeper start(
+      ProcessRuntime runtime, Lease lease, Lock lock, AgreedClock clock, Consumer<String> abort)
       throws LockLostException {
     boolean renewed = false;
     try {
-      lease.renew(lock);
+      Optional<String> refusal = renew(lease, lock, clock);
+      if (refusal.isPresent()) {
+        lease.revoke();
+        throw SteleException.refused(refusal.get());
+      }
       renewed = true;
     } catch (LockLostException e) {
       throw e;
     } catch (IOException e) {
       LOG.warn("The first lease is not granted yet: {}", e.toString());
     }
-    return new LeaseKeeper(runtime, lease, lock, abort, renewed);
+    return new LeaseKeeper(runtime, lease, lock, clock, abort, renewed);
+  }
+
+  /** Renews the lease and compares the clocks; says why the server must not go on, if so. */
+  private static Optional<String> renew(Lease lease, Lock lock, AgreedClock clock)
+      throws IOException {
+    AgreedClock.Reading before = clock.read();
+    Instant reference = lease.renew(lock);
+    if (clock.compare(before, reference) || clock.hasAgreed()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        "this machine's clock shows "
+            + before.wall()
+            + " and the lock service's "
+            + reference
+            + ": that is further apart than "
+            + Keys.CLOCK_SKEW_MAX.name()
+            + " allows. Correct the clock (NTP) and start the server again");
   }
 
   private void keep(boolean first) {
@@ -66,7 +106,11 @@ final class LeaseKeeper implements AutoCloseable {
     while (!closed) {
       try {
         runtime.sleep(renewed ? lease.length().dividedBy(RENEWALS_PER_LEASE) : AGAIN);
-        lease.renew(lock);
+        Optional<String> refusal = renew(lease, lock, clock);
+        if (refusal.isPresent()) {
+          lose(refusal.get());
+          return;
+        }
         if (!renewed) {
           LOG.info("The lease is renewed again");
         }

@@ -24,6 +24,7 @@ final class MemtableBudget implements MemoryAccount {
 
   private final long bytesMax;
   private final AtomicLong bytes = new AtomicLong();
+  private final AtomicLong refused = new AtomicLong(); // The largest write since something went.
 
   MemtableBudget(long bytesMax) {
     this.bytesMax = bytesMax;
@@ -37,6 +38,7 @@ final class MemtableBudget implements MemoryAccount {
   @Override
   public void letGo(long gone) {
     bytes.addAndGet(-gone);
+    refused.set(0);
   }
 
   /** What the memtables take now. */
@@ -44,9 +46,12 @@ final class MemtableBudget implements MemoryAccount {
     return bytes.get();
   }
 
-  /** Whether memtables should be compacted although none is large by itself. */
+  /**
+   * Whether memtables should be compacted although none is large by itself: they take much
+   * together, or were in the way of a large write.
+   */
   boolean isTight() {
-    return bytes() > bytesMax * COMPACT_ABOVE;
+    return bytes() > bytesMax * COMPACT_ABOVE || bytes() + refused.get() > bytesMax;
   }
 
   /**
@@ -62,11 +67,23 @@ final class MemtableBudget implements MemoryAccount {
   /**
    * Refuses a write where there is no room for it.
    *
-   * @throws SteleException RETRY_LATER
+   * @param writeBytes what it would take
+   * @throws SteleException RETRY_LATER where there is none now, REFUSED where there never is
    */
-  void requireRoom(TabletKind kind) {
+  void requireRoom(TabletKind kind, long writeBytes) {
+    if (writeBytes > bytesMax) {
+      throw SteleException.refused(
+          "a mutation makes cells of "
+              + writeBytes
+              + " bytes, each with its row key, and all memtables of this server's "
+              + kind
+              + " tablets may have "
+              + bytesMax
+              + ": make several mutations of it, or raise stele.tabletserver.memtable.total.bytes");
+    }
     long now = bytes();
-    if (now > bytesMax) {
+    if (now > 0 && now + writeBytes > bytesMax) {
+      refused.accumulateAndGet(writeBytes, Math::max);
       throw SteleException.retryLater(
           "the memtables of this server's "
               + kind
@@ -74,7 +91,9 @@ final class MemtableBudget implements MemoryAccount {
               + now
               + " bytes, of "
               + bytesMax
-              + " allowed, and are being compacted: try again in a moment");
+              + " allowed, no room for "
+              + writeBytes
+              + " more, and are being compacted: try again in a moment");
     }
   }
 }

@@ -10,6 +10,7 @@ import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
+import io.stele.tablet.OperationBudget;
 import java.io.IOException;
 import java.util.List;
 import org.apache.hadoop.fs.FileSystem;
@@ -21,6 +22,7 @@ import org.apache.hadoop.fs.Path;
  */
 final class ServerResources {
   private static final long SYSTEM_MEMTABLE_BYTES = 32L << 20;
+  private static final long SYSTEM_OPERATIONS_BYTES = 4L << 20;
 
   private final KindResources user;
   private final KindResources system;
@@ -68,11 +70,13 @@ final class ServerResources {
             TabletKind.USER,
             userLog,
             new MemtableBudget(config.memtableTotalBytes()),
+            new OperationBudget(config.operationsBytes()),
             KindResources.Threads.of(runtime, TabletKind.USER, config)),
         new KindResources(
             TabletKind.SYSTEM,
             systemLog,
             new MemtableBudget(SYSTEM_MEMTABLE_BYTES),
+            new OperationBudget(SYSTEM_OPERATIONS_BYTES),
             KindResources.Threads.of(runtime, TabletKind.SYSTEM, config)),
         runtime.pool("loader-root", 1));
   }

@@ -186,10 +186,12 @@ final class TabletLoader {
     TabletEnvironment environment =
         new TabletEnvironment(
             server.runtime(),
+            storage.clock(),
             storage.fs(),
             storage.layout().root(),
             storage.cache(),
             resources.memtables(),
+            resources.operations(),
             TabletLog.of(resources.log(), spec.id()),
             manifest,
             spec.id().table().isSystem() ? CompactionPace.UNLIMITED : storage.pace(),

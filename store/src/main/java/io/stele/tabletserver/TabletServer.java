@@ -15,6 +15,7 @@ import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.runtime.AgreedClock;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
@@ -148,8 +149,10 @@ public final class TabletServer {
     CaffeineBlockCache cache =
         new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());
     Schemas schemas = new Schemas(runtime, locks);
+    AgreedClock clock = new AgreedClock(runtime, config.clockSkewMax());
     TabletLoader loader =
-        new TabletLoader(context, schemas, TabletStorage.of(runtime, fs, layout, cache, config));
+        new TabletLoader(
+            context, schemas, TabletStorage.of(runtime, clock, fs, layout, cache, config));
     lifecycle = new TabletLifecycle(context, loader, new Splitter(context, loader));
 
     Lease lease = new Lease(runtime, config.cluster().lease());
@@ -173,7 +176,7 @@ public final class TabletServer {
       throw new IOException(
           "the master has taken server " + id + " for dead before it had its lock: start another");
     }
-    leaseKeeper = LeaseKeeper.start(runtime, lease, lock, life::abort);
+    leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
     Maintenance maintenance = new Maintenance(context, lifecycle, loader, config);
     Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));

@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import io.stele.config.TabletServerConfig;
 import io.stele.metadata.Layout;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.ServerClock;
 import io.stele.sstable.BlockCache;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.TabletOptions;
@@ -11,6 +12,7 @@ import org.apache.hadoop.fs.FileSystem;
 /**
  * Where and how a server's tablets have their files.
  *
+ * @param clock by which they age
  * @param fs the file system
  * @param layout where what is on it
  * @param cache for blocks of SSTables
@@ -18,15 +20,22 @@ import org.apache.hadoop.fs.FileSystem;
  * @param options of tablets
  */
 record TabletStorage(
-    FileSystem fs, Layout layout, BlockCache cache, CompactionPace pace, TabletOptions options) {
+    ServerClock clock,
+    FileSystem fs,
+    Layout layout,
+    BlockCache cache,
+    CompactionPace pace,
+    TabletOptions options) {
   /** As an operator has configured it. */
   static TabletStorage of(
       ProcessRuntime runtime,
+      ServerClock clock,
       FileSystem fs,
       Layout layout,
       BlockCache cache,
       TabletServerConfig config) {
     return new TabletStorage(
+        clock,
         fs,
         layout,
         cache,

@@ -11,6 +11,7 @@ import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.OperationRules;
+import io.stele.model.Outstanding;
 import io.stele.model.SteleException;
 import io.stele.wire.data.DataProtos.MutateProto;
 import io.stele.wire.data.DataProtos.MutationProto;
@@ -88,10 +89,10 @@ public final class MutateBatch {
   /**
    * The request's header.
    *
-   * @param firstIncomplete the lowest number of the client's operations still without an answer
+   * @param outstanding the client's operations still without an answer
    */
-  public RequestProto header(long firstIncomplete) {
-    anyId.ifPresent(id -> header.setOperations(OperationCodec.operations(id, firstIncomplete)));
+  public RequestProto header(Outstanding outstanding) {
+    anyId.ifPresent(id -> header.setOperations(OperationCodec.operations(id, outstanding)));
     return RequestProto.newBuilder().setMutate(header.build()).build();
   }
 

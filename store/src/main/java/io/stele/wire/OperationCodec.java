@@ -10,6 +10,7 @@ import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.SteleException;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
@@ -22,6 +23,7 @@ import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import io.stele.wire.data.DataProtos.TabletProto;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -41,13 +43,13 @@ public final class OperationCodec {
    * The message for {@code operation}.
    *
    * @param id by which a retry is told; none: a retry may be applied again
-   * @param firstIncomplete the lowest number of the client's operations still without an answer
+   * @param outstanding the client's operations still without an answer
    * @param durability what an acknowledgement must promise at least
    */
   public static CheckAndMutateProto encode(
       TabletProto tablet,
       Optional<OperationId> id,
-      long firstIncomplete,
+      Outstanding outstanding,
       Durability durability,
       CheckAndMutate operation) {
     CheckAndMutateProto.Builder to =
@@ -58,7 +60,7 @@ public final class OperationCodec {
             .setIfTrue(encode(operation.ifTrue()))
             .setIfFalse(encode(operation.ifFalse()))
             .setDurability(encode(durability));
-    id.ifPresent(i -> to.setOperations(operations(i, firstIncomplete)).setOperation(i.number()));
+    id.ifPresent(i -> to.setOperations(operations(i, outstanding)).setOperation(i.number()));
     return to.build();
   }
 
@@ -76,13 +78,13 @@ public final class OperationCodec {
    * The message for {@code operation}.
    *
    * @param id by which a retry is told; none: a retry may be applied again
-   * @param firstIncomplete the lowest number of the client's operations still without an answer
+   * @param outstanding the client's operations still without an answer
    * @param durability what an acknowledgement must promise at least
    */
   public static ReadModifyWriteProto encode(
       TabletProto tablet,
       Optional<OperationId> id,
-      long firstIncomplete,
+      Outstanding outstanding,
       Durability durability,
       ReadModifyWrite operation) {
     ReadModifyWriteProto.Builder to =
@@ -91,7 +93,7 @@ public final class OperationCodec {
             .setRow(ByteStrings.of(operation.row()))
             .setDurability(encode(durability));
     operation.rules().forEach(rule -> to.addRules(encode(rule)));
-    id.ifPresent(i -> to.setOperations(operations(i, firstIncomplete)).setOperation(i.number()));
+    id.ifPresent(i -> to.setOperations(operations(i, outstanding)).setOperation(i.number()));
     return to.build();
   }
 
@@ -170,12 +172,23 @@ public final class OperationCodec {
     return outcomes;
   }
 
-  static OperationsProto operations(OperationId id, long firstIncomplete) {
-    return OperationsProto.newBuilder()
-        .setClientHigh(id.clientHigh())
-        .setClientLow(id.clientLow())
-        .setFirstIncomplete(firstIncomplete)
-        .build();
+  static OperationsProto operations(OperationId id, Outstanding outstanding) {
+    OperationsProto.Builder to =
+        OperationsProto.newBuilder()
+            .setClientHigh(id.clientHigh())
+            .setClientLow(id.clientLow())
+            .setFirstIncomplete(outstanding.firstIncomplete());
+    outstanding.age().ifPresent(age -> to.setAgeMillis(age.toMillis() + 1)); // Rounded up.
+    return to.build();
+  }
+
+  /** What {@code message} says of operations still without an answer. */
+  public static Outstanding outstanding(OperationsProto message) {
+    return new Outstanding(
+        message.getFirstIncomplete(),
+        message.hasAgeMillis()
+            ? Optional.of(Duration.ofMillis(Math.max(0, message.getAgeMillis())))
+            : Optional.empty());
   }
 
   static OperationId id(OperationsProto operations, long number) {

@@ -41,7 +41,8 @@ class BatchWriterTest {
             () -> TableSchema.of("webtable", "f"),
             Runnable::run,
             1000);
-    Batcher.Writer writer = new Batcher(tablets, table).writer(Operations.repeatable(FIRST));
+    Batcher.Writer writer =
+        new Batcher(tablets, table).writer(Operations.repeatable(SystemRuntime.INSTANCE, FIRST));
     return new BatchWriter(check, writer, bufferBytes, Durability.HFLUSH);
   }
 
@@ -275,10 +276,16 @@ class BatchWriterTest {
             1000);
     try (BatchWriter one =
             new BatchWriter(
-                check, batcher.writer(Operations.repeatable(FIRST)), 1 << 20, Durability.HFLUSH);
+                check,
+                batcher.writer(Operations.repeatable(SystemRuntime.INSTANCE, FIRST)),
+                1 << 20,
+                Durability.HFLUSH);
         BatchWriter two =
             new BatchWriter(
-                check, batcher.writer(Operations.repeatable(other)), 1 << 20, Durability.HFLUSH)) {
+                check,
+                batcher.writer(Operations.repeatable(SystemRuntime.INSTANCE, other)),
+                1 << 20,
+                Durability.HFLUSH)) {
       for (int i = 0; i < 100; i++) {
         one.add(mutation("one" + i, "v"));
         two.add(mutation("two" + i, "v"));

@@ -118,8 +118,9 @@ class LeaseTest {
       }
 
       @Override
-      public void renew() throws IOException {
+      public Instant renew() throws IOException {
         renewal.run();
+        return clocks.wallClock().instant();
       }
 
       @Override

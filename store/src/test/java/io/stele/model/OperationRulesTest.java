@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 
 class OperationRulesTest {
@@ -117,7 +119,7 @@ class OperationRulesTest {
 
   @Test
   void mutationsTooLargeAsAWholeAreRefused() {
-    Bytes value = Bytes.wrap(new byte[1 << 20]); // The same for all: it is only counted.
+    Bytes value = Bytes.wrap(new byte[(1 << 20) - 66]); // The same for all: it is only counted.
     Mutation mutation =
         new Mutation(
             ROW,
@@ -126,8 +128,8 @@ class OperationRulesTest {
                 .toList());
     assertThatCode(() -> rules.check(mutation, 1 << 20)).doesNotThrowAnyException();
     String message =
-        "a mutation of row \"r\" has 268435457 bytes: the limit is 268435456; make several"
-            + " mutations of it";
+        "a mutation of row \"r\" makes cells of 268435523 bytes, each with its row key: the limit is"
+            + " 268435456; make several mutations of it";
     SteleException refusal =
         catchThrowableOfType(
             SteleException.class, () -> rules.check(mutation.put("f", "q", ""), 1 << 20));
@@ -145,6 +147,97 @@ class OperationRulesTest {
                 .toList());
     refusal = catchThrowableOfType(SteleException.class, () -> rules.check(appends, 1 << 20));
     assertThat(refusal).isNotNull().hasMessage(message);
+  }
+
+  @Test
+  void theRowKeyOfEachEditCounts() {
+    Bytes row = Bytes.wrap(new byte[Limits.ROW_BYTES_MAX]);
+    Mutation mutation =
+        new Mutation(
+            row,
+            IntStream.range(0, 8000)
+                .mapToObj(i -> (Edit) new Edit.Put("f", Bytes.of("q" + i), 1, Bytes.EMPTY))
+                .toList());
+    for (RowOperation operation : List.of(mutation, CheckAndMutate.ifNone(ALL, mutation))) {
+      assertThat(catchThrowableOfType(SteleException.class, () -> rules.check(operation, 10)))
+          .isNotNull()
+          .hasMessageContaining("makes cells of 524846890 bytes, each with its row key");
+    }
+  }
+
+  @Test
+  void whatIsNoRegularExpressionIsRefused() {
+    for (Filter filter :
+        List.of(
+            new Filter.RowKeyRegex("a("),
+            new Filter.FamilyRegex("a("),
+            new Filter.QualifierRegex("a("),
+            Filter.chain(ALL, new Filter.ValueRegex("a(")))) {
+      assertThat(
+              catchThrowableOfType(
+                  SteleException.class, () -> rules.check(RowQuery.ALL.filter(filter))))
+          .as("%s", filter)
+          .isNotNull()
+          .hasMessageContaining("\"a(\" is not a regular expression of RE2");
+    }
+  }
+
+  @Test
+  void regularExpressionsThatNeedMuchMemoryAreRefused() {
+    for (String small :
+        List.of(
+            "(abc|def)*",
+            "(?:x{100}){90}",
+            "[^\\]a]{1000}",
+            "\\Q((((\\E",
+            "(".repeat(100) + ")".repeat(100),
+            "a".repeat(4096))) {
+      regex(small).isNull();
+    }
+    regex("a".repeat(4097)).isNotNull().hasMessageContaining("the limit is 4096");
+    regex("(".repeat(101) + ")".repeat(101)).isNotNull().hasMessageContaining("100 groups");
+    for (String large :
+        List.of(
+            "((x{1000}){1000}){1000}",
+            "(?:(?:x{1000}){10}y{500}){2,}",
+            "((((a{30}){30}){30}){30})",
+            "[a-z]{1000}[a-z]{1000}[a-z]{1000}",
+            "(\\pL{1000}){900}")) {
+      regex(large).isNotNull().hasMessageContaining("the limit is 20000 steps");
+    }
+  }
+
+  private AbstractThrowableAssert<?, SteleException> regex(String pattern) {
+    return assertThat(
+            catchThrowableOfType(
+                SteleException.class,
+                () -> rules.check(RowQuery.ALL.filter(new Filter.ValueRegex(pattern)))))
+        .as(pattern);
+  }
+
+  @Test
+  void filtersThatMakeManyCellsOfOneAreRefused() {
+    Filter twice = new Filter.Interleave(List.of(ALL, ALL));
+    allowed(CheckAndMutate.ifAny(Filter.chain(twice, twice, twice), Mutation.of("r").deleteRow()));
+    Filter chain = new Filter.Chain(Collections.nCopies(22, twice));
+    Filter nested = ALL;
+    for (int i = 0; i < 11; i++) {
+      nested = Filter.chain(twice, new Filter.Interleave(List.of(nested, nested)));
+    }
+    for (Filter filter :
+        List.of(
+            chain,
+            nested,
+            new Filter.Condition(chain, ALL, ALL),
+            new Filter.Condition(ALL, ALL, chain),
+            new Filter.Interleave(Collections.nCopies(1001, ALL)))) {
+      assertThat(
+              catchThrowableOfType(
+                  SteleException.class, () -> rules.check(RowQuery.ALL.filter(filter))))
+          .as("%s", filter)
+          .isNotNull()
+          .hasMessageContaining("more than 1000");
+    }
   }
 
   @Test

@@ -9,20 +9,24 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
+import io.stele.runtime.ManualClocks;
+import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
+import java.util.function.LongConsumer;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
@@ -50,10 +54,12 @@ class CompactionBystandersTest {
     TabletEnvironment environment =
         new TabletEnvironment(
             fixture.runtime(),
+            ServerClock.trusting(fixture.runtime().wallClock()),
             fixture.fs,
             TabletFixture.ROOT,
             NoBlockCache.INSTANCE,
             account,
+            OperationBudget.unlimited(),
             fixture.log,
             fixture.manifest,
             bytes -> {
@@ -161,10 +167,12 @@ class CompactionBystandersTest {
               manifest.reassigned(),
               new TabletEnvironment(
                   SystemRuntime.INSTANCE,
+                  ServerClock.trusting(SystemRuntime.INSTANCE.wallClock()),
                   fixture.fs,
                   TabletFixture.ROOT,
                   NoBlockCache.INSTANCE,
                   MemoryAccount.NONE,
+                  OperationBudget.unlimited(),
                   fixture.log,
                   manifest,
                   fixture.pace,
@@ -189,24 +197,29 @@ class CompactionBystandersTest {
 
   @Test
   void aCompactionOfOldFilesDoesNotForgetAClientThatIsActive() throws IOException {
-    long hour = 3_600_000_000L;
-    OperationWindow live = new OperationWindow(hour);
+    Duration window = Duration.ofHours(1);
+    ManualClocks clocks = new ManualClocks(1, Instant.EPOCH);
+    OperationWindow live = new OperationWindow(clocks, window, OperationBudget.unlimited());
     Bytes digest = Bytes.of("d");
-    Bytes none = Bytes.EMPTY;
-    BiConsumer<Long, Long> apply =
-        (number, at) -> {
+    LongConsumer apply =
+        number -> {
           OperationWindow.Begun begun =
-              live.begin(new OperationId(7, 7, number), 1, digest, at, new CompletableFuture<>());
-          live.queued(begun.operation(), number, none);
+              live.begin(
+                  new OperationId(7, 7, number),
+                  Outstanding.from(1),
+                  digest,
+                  new CompletableFuture<>());
+          live.queued(begun.operation(), number, Bytes.EMPTY);
           live.done(begun.operation());
         };
-    apply.accept(5L, hour);
-    Bytes oldFile = live.encodeRecent(0, 5, hour);
+    apply.accept(5);
+    Bytes oldFile = live.encodeRecent(0, 5);
     for (int i = 1; i < 8; i++) {
-      apply.accept(5L + i, hour + i * hour / 2); // Every half an hour.
+      clocks.pass(window.dividedBy(2));
+      apply.accept(5 + i);
     }
-    long now = hour + 4 * hour;
-    Bytes newFile = live.encodeRecent(5, Long.MAX_VALUE, now);
+    clocks.pass(window.dividedBy(2));
+    Bytes newFile = live.encodeRecent(5, Long.MAX_VALUE);
     OperationWindow larger = live.ofSameLength(); // As Compactor.compact does with the old file.
     larger.restore(oldFile);
     larger.forgetAs(live);
@@ -214,10 +227,13 @@ class CompactionBystandersTest {
     OperationWindow reopened = live.ofSameLength();
     reopened.restore(newFile);
     reopened.restore(compacted);
-    for (OperationWindow window : List.of(live, reopened)) {
+    for (OperationWindow one : List.of(live, reopened)) {
       assertThat(
-              window
-                  .begin(new OperationId(7, 7, 5), 1, digest, now, new CompletableFuture<>())
+              one.begin(
+                      new OperationId(7, 7, 5),
+                      Outstanding.from(1),
+                      digest,
+                      new CompletableFuture<>())
                   .known())
           .isPresent();
     }

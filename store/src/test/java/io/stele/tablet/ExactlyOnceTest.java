@@ -7,6 +7,7 @@ import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Durability;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
@@ -15,6 +16,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,12 +35,12 @@ import org.junit.jupiter.params.provider.MethodSource;
  * silent for longer they are refused.
  */
 class ExactlyOnceTest {
-  private static final Duration WINDOW = Duration.ofSeconds(1);
-  private static final long WINDOW_MICROS = 1_000_000;
+  private static final Duration WINDOW = Duration.ofHours(1);
+  private static final long WINDOW_MICROS = TimeUnit.MICROSECONDS.convert(WINDOW);
   private static final int STEPS = 120;
   private static final String OLD = "older than the window";
 
-  private record Done(OperationRequest request, OperationResult result) {}
+  private record Done(OperationRequest request, long begunMicros, OperationResult result) {}
 
   private final TabletHost host = new TabletHost();
   private final Map<TabletHost.Stored, Tablet> tablets = new LinkedHashMap<>();
@@ -105,9 +107,9 @@ class ExactlyOnceTest {
         new OperationRequest(
             ReadModifyWrite.increment(row, family, Bytes.of("n"), 1),
             Optional.of(new OperationId(client, 1, nextNumber++)),
-            1,
+            Outstanding.from(1),
             Durability.HFLUSH);
-    done.add(new Done(request, apply(request)));
+    done.add(new Done(request, host.passedMicros.get(), apply(request)));
     counts.merge(row.concat(Bytes.of(" " + family)), 1L, Long::sum);
   }
 
@@ -124,7 +126,16 @@ class ExactlyOnceTest {
   }
 
   private void again(Done one) throws Exception {
-    assertThat(apply(one.request())).isEqualTo(one.result());
+    OperationRequest first = one.request();
+    long micros = host.passedMicros.get() - one.begunMicros();
+    Duration age = Duration.ofMinutes(1).plus(micros, ChronoUnit.MICROS);
+    OperationRequest request =
+        new OperationRequest(
+            first.operation(),
+            first.id(),
+            new Outstanding(1, Optional.of(age)),
+            first.durability());
+    assertThat(apply(request)).isEqualTo(one.result());
   }
 
   private void checkCounts() throws IOException {
@@ -144,7 +155,8 @@ class ExactlyOnceTest {
   /** The client is silent, for nearly the window or for longer. */
   private void expire() throws Exception {
     boolean within = random.nextBoolean();
-    host.nowMicros.addAndGet(WINDOW_MICROS + (within ? -100_000 : 1));
+    host.passedMicros.addAndGet(within ? WINDOW_MICROS / 2 : windows() * WINDOW_MICROS + 1);
+    host.nowMicros.addAndGet(random.nextLong(-24 * WINDOW_MICROS, 24 * WINDOW_MICROS));
     for (Tablet tablet : List.copyOf(tablets.values())) {
       tablet.minorCompact();
       tablet.majorCompact(); // Who is forgotten is so with a compaction.
@@ -163,6 +175,11 @@ class ExactlyOnceTest {
     done.clear();
     client++;
     nextNumber = 1;
+  }
+
+  /** One after which the tablet is reduced, or so many that it forgets the client altogether. */
+  private int windows() {
+    return random.nextBoolean() ? 1 : 20;
   }
 
   /** Whether a tablet refuses what it has forgotten; it forgets when it is compacted. */

@@ -6,6 +6,7 @@ import io.stele.log.LogOptions;
 import io.stele.model.Bytes;
 import io.stele.model.Durability;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
@@ -284,7 +285,8 @@ final class MetamorphicRun {
 
     private Object apply(Step.Apply apply) throws Exception {
       OperationRequest request =
-          new OperationRequest(apply.operation(), Optional.of(apply.id()), 1, Durability.HFLUSH);
+          new OperationRequest(
+              apply.operation(), Optional.of(apply.id()), Outstanding.from(1), Durability.HFLUSH);
       Tablet tablet =
           tablets.values().stream()
               .filter(one -> one.extent().contains(apply.operation().row()))

@@ -9,6 +9,7 @@ import io.stele.model.Bytes;
 import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
@@ -18,6 +19,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.ServerClock;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;
@@ -67,10 +69,13 @@ final class ModelRun {
           manifest.record(),
           new TabletEnvironment(
               ForwardingRuntime.withWallClock(ModelRun.this::time),
+              ServerClock.trusting(
+                  ForwardingRuntime.withWallClock(ModelRun.this::time).wallClock()),
               fs,
               ROOT,
               NoBlockCache.INSTANCE,
               MemoryAccount.NONE,
+              OperationBudget.unlimited(),
               log,
               manifest,
               CompactionPace.UNLIMITED,
@@ -192,7 +197,7 @@ final class ModelRun {
       int client = random.nextInt(nextNumber.length);
       id = Optional.of(new OperationId(client, 7, nextNumber[client]++));
     }
-    send(new OperationRequest(operation, id, 0, Durability.HFLUSH));
+    send(new OperationRequest(operation, id, Outstanding.from(0), Durability.HFLUSH));
   }
 
   private void send(OperationRequest request) {

@@ -7,8 +7,10 @@ import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Column;
 import io.stele.model.Filter;
+import io.stele.model.Limits;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -33,6 +35,16 @@ class RowFilterTest {
 
   private static List<Cell> cells(int... indexes) {
     return IntStream.of(indexes).mapToObj(CELLS::get).toList();
+  }
+
+  @Test
+  void aFilterThatMakesTooManyCellsOfARowIsRefused() {
+    List<Cell> many = Collections.nCopies(Limits.FILTER_CELLS_MAX / 2, CELLS.get(0));
+    Filter twice = new Filter.Interleave(List.of(new Filter.PassAll(), new Filter.PassAll()));
+    assertThat(RowFilter.of(twice).apply(ROW, many)).hasSize(Limits.FILTER_CELLS_MAX);
+    assertThatThrownBy(() -> RowFilter.of(Filter.chain(twice, twice)).apply(ROW, many))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("more than 1000000 cells of row \"com.example/index\"");
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
@@ -123,7 +124,8 @@ final class TabletClient {
   }
 
   private OperationRequest request(Sent sent, long firstIncomplete) {
-    return new OperationRequest(sent.operation, Optional.of(sent.id), firstIncomplete, durability);
+    return new OperationRequest(
+        sent.operation, Optional.of(sent.id), Outstanding.from(firstIncomplete), durability);
   }
 
   private static boolean isKnown(CompletableFuture<OperationResult> failed) {

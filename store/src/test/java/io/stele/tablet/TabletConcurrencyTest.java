@@ -14,6 +14,7 @@ import io.stele.model.Edit;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
@@ -199,7 +200,8 @@ class TabletConcurrencyTest {
   /** Sends until it is taken, under one id: by whichever tablet has the row then. */
   private void send(RowOperation operation, OperationId id) throws Exception {
     OperationRequest request =
-        new OperationRequest(operation, Optional.of(id), id.number(), Durability.HFLUSH);
+        new OperationRequest(
+            operation, Optional.of(id), Outstanding.from(id.number()), Durability.HFLUSH);
     while (attempt(() -> tabletOf(operation.row()).apply(request).get(60, TimeUnit.SECONDS))
         .isEmpty()) {
       Thread.yield();

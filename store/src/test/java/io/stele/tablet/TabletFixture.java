@@ -14,10 +14,13 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.ServerClock;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.Path;
@@ -33,7 +36,10 @@ final class TabletFixture {
   final TestManifest manifest;
   TabletOptions options = TabletOptions.DEFAULT;
   CompactionPace pace = CompactionPace.UNLIMITED;
+  OperationBudget operations = OperationBudget.unlimited();
   long nowMicros = 1_000_000;
+  boolean trusted = true;
+  Duration passed = Duration.ZERO;
   Tablet tablet;
 
   TabletFixture(TableSchema schema) throws IOException {
@@ -50,14 +56,47 @@ final class TabletFixture {
     tablet = Tablet.open(manifest.reassigned(), environment(), replay);
   }
 
-  /** The real one, on the fixture's wall clock. */
+  /** The fixture's wall clock. */
+  private final class Clock implements ServerClock {
+    @Override
+    public Instant instant() {
+      return Instant.ofEpochSecond(0, nowMicros * 1000);
+    }
+
+    @Override
+    public boolean isTrusted() {
+      return trusted;
+    }
+  }
+
+  /** The real one, but that more time has {@code passed}. */
   ProcessRuntime runtime() {
-    return ForwardingRuntime.withWallClock(() -> Instant.ofEpochSecond(0, nowMicros * 1000));
+    return new ForwardingRuntime() {
+      @Override
+      public long nanoTime() {
+        return super.nanoTime() + passed.toNanos();
+      }
+
+      @Override
+      public InstantSource wallClock() {
+        return new Clock();
+      }
+    };
   }
 
   TabletEnvironment environment() {
     return new TabletEnvironment(
-        runtime(), fs, ROOT, NoBlockCache.INSTANCE, memory, log, manifest, pace, options);
+        runtime(),
+        new Clock(),
+        fs,
+        ROOT,
+        NoBlockCache.INSTANCE,
+        memory,
+        operations,
+        log,
+        manifest,
+        pace,
+        options);
   }
 
   CompletableFuture<OperationResult> apply(RowOperation operation) {

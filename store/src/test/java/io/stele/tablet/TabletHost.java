@@ -90,6 +90,7 @@ final class TabletHost {
 
   final CrashableDisk disk = new CrashableDisk();
   final AtomicLong nowMicros = new AtomicLong(1_000_000);
+  final AtomicLong passedMicros = new AtomicLong();
   final Map<TabletId, Stored> tablets = new LinkedHashMap<>();
   TabletOptions options = TabletOptions.DEFAULT;
   LogOptions logOptions = LogOptions.DEFAULT.withRetries(4, Duration.ZERO);
@@ -106,6 +107,11 @@ final class TabletHost {
   /** The real runtime on the test's wall clock, with names that are the same in every run. */
   private final class Clocked extends ForwardingRuntime {
     private final RandomGenerator names = new Random(1);
+
+    @Override
+    public long nanoTime() {
+      return super.nanoTime() + passedMicros.get() * 1000;
+    }
 
     @Override
     public InstantSource wallClock() {

@@ -12,8 +12,10 @@ import io.stele.model.CorruptionException;
 import io.stele.model.Durability;
 import io.stele.model.Filter;
 import io.stele.model.GcPolicy;
+import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
@@ -22,6 +24,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TimeRange;
 import io.stele.record.FileRef;
+import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;
@@ -41,6 +44,18 @@ class TabletTest {
   private final TabletFixture fixture = new TabletFixture(SCHEMA);
 
   TabletTest() throws IOException {}
+
+  @Test
+  void aPageEndsAtTheLimitHoweverMuchIsAsked() throws Exception {
+    TabletFixture fixture = new TabletFixture(TableSchema.of("t", "f"));
+    String value = "v".repeat(1 << 20);
+    for (int i = 10; i < 40; i++) {
+      fixture.apply(Mutation.of("row" + i).put("f", "q", value)).join();
+    }
+    ReadResult page = fixture.tablet.read(ReadRequest.of(RowQuery.ALL).pageOf(Long.MAX_VALUE));
+    assertThat(page.rows()).hasSize((int) (Limits.PAGE_BYTES_MAX >> 20));
+    assertThat(page.nextRow()).contains(Bytes.of("row26"));
+  }
 
   @Test
   void aDeleteHidesWhatCameBeforeItAndNothingAfterWhateverItsTimestamp() throws IOException {
@@ -172,7 +187,9 @@ class TabletTest {
     CompletableFuture<OperationResult> first =
         fixture.tablet.apply(OperationRequest.of(increment, id, 1));
     CompletableFuture<OperationResult> again =
-        fixture.tablet.apply(new OperationRequest(increment, Optional.of(id), 1, Durability.HSYNC));
+        fixture.tablet.apply(
+            new OperationRequest(
+                increment, Optional.of(id), Outstanding.from(1), Durability.HSYNC));
     assertThat(again).isNotDone(); // Durability is no part of what an operation is.
     fixture.log.hold(false);
     assertThat(again.join()).isEqualTo(first.join());
@@ -235,10 +252,12 @@ class TabletTest {
           fixture.manifest.reassigned(),
           new TabletEnvironment(
               SystemRuntime.INSTANCE,
+              ServerClock.trusting(SystemRuntime.INSTANCE.wallClock()),
               fixture.fs,
               TabletFixture.ROOT,
               NoBlockCache.INSTANCE,
               MemoryAccount.NONE,
+              OperationBudget.unlimited(),
               log,
               fixture.manifest,
               CompactionPace.UNLIMITED,

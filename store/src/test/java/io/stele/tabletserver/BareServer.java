@@ -13,9 +13,11 @@ import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.ServerClock;
 import io.stele.runtime.WorkerPool;
 import io.stele.sstable.BlockCache;
 import io.stele.tablet.CompactionPace;
+import io.stele.tablet.OperationBudget;
 import io.stele.tablet.Tablet;
 import io.stele.tablet.TabletOptions;
 import java.io.IOException;
@@ -79,6 +81,7 @@ public final class BareServer implements AutoCloseable {
             TabletKind.USER,
             log,
             new MemtableBudget(MEMTABLE_BYTES_MAX),
+            OperationBudget.unlimited(),
             new KindResources.Threads(none, none, none, none, none));
     context =
         new ServerContext(
@@ -93,6 +96,7 @@ public final class BareServer implements AutoCloseable {
             context,
             world.schemas(),
             new TabletStorage(
+                ServerClock.trusting(runtime.wallClock()),
                 storage.fs(),
                 world.layout(),
                 storage.cache(),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.model.Durability;
 import io.stele.model.Filter;
 import io.stele.model.Mutation;
+import io.stele.model.Outstanding;
 import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
 import io.stele.runtime.ForwardingRuntime;
@@ -280,7 +281,7 @@ class DataServiceTest {
                 Optional.empty(),
                 Durability.HFLUSH,
                 Mutation.of(row).put("f", "q", "value"));
-    ask(batch.header(0), batch.body(), answer);
+    ask(batch.header(Outstanding.from(0)), batch.body(), answer);
   }
 
   @Test

@@ -7,13 +7,17 @@ import io.stele.lock.Lease;
 import io.stele.lock.Lock;
 import io.stele.lock.LockLostException;
 import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+import io.stele.runtime.AgreedClock;
 import io.stele.runtime.ManualRuntime;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 class LeaseKeeperTest {
@@ -22,7 +26,7 @@ class LeaseKeeperTest {
   /**
    * A lock whose renewals go as the test says; after the last it is lost, which ends the keeper.
    */
-  private static final class ScriptedLock implements Lock {
+  private final class ScriptedLock implements Lock {
     final Deque<Renewal> renewals = new ArrayDeque<>();
     final List<Runnable> lost = new ArrayList<>();
 
@@ -41,11 +45,12 @@ class LeaseKeeperTest {
     }
 
     @Override
-    public void renew() throws IOException {
+    public Instant renew() throws IOException {
       if (renewals.isEmpty()) {
         throw new LockLostException(path(), "the test is over");
       }
       renewals.remove().go();
+      return serviceClock.get();
     }
 
     @Override
@@ -62,6 +67,8 @@ class LeaseKeeperTest {
 
   private final ManualRuntime runtime = new ManualRuntime();
   private final Lease lease = new Lease(runtime, LENGTH);
+  private final AgreedClock clock = new AgreedClock(runtime, Duration.ofSeconds(30));
+  private Supplier<Instant> serviceClock = () -> runtime.wallClock().instant();
   private final ScriptedLock lock = new ScriptedLock();
   private final List<String> aborts = new ArrayList<>();
 
@@ -71,7 +78,7 @@ class LeaseKeeperTest {
     for (int i = 0; i < 6; i++) {
       lock.renewals.add(() -> times.add(Duration.ofNanos(runtime.nanoTime()).toSeconds()));
     }
-    LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    LeaseKeeper.start(runtime, lease, lock, clock, aborts::add);
     runtime.work();
     assertThat(times).containsExactly(0L, 2L, 4L, 6L, 8L, 10L);
   }
@@ -85,7 +92,7 @@ class LeaseKeeperTest {
     List<Boolean> valid = new ArrayList<>();
     lock.renewals.add(() -> valid.add(lease.valid()));
     lock.renewals.add(() -> valid.add(lease.valid()));
-    LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    LeaseKeeper.start(runtime, lease, lock, clock, aborts::add);
     List<String> before = new ArrayList<>(aborts);
     runtime.work();
     assertThat(before).isEmpty();
@@ -94,7 +101,7 @@ class LeaseKeeperTest {
 
   @Test
   void aServerWhoseLockIsLostBeforeItsFirstRenewalDoesNotStart() {
-    assertThatThrownBy(() -> LeaseKeeper.start(runtime, lease, lock, aborts::add))
+    assertThatThrownBy(() -> LeaseKeeper.start(runtime, lease, lock, clock, aborts::add))
         .isInstanceOf(LockLostException.class);
     assertThat(lease.valid()).isFalse();
   }
@@ -106,7 +113,7 @@ class LeaseKeeperTest {
         () -> {
           throw new IllegalStateException("a mistake");
         });
-    LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    LeaseKeeper.start(runtime, lease, lock, clock, aborts::add);
     assertThatThrownBy(runtime::work).hasMessage("a mistake");
     assertThat(aborts).singleElement().asString().contains("a mistake");
     assertThat(lease.valid()).isFalse();
@@ -128,7 +135,7 @@ class LeaseKeeperTest {
     }
     lock.renewals.add(() -> times.add(Duration.ofNanos(runtime.nanoTime()).toMillis()));
     lock.renewals.add(() -> valid.add(lease.valid()));
-    LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    LeaseKeeper.start(runtime, lease, lock, clock, aborts::add);
     List<String> before = new ArrayList<>(aborts);
     runtime.work();
     assertThat(before).isEmpty();
@@ -138,9 +145,51 @@ class LeaseKeeperTest {
   }
 
   @Test
+  void aServerWhoseClockIsNotTheLockServicesDoesNotStart() {
+    lock.renewals.add(() -> {});
+    serviceClock = () -> runtime.wallClock().instant().minusSeconds(31);
+    assertThatThrownBy(() -> LeaseKeeper.start(runtime, lease, lock, clock, aborts::add))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("stele.clock.skew.max")
+        .hasMessageContaining("1969-12-31T23:59:29Z");
+    assertThat(lease.valid()).isFalse();
+  }
+
+  @Test
+  void aServerWhoseClockTurnsOutWrongAtALaterFirstRenewalEnds() throws IOException {
+    lock.renewals.add(
+        () -> {
+          throw new IOException("away");
+        });
+    lock.renewals.add(() -> {});
+    serviceClock = () -> runtime.wallClock().instant().plusSeconds(31);
+    LeaseKeeper.start(runtime, lease, lock, clock, aborts::add);
+    runtime.work();
+    assertThat(aborts).singleElement().asString().contains("stele.clock.skew.max");
+    assertThat(lease.valid()).isFalse();
+  }
+
+  @Test
+  void aServerWhoseClockComesApartFromTheLockServicesGoesOnAndTrustsItNoMore() throws IOException {
+    List<Boolean> trusted = new ArrayList<>();
+    lock.renewals.add(() -> {});
+    lock.renewals.add(
+        () -> serviceClock = () -> runtime.wallClock().instant().minus(Duration.ofHours(1)));
+    lock.renewals.add(
+        () -> {
+          trusted.add(clock.isTrusted());
+          serviceClock = () -> runtime.wallClock().instant();
+        });
+    lock.renewals.add(() -> trusted.add(clock.isTrusted()));
+    LeaseKeeper.start(runtime, lease, lock, clock, aborts::add);
+    runtime.work();
+    assertThat(trusted).containsExactly(false, true);
+  }
+
+  @Test
   void aLostLockEndsTheServerAndItsLease() throws IOException {
     lock.renewals.add(() -> {});
-    LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    LeaseKeeper.start(runtime, lease, lock, clock, aborts::add);
     assertThat(lease.valid()).isTrue();
     lock.lost.forEach(Runnable::run);
     assertThat(lease.valid()).isFalse();
@@ -150,7 +199,7 @@ class LeaseKeeperTest {
   @Test
   void aClosedKeeperEndsNobody() throws IOException {
     lock.renewals.add(() -> {});
-    LeaseKeeper keeper = LeaseKeeper.start(runtime, lease, lock, aborts::add);
+    LeaseKeeper keeper = LeaseKeeper.start(runtime, lease, lock, clock, aborts::add);
     keeper.close();
     runtime.work();
     lock.lost.forEach(Runnable::run);

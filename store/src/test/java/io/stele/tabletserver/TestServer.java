@@ -18,6 +18,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.sim.CrashableDisk;
@@ -126,6 +127,7 @@ final class TestServer implements AutoCloseable {
             schemas,
             TabletStorage.of(
                 runtime,
+                ServerClock.trusting(runtime.wallClock()),
                 fs,
                 layout,
                 new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes()),
@@ -139,6 +141,7 @@ final class TestServer implements AutoCloseable {
         real.kind(),
         real.log(),
         real.memtables(),
+        real.operations(),
         new KindResources.Threads(handlers, loaders, minor, rewrites, splits));
   }
 

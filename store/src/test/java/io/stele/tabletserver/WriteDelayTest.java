@@ -24,7 +24,7 @@ class WriteDelayTest {
         budget,
         bytes,
         () -> {
-          budget.requireRoom(TabletKind.USER);
+          budget.requireRoom(TabletKind.USER, 1);
           done.add(name);
         },
         refused::add);
@@ -115,13 +115,36 @@ class WriteDelayTest {
     budget.take(1);
     assertThat(budget.isTight()).isTrue();
     assertThat(budget.delay()).isZero();
-    budget.take(399);
-    assertThatCode(() -> budget.requireRoom(TabletKind.USER)).doesNotThrowAnyException();
+    budget.take(398);
+    assertThatCode(() -> budget.requireRoom(TabletKind.USER, 1)).doesNotThrowAnyException();
     budget.take(1);
-    assertThatThrownBy(() -> budget.requireRoom(TabletKind.USER))
+    assertThatThrownBy(() -> budget.requireRoom(TabletKind.USER, 1))
         .isInstanceOf(SteleException.class)
-        .hasMessageContaining("1001 bytes, of 1000 allowed");
+        .satisfies(WriteDelayTest::saysRetryLater)
+        .hasMessageContaining("1000 bytes, of 1000 allowed, no room for 1 more");
     assertThat(budget.delay()).isEqualTo(MemtableBudget.DELAY_MAX);
+  }
+
+  @Test
+  void aWriteThatNeverFitsIsRefusedWithWhatToDo() {
+    assertThatCode(() -> budget.requireRoom(TabletKind.USER, 1000)).doesNotThrowAnyException();
+    assertThatThrownBy(() -> budget.requireRoom(TabletKind.USER, 1001))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("stele.tabletserver.memtable.total.bytes")
+        .extracting(e -> ((SteleException) e).code())
+        .isEqualTo(SteleException.Code.REFUSED);
+  }
+
+  @Test
+  void aLargeWriteThatWasRefusedHasMemtablesCompactedThatAreInItsWay() {
+    budget.take(500);
+    assertThat(budget.isTight()).isFalse();
+    assertThatThrownBy(() -> budget.requireRoom(TabletKind.USER, 700))
+        .isInstanceOf(SteleException.class);
+    assertThat(budget.isTight()).isTrue();
+    budget.letGo(200);
+    assertThat(budget.isTight()).isFalse();
+    assertThatCode(() -> budget.requireRoom(TabletKind.USER, 700)).doesNotThrowAnyException();
   }
 
   private static void saysRetryLater(Throwable why) {

@@ -14,6 +14,7 @@ import io.stele.model.Filter;
 import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -81,7 +82,8 @@ final class CodecTest {
       Durability durability = values.durability();
       CheckAndMutateProto message =
           CheckAndMutateProto.parseFrom(
-              OperationCodec.encode(TABLET, id, 1, durability, operation).toByteArray());
+              OperationCodec.encode(TABLET, id, Outstanding.from(1), durability, operation)
+                  .toByteArray());
       assertThat(OperationCodec.decode(message)).isEqualTo(operation);
       assertThat(OperationCodec.decode(message.getDurability())).isEqualTo(durability);
       assertThat(OperationCodec.id(message)).isEqualTo(id);
@@ -101,7 +103,8 @@ final class CodecTest {
       Durability durability = values.durability();
       ReadModifyWriteProto message =
           ReadModifyWriteProto.parseFrom(
-              OperationCodec.encode(TABLET, id, 1, durability, operation).toByteArray());
+              OperationCodec.encode(TABLET, id, Outstanding.from(1), durability, operation)
+                  .toByteArray());
       assertThat(OperationCodec.decode(message)).isEqualTo(operation);
       assertThat(OperationCodec.decode(message.getDurability())).isEqualTo(durability);
       assertThat(OperationCodec.id(message)).isEqualTo(id);
@@ -119,7 +122,8 @@ final class CodecTest {
           entry -> batch.add(entry.tablet(), entry.id(), entry.durability(), entry.mutation()));
       assertThat(batch.count()).isEqualTo(entries.size());
       assertThat(batch.bodyBytes()).isEqualTo(batch.body().remaining());
-      MutateProto message = RequestProto.parseFrom(batch.header(5).toByteArray()).getMutate();
+      MutateProto message =
+          RequestProto.parseFrom(batch.header(Outstanding.from(5)).toByteArray()).getMutate();
       assertThat(MutateBatch.decode(message, batch.body())).isEqualTo(entries);
       if (message.hasOperations()) {
         assertThat(message.getOperations().getFirstIncomplete()).isEqualTo(5);
@@ -201,7 +205,7 @@ final class CodecTest {
                 OperationCodec.encode(
                     TABLET,
                     Optional.empty(),
-                    1,
+                    Outstanding.from(1),
                     Durability.HFLUSH,
                     CheckAndMutate.ifAny(deep, Mutation.of("r").deleteRow())))
             .build();
@@ -287,14 +291,14 @@ final class CodecTest {
         ByteBuffer body = batch.body();
         values.batchBody = new byte[body.remaining()];
         body.get(values.batchBody);
-        to.mergeFrom(batch.header(1));
+        to.mergeFrom(batch.header(Outstanding.from(1)));
       }
       case 1 ->
           to.setCheckAndMutate(
               OperationCodec.encode(
                   TABLET,
                   values.id(),
-                  1,
+                  Outstanding.from(1),
                   values.durability(),
                   new CheckAndMutate(
                       row, values.filter(3), values.mutation(row, 0), values.mutation(row, 0))));
@@ -303,7 +307,7 @@ final class CodecTest {
               OperationCodec.encode(
                   TABLET,
                   values.id(),
-                  1,
+                  Outstanding.from(1),
                   values.durability(),
                   new ReadModifyWrite(row, values.list(1, 4, values::rule))));
       default -> to.getReadBuilder().setTablet(TABLET).setQuery(QueryCodec.encode(values.query()));

@@ -1,0 +1,144 @@
+package io.stele.model;
+
+import java.util.ArrayDeque;
+
+/**
+ * How large the program of a regular expression becomes, told before it is compiled: RE2 writes out
+ * repetitions, so that {@code (x{1000}){1000}} is a program of a million steps, and goes into
+ * groups by recursion.
+ *
+ * <p>One pass over the pattern, which need not be well formed: what it makes of one that is not
+ * does not matter, as that is refused anyhow.
+ */
+final class RegexSize {
+  /** A class of characters may be a table of hundreds of ranges. */
+  private static final long CLASS_SIZE = 10;
+
+  private final String pattern;
+  private final ArrayDeque<Long> groups = new ArrayDeque<>();
+  private int at;
+  private long size; // Of the group so far, but for the last item.
+  private long item;
+
+  private RegexSize(String pattern) {
+    this.pattern = pattern;
+  }
+
+  /**
+   * Refuses a pattern that is too long, nests too deep or becomes too large.
+   *
+   * @throws SteleException REFUSED
+   */
+  static void check(String pattern) {
+    if (pattern.length() > Limits.REGEX_LENGTH_MAX) {
+      throw SteleException.refused(
+          "the regular expression that starts \""
+              + pattern.substring(0, 32)
+              + "\" has "
+              + pattern.length()
+              + " characters: the limit is "
+              + Limits.REGEX_LENGTH_MAX);
+    }
+    new RegexSize(pattern).read();
+  }
+
+  private void read() {
+    while (at < pattern.length()) {
+      char next = pattern.charAt(at++);
+      switch (next) {
+        case '(' -> open();
+        case ')' -> close();
+        case '[' -> {
+          skipClass();
+          add(CLASS_SIZE);
+        }
+        case '\\' -> escape();
+        case '*', '+', '?' -> item++;
+        case '{' -> repeat();
+        default -> add(1);
+      }
+      if (size + item > Limits.REGEX_SIZE_MAX) {
+        throw SteleException.refused(
+            "the regular expression \""
+                + pattern
+                + "\" becomes too large, as each repetition is written out: repeat less; the limit"
+                + " is "
+                + Limits.REGEX_SIZE_MAX
+                + " steps");
+      }
+    }
+  }
+
+  private void add(long next) {
+    size += item;
+    item = next;
+  }
+
+  private void open() {
+    if (groups.size() == Limits.REGEX_DEPTH_MAX) {
+      throw SteleException.refused(
+          "a regular expression nests deeper than "
+              + Limits.REGEX_DEPTH_MAX
+              + " groups: write it flatter");
+    }
+    groups.push(size + item);
+    size = 0;
+    item = 0;
+  }
+
+  private void close() {
+    if (!groups.isEmpty()) {
+      item += size + 2;
+      size = groups.pop();
+    }
+  }
+
+  private void escape() {
+    if (at == pattern.length()) {
+      return;
+    }
+    char escaped = pattern.charAt(at++);
+    if (escaped == 'Q') {
+      int end = pattern.indexOf("\\E", at);
+      int stop = end < 0 ? pattern.length() : end;
+      for (; at < stop; at++) {
+        add(1);
+      }
+      at = end < 0 ? stop : end + 2;
+    } else {
+      add(Character.isLetter(escaped) ? CLASS_SIZE : 1);
+    }
+  }
+
+  /** Past the end of a class; a bracket that comes first belongs to it. */
+  private void skipClass() {
+    if (at < pattern.length() && pattern.charAt(at) == '^') {
+      at++;
+    }
+    if (at < pattern.length() && pattern.charAt(at) == ']') {
+      at++;
+    }
+    while (at < pattern.length() && pattern.charAt(at) != ']') {
+      boolean named = pattern.startsWith("[:", at);
+      int end = named ? pattern.indexOf(":]", at) : -1;
+      at = end >= 0 ? end + 2 : at + (pattern.charAt(at) == '\\' ? 2 : 1);
+    }
+    at++;
+  }
+
+  /** {@code {n}}, {@code {n,}} or {@code {n,m}}; anything else is literal. */
+  private void repeat() {
+    int end = pattern.indexOf('}', at);
+    String inside = end < 0 ? "" : pattern.substring(at, end);
+    if (!inside.matches("[0-9]{1,9}(,[0-9]{0,9})?")) {
+      add(1);
+      return;
+    }
+    at = end + 1;
+    long most = 1;
+    for (String bound : inside.split(",")) {
+      most = Math.max(most, Long.parseLong(bound));
+    }
+    item = item * most + (inside.endsWith(",") ? item + 1 : most);
+  }
+}

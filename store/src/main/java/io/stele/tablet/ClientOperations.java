@@ -1,0 +1,261 @@
+package io.stele.tablet;
+
+import io.stele.log.LoggedOperation;
+import io.stele.model.Bytes;
+import io.stele.model.OperationId;
+import io.stele.model.SteleException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
+
+/**
+ * The operations of one client that a tablet remembers: all at or above {@link #firstIncomplete}
+ * that it has applied, and those below that are in flight.
+ *
+ * <p>Not safe for use by several threads: it belongs to an {@link OperationWindow}.
+ */
+final class ClientOperations {
+  /** What a client takes without any operations, in bytes. */
+  static final long CLIENT_BYTES = 350;
+
+  private static final long OPERATION_BYTES = 250;
+
+  /** One operation: in flight while its future is there, done when it has a result. */
+  static final class Operation {
+    final OperationId id;
+    final long firstIncomplete;
+    final Bytes digest;
+    private long sequence;
+    private Optional<CompletableFuture<OperationResult>> future;
+    private Bytes result;
+
+    Operation(
+        OperationId id,
+        long firstIncomplete,
+        Bytes digest,
+        Optional<CompletableFuture<OperationResult>> future,
+        Bytes result) {
+      this.id = id;
+      this.firstIncomplete = firstIncomplete;
+      this.digest = digest;
+      this.future = future;
+      this.result = result;
+    }
+
+    Bytes result() {
+      return result;
+    }
+
+    LoggedOperation logged(Bytes withResult) {
+      return new LoggedOperation(id, firstIncomplete, digest, withResult);
+    }
+
+    boolean isInFlight() {
+      return future.isPresent();
+    }
+
+    void end() {
+      future = Optional.empty();
+    }
+
+    private long bytes() {
+      return OPERATION_BYTES + digest.length() + result.length();
+    }
+  }
+
+  private final TreeMap<Long, Operation> recent = new TreeMap<>();
+  private final WrittenOperations written = new WrittenOperations();
+  private long recentBytes;
+  private long firstIncomplete = 1;
+  private long highest;
+  private long unwritten; // The highest sequence number of its operations; 0: all are in files.
+  private long lastSeenMicros;
+
+  /** What it takes in memory. */
+  long bytes() {
+    return CLIENT_BYTES + recentBytes + written.bytes();
+  }
+
+  /** Lower numbers are refused. */
+  long firstIncomplete() {
+    return firstIncomplete;
+  }
+
+  /** When something of it was last seen, by the tablet's own time. */
+  long lastSeenMicros() {
+    return lastSeenMicros;
+  }
+
+  void seen(long micros) {
+    lastSeenMicros = Math.max(lastSeenMicros, micros);
+  }
+
+  /** The same client without any operations. */
+  ClientOperations reduced() {
+    ClientOperations reduced = new ClientOperations();
+    reduced.firstIncomplete = firstIncomplete;
+    reduced.lastSeenMicros = lastSeenMicros;
+    return reduced;
+  }
+
+  /** Forgets what {@code live} has forgotten, and was seen when that was. */
+  void forgetAs(ClientOperations live) {
+    lastSeenMicros = live.lastSeenMicros;
+    forgetBelow(live.firstIncomplete);
+  }
+
+  /** The client has used {@code number}, and may have used all below. */
+  void used(long number) {
+    highest = Math.max(highest, number);
+  }
+
+  WrittenOperations written() {
+    return written;
+  }
+
+  /** Those that were queued under numbers above {@code above}, to {@code through}. */
+  List<Operation> recent(long above, long through) {
+    return recent.values().stream()
+        .filter(one -> one.sequence > above && one.sequence <= through)
+        .toList();
+  }
+
+  /** Whether something of it is in no file yet, be it forgotten or not. */
+  boolean hasRecent() {
+    return unwritten > 0 || !recent.isEmpty();
+  }
+
+  boolean hasInFlight() {
+    return recent.values().stream().anyMatch(Operation::isInFlight);
+  }
+
+  void put(Operation operation) {
+    Operation before = recent.put(operation.id.number(), operation);
+    recentBytes += operation.bytes() - (before == null ? 0 : before.bytes());
+    used(operation.id.number());
+  }
+
+  /** Adds an operation from the log, unless it is here already. */
+  void replay(Operation operation, long sequence) {
+    operation.sequence = sequence;
+    unwritten = Math.max(unwritten, sequence);
+    used(operation.id.number());
+    if (operation.id.number() >= firstIncomplete && !recent.containsKey(operation.id.number())) {
+      put(operation);
+    }
+  }
+
+  void remove(Operation operation) {
+    if (recent.remove(operation.id.number(), operation)) {
+      recentBytes -= operation.bytes();
+    }
+  }
+
+  /** The operation is in the log's queue under {@code sequence}. */
+  void queued(Operation operation, long sequence, Bytes result) {
+    long before = operation.bytes();
+    operation.sequence = sequence;
+    unwritten = Math.max(unwritten, sequence);
+    operation.result = result;
+    if (recent.get(operation.id.number()) == operation) {
+      recentBytes += operation.bytes() - before;
+    }
+  }
+
+  /** Forgets those below {@code number} that are done. */
+  void forgetBelow(long number) {
+    if (number <= firstIncomplete) {
+      return;
+    }
+    firstIncomplete = number;
+    for (Iterator<Operation> old = recent.headMap(number).values().iterator(); old.hasNext(); ) {
+      Operation one = old.next();
+      if (!one.isInFlight()) {
+        recentBytes -= one.bytes();
+        old.remove();
+      }
+    }
+    written.forgetBelow(number);
+  }
+
+  /** Forgets all that are done: what comes next has higher numbers than all before. */
+  void forgetAll() {
+    forgetBelow(highest + 1);
+  }
+
+  /** Forgets the older half of what is done; false if there is nothing. */
+  boolean forgetOlderHalf() {
+    long[] done =
+        LongStream.concat(
+                recent.values().stream()
+                    .filter(one -> !one.isInFlight())
+                    .mapToLong(one -> one.id.number()),
+                written.numbers())
+            .filter(number -> number >= firstIncomplete)
+            .sorted()
+            .toArray();
+    if (done.length == 0) {
+      return false;
+    }
+    forgetBelow(done[done.length / 2] + 1);
+    return true;
+  }
+
+  /** Those up to {@code through} that are done are in an SSTable. */
+  void moveToWritten(long through) {
+    unwritten = unwritten <= through ? 0 : unwritten;
+    List<Operation> moving = new ArrayList<>();
+    for (Iterator<Operation> all = recent.values().iterator(); all.hasNext(); ) {
+      Operation one = all.next();
+      if (one.sequence > 0 && one.sequence <= through && !one.isInFlight()) {
+        moving.add(one);
+        recentBytes -= one.bytes();
+        all.remove();
+      }
+    }
+    int count = moving.size();
+    long[] numbers = new long[count];
+    long[] digests = new long[count];
+    Bytes[] results = new Bytes[count];
+    for (int i = 0; i < count; i++) {
+      Operation operation = moving.get(i);
+      numbers[i] = operation.id.number();
+      digests[i] = OperationDigest.folded(operation.digest);
+      results[i] = operation.result;
+    }
+    written.addAll(numbers, digests, results, count);
+  }
+
+  /** The outcome, present or future, of an operation that is known. */
+  Optional<CompletableFuture<OperationResult>> outcome(OperationId id, Bytes digest) {
+    Operation known = recent.get(id.number());
+    if (known != null) {
+      checkSame(id, known.digest.equals(digest));
+      return Optional.of(
+          known
+              .future
+              .map(CompletableFuture::copy)
+              .orElseGet(() -> OperationResults.decode(id, known.result)));
+    }
+    int index = written.find(id.number());
+    if (index < 0) {
+      return Optional.empty();
+    }
+    checkSame(id, written.digest(index) == OperationDigest.folded(digest));
+    return Optional.of(OperationResults.decode(id, written.result(index)));
+  }
+
+  private static void checkSame(OperationId id, boolean same) {
+    if (!same) {
+      throw SteleException.refused(
+          "operation "
+              + id
+              + " was something else when it came first: what is tried again must be the same to"
+              + " the byte (a task that makes it must be deterministic)");
+    }
+  }
+}
