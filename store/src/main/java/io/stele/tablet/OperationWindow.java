@@ -255,12 +255,18 @@ final class OperationWindow {
         }
       }
     }
-    for (ClientName name : List.copyOf(new TreeMap<>(clients).keySet())) {
-      ClientOperations client = clients.get(name);
+    for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
+      ClientOperations client = one.getValue();
       if (bytes > enough && now - client.lastSeenMicros() > windowMicros) {
-        forget(name, client);
+        forget(one.getKey(), client);
       }
     }
+  }
+
+  /** The clients in a fixed order, so that equal windows do and give the same. */
+  @GuardedBy("this")
+  private List<Map.Entry<ClientName, ClientOperations>> inOrder() {
+    return List.copyOf(new TreeMap<>(clients).entrySet());
   }
 
   @GuardedBy("this")
@@ -358,10 +364,10 @@ final class OperationWindow {
    * another block, written later, does not know any more.
    */
   synchronized void restored() {
-    for (ClientName name : List.copyOf(clients.keySet())) {
-      ClientOperations client = clients.get(name);
-      if (client.lastSeenMicros() <= horizonMicros) {
-        forget(name, client);
+    long horizon = horizonMicros;
+    for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
+      if (one.getValue().lastSeenMicros() <= horizon) {
+        forget(one.getKey(), one.getValue());
       }
     }
     if (budget.excess(bytes) > 0) {
@@ -411,13 +417,13 @@ final class OperationWindow {
       openedMicros = now;
       horizonMicros = horizon;
       clients.keySet().retainAll(known.keySet());
-        known.forEach(
-            (name, theirs) -> {
-              ClientOperations client = clients.get(name);
-              if (client != null) {
-                client.forgetAs(theirs);
-              }
-            });
+      known.forEach(
+          (name, theirs) -> {
+            ClientOperations client = clients.get(name);
+            if (client != null) {
+              client.forgetAs(theirs);
+            }
+          });
     }
   }
 
@@ -458,13 +464,13 @@ final class OperationWindow {
   /** Reduces clients that were silent for a window, and forgets those silent for many. */
   @GuardedBy("this")
   private void expire(long now) {
-    for (ClientName name : List.copyOf(clients.keySet())) {
-      ClientOperations client = clients.get(name);
+    for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
+      ClientOperations client = one.getValue();
       long silent = now - client.lastSeenMicros();
       if (silent > windowMicros && !client.hasInFlight()) {
         count(client, ClientOperations::forgetAll);
         if (silent / WINDOWS_KEPT > windowMicros) {
-          forget(name, client);
+          forget(one.getKey(), client);
         }
       }
     }

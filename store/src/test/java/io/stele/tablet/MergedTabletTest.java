@@ -12,6 +12,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.NoBlockCache;
@@ -43,10 +44,12 @@ class MergedTabletTest {
         manifest.record(),
         new TabletEnvironment(
             SystemRuntime.INSTANCE,
+            ServerClock.trusting(SystemRuntime.INSTANCE.wallClock()),
             fs,
             TabletFixture.ROOT,
             NoBlockCache.INSTANCE,
             new CountingAccount(),
+            OperationBudget.unlimited(),
             new ManualLog(),
             manifest,
             CompactionPace.UNLIMITED,

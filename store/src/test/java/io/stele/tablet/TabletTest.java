@@ -201,7 +201,7 @@ class TabletTest {
     OperationId id = new OperationId(1, 2, 7);
     RowOperation increment = ReadModifyWrite.increment(Bytes.of("r"), "f", Bytes.EMPTY, 1);
     fixture.tablet.apply(OperationRequest.of(increment, id, 1)).join();
-    fixture.nowMicros += Duration.ofHours(2).toNanos() / 1000;
+    fixture.passed = Duration.ofHours(2);
     fixture.tablet.minorCompact();
     fixture.tablet.close();
     fixture.reopen(List.of());
