@@ -10,6 +10,7 @@ import io.stele.runtime.Task;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
@@ -49,6 +50,7 @@ public final class CommitLog implements AutoCloseable {
   private final Consumer<IOException> onFailure;
   private final SegmentLedger ledger;
   private final CommitPipeline pipeline;
+  private volatile List<Task> tasks = List.of();
   private final Lock deleting; // Held over I/O, by whoever deletes segments.
 
   private CommitLog(
@@ -93,9 +95,10 @@ public final class CommitLog implements AutoCloseable {
             new SegmentThread(site, pipeline.writers().get(0), Placement.NEAR),
             new SegmentThread(site, pipeline.writers().get(1), Placement.ANYWHERE));
     writers.get(0).createFirst();
-    pipeline.start(
-        "commit-log-" + location.kind().toString(),
-        writers.stream().<Runnable>map(writer -> writer::run).toList());
+    tasks =
+        pipeline.start(
+            "commit-log-" + location.kind().toString(),
+            writers.stream().<Runnable>map(writer -> writer::run).toList());
   }
 
   /** Appends a record with the log's own durability: see {@link #append(LogRecord, Durability)}. */
@@ -158,6 +161,31 @@ public final class CommitLog implements AutoCloseable {
     return ledger.oldest();
   }
 
+  /**
+   * Keeps segments from being deleted for somebody that reads them, such as a replication, until
+   * {@link #letGo}; not beyond the end of this process.
+   *
+   * @param holder whose; what it held before is held no more
+   * @param from the oldest segment it needs
+   * @return the oldest that it has now: a later one where some were deleted before
+   */
+  public long hold(String holder, long from) {
+    long oldest = ledger.hold(holder, from);
+    deleteUnneeded();
+    return oldest;
+  }
+
+  /** Keeps nothing more for {@code holder}, and deletes what nobody needs then. */
+  public void letGo(String holder) {
+    ledger.letGo(holder);
+    deleteUnneeded();
+  }
+
+  /** Who keeps segments, and from which on. */
+  public SortedMap<String, Long> holders() {
+    return ledger.holders();
+  }
+
   /** Ends the segment being written, after the records that wait now, so that it can be deleted. */
   public void roll() {
     pipeline.roll();
@@ -181,7 +209,7 @@ public final class CommitLog implements AutoCloseable {
   @Override
   public void close() {
     pipeline.close();
-    if (pipeline.isOwnTask()) {
+    if (tasks.stream().anyMatch(Task::isCurrent)) {
       return;
     }
     boolean interrupted = false;
@@ -208,7 +236,7 @@ public final class CommitLog implements AutoCloseable {
    * stream hangs.
    */
   List<Task> tasks() {
-    return pipeline.tasks();
+    return tasks;
   }
 
   // In order, so that the segments that are left have no gaps.

@@ -36,12 +36,6 @@ import java.util.concurrent.locks.Lock;
  * has been used, is not used at all. Safe for use by any number of threads.
  */
 final class CommitPipeline {
-  /** A writer that waits for the file system this long is interrupted, and later given up. */
-  static final Duration HUNG_AFTER = Duration.ofMinutes(2); // HDFS's own time limits are below.
-
-  /** The same for a writer that is not active, when the log is closing. */
-  static final Duration HUNG_AFTER_WHEN_CLOSING = Duration.ofSeconds(10);
-
   /** How long the watch sleeps between two looks at what is under way. */
   private static final Duration WATCH_INTERVAL = Duration.ofMillis(20);
 
@@ -57,11 +51,7 @@ final class CommitPipeline {
   private final Lock lock;
   private final Condition watching;
   private final Condition changed; // The writers' state; seldom waited for.
-
   private final List<WriterState> writers; // What they hold is guarded by lock.
-
-  @GuardedBy("lock")
-  private List<Task> tasks = List.of();
 
   @GuardedBy("lock")
   private final RecordQueue queue;
@@ -117,9 +107,9 @@ final class CommitPipeline {
 
   /**
    * Starts the log's threads: one for each writer, and the watch. Holds the lock meanwhile, so that
-   * each finds its task here.
+   * each finds its task with its writer.
    */
-  void start(String name, List<Runnable> work) {
+  List<Task> start(String name, List<Runnable> work) {
     lock.lock();
     try {
       List<Task> started = new ArrayList<>();
@@ -129,24 +119,10 @@ final class CommitPipeline {
         started.add(task);
       }
       started.add(runtime.start(name + "-watch", this::watch));
-      tasks = List.copyOf(started);
+      return List.copyOf(started);
     } finally {
       lock.unlock();
     }
-  }
-
-  List<Task> tasks() {
-    lock.lock();
-    try {
-      return tasks;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Whether the caller is one of the log's threads. */
-  boolean isOwnTask() {
-    return tasks().stream().anyMatch(Task::isCurrent);
   }
 
   // For callers of the log.
@@ -512,8 +488,6 @@ final class CommitPipeline {
     }
   }
 
-  // Private; the lock is held.
-
   @GuardedBy("lock")
   private void look(long now) {
     Optional<BatchInFlight> slow =
@@ -531,9 +505,8 @@ final class CommitPipeline {
 
   @GuardedBy("lock")
   private void interruptIfHung(WriterState writer, long now) {
-    Duration hungAfter =
-        state == State.OPEN || isActive(writer) ? HUNG_AFTER : HUNG_AFTER_WHEN_CLOSING;
-    if (writer.isBusyFor(hungAfter, now)) {
+    boolean closing = state != State.OPEN && !isActive(writer);
+    if (writer.seemsToHang(closing, now)) {
       if (writer.interrupt(now) || isActive(writer)) {
         return;
       }
@@ -603,10 +576,7 @@ final class CommitPipeline {
 
   @GuardedBy("lock")
   private boolean isFullWith(List<WaitingRecord> batch, WriterState writer) {
-    long end = writer.acknowledgedBytes;
-    for (WaitingRecord record : batch) {
-      end += LogFormat.FRAME_BYTES + record.body.size();
-    }
+    long end = writer.lengthWith(batch);
     // A segment may grow to twice its size while no other stands by.
     return end >= options.segmentBytes()
         && (standby.isPresent() || end / 2 >= options.segmentBytes());

@@ -1,8 +1,11 @@
 package io.stele.log;
 
+import io.stele.files.DurableFile;
+import io.stele.files.DurableFiles;
 import io.stele.format.Crc32c;
 import io.stele.format.NameSpace;
 import io.stele.model.CorruptionException;
+import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
@@ -12,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.apache.hadoop.fs.FSDataInputStream;
-import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -49,7 +51,8 @@ public final class FencedLog {
     }
     text.append(checksumLine(text.toString()));
     Path draft = new Path(directory, NAME + "." + Long.toHexString(runtime.random().nextLong()));
-    try (FSDataOutputStream out = fs.create(draft, false)) {
+    DurableFiles files = new DurableFiles(fs);
+    try (DurableFile out = files.create(draft)) {
       out.write(text.toString().getBytes(StandardCharsets.UTF_8));
       out.hsync();
     }
@@ -60,6 +63,7 @@ public final class FencedLog {
         throw new IOException("cannot rename " + draft + " to " + file);
       }
     }
+    files.syncNamesIn(directory);
   }
 
   /** The segments of {@code kind} in a fenced log, in the order they were written. */
@@ -102,6 +106,20 @@ public final class FencedLog {
   public static RecordSource read(FileSystem fs, Path directory, TabletKind kind)
       throws IOException {
     return LogDirectory.read(fs, segments(fs, directory, kind));
+  }
+
+  /**
+   * The records of {@code tablet} above {@code above} in the fenced log in {@code directory}.
+   * Segments that have none, by their summary, are not read; damage that cannot concern the tablet
+   * does not stop it.
+   *
+   * @throws CorruptionException where the directory, its list or a listed segment is gone, or is
+   *     not as long as it was
+   * @throws IOException where they cannot be read
+   */
+  public static RecordSource read(FileSystem fs, Path directory, TabletId tablet, long above)
+      throws IOException {
+    return new TabletSegments(fs, segments(fs, directory, TabletKind.of(tablet)), tablet, above);
   }
 
   private static void check(FileSystem fs, Segment segment) throws IOException {

@@ -1,16 +1,13 @@
 package io.stele.log;
 
 import io.stele.files.DurableFiles;
-import io.stele.model.CorruptionException;
 import io.stele.model.TabletKind;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.regex.Matcher;
@@ -92,24 +89,24 @@ public final class LogDirectory {
    * used.
    *
    * <p>Besides damage within a segment it finds segments missing between others, and segments that
-   * end before what had been acknowledged of them; both are told as {@link CorruptionException}.
+   * end before what had been acknowledged of them; both are told as {@link
+   * io.stele.model.CorruptionException}.
    */
   static RecordSource read(FileSystem fs, List<Segment> segments) {
-    return new Chain(fs, new ArrayDeque<>(segments));
+    return new Chain(fs, segments);
   }
 
   private static final class Chain implements RecordSource {
     private final FileSystem fs;
     private final Queue<Segment> rest;
     private Optional<LogReader> current = Optional.empty();
-    private final long lowest;
-    private final Map<Long, Long> ends = new HashMap<>(); // By number: where its records end.
+    private final SegmentLinks links;
     private long number;
 
-    Chain(FileSystem fs, Queue<Segment> rest) {
+    Chain(FileSystem fs, List<Segment> segments) {
       this.fs = fs;
-      this.rest = rest;
-      this.lowest = rest.isEmpty() ? 0 : rest.element().number();
+      this.rest = new ArrayDeque<>(segments);
+      this.links = new SegmentLinks(segments);
     }
 
     @Override
@@ -120,7 +117,7 @@ public final class LogDirectory {
           if (record.isPresent()) {
             return record;
           }
-          ends.put(number, current.get().position());
+          links.ended(number, current.get().position());
           close();
         }
         if (rest.isEmpty()) {
@@ -138,42 +135,12 @@ public final class LogDirectory {
         reader.close();
         return;
       }
-      SegmentHeader header = reader.header().get();
-      if (header.number() != segment.number() || header.kind() != segment.kind()) {
-        throw new CorruptionException(
-            segment.path().toString(),
-            0,
-            "the file holds segment " + header.number() + " of the " + header.kind() + " log");
-      }
+      SegmentLinks.check(segment, reader.header().get());
       number = segment.number();
       Optional<SegmentLink> link = reader.link();
       if (link.isPresent()) {
-        checkPrevious(segment, link.get());
+        links.check(segment, link.get());
       } // Otherwise it stood by and was not used: no other segment needs it.
-    }
-
-    // A segment that was not used, or could not be created properly, may stand between two that
-    // name
-    // each other; so the previous one may be any seen before. Those below the lowest were deleted.
-    private void checkPrevious(Segment segment, SegmentLink link) throws CorruptionException {
-      if (link.previous() < lowest) {
-        return;
-      }
-      Long end = ends.get(link.previous());
-      Path before =
-          LogDirectory.segment(segment.path().getParent(), segment.kind(), link.previous());
-      if (end == null) {
-        throw new CorruptionException(
-            before.toString(), 0, "it is missing, and " + segment.path() + " follows it");
-      }
-      if (end < link.previousAcknowledgedBytes()) {
-        throw new CorruptionException(
-            before.toString(),
-            end,
-            "the segment ends here although "
-                + link.previousAcknowledgedBytes()
-                + " bytes of it were acknowledged");
-      }
     }
 
     @Override

@@ -14,29 +14,34 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * The bytes of a commit log segment. Fixed-size integers are little-endian; a {@code varlong} has
  * seven bits a byte, low bits first; {@code prefixed} is a varlong length and as many bytes.
  *
  * <pre>
- * segment       := header (link record*)?
+ * segment       := header (link record* summary?)?
  *
  * header        := magic:"STELELOG" version:u32 length:u32 start-crc:u32 header-body[length] header-crc:u32
  * start-crc     := CRC32C of everything before it
  * header-body   := kind:u8 server:prefixed number:varlong
  * header-crc    := CRC32C of everything before it
  *
- * link, record  := length:u32 body-crc:u32 frame-crc:u32 body[length]                 length &gt;= 1
+ * link, record, summary
+ *               := length:u32 body-crc:u32 frame-crc:u32 body[length]                 length &gt;= 1
  * body-crc      := CRC32C of body
  * frame-crc     := CRC32C of header-crc:u32 position:u64 length:u32 body-crc:u32      position of the record in the file
  *
- * body          := link-body | record-body
+ * body          := link-body | record-body | summary-body
  * link-body     := type:u8 (2) previous:varlong previous-acknowledged:varlong
  * record-body   := type:u8 (1) table:prefixed tablet:u64 sequence:varlong timestamp-max:zigzag flags:u8 operation? cells
  * flags         := 1 if there is an operation
  * operation     := client-high:u64 client-low:u64 number:varlong first-incomplete:varlong digest:prefixed result:prefixed
  * cells         := a sequential cell block up to the end of the body
+ * summary-body  := type:u8 (3) tablets:varlong (table:prefixed tablet:u64 lowest:varlong highest:varlong)* length:u32
+ * length        := of the whole summary-body: so that the summary is found from the end of the file
  * </pre>
  *
  * <p>The frame's checksum covers where the record stands and, through the header's, in which
@@ -66,8 +71,12 @@ final class LogFormat {
   static final int FRAME_BYTES = 3 * Integer.BYTES;
   static final int BODY_BYTES_MAX = 1 << 30;
 
+  /** What a record's body has at most beside its cells, digest and result. */
+  static final int BODY_BYTES_BESIDE = 160;
+
   private static final int TYPE_RECORD = 1;
   private static final int TYPE_LINK = 2;
+  private static final int TYPE_SUMMARY = 3;
   private static final int FLAG_OPERATION = 1;
 
   private LogFormat() {}
@@ -212,6 +221,59 @@ final class LogFormat {
     return out.write(record.cells());
   }
 
+  static ByteWriter encodeBody(SegmentSummary summary) {
+    ByteWriter out = new ByteWriter(64 + 40 * summary.tablets().size());
+    out.writeByte(TYPE_SUMMARY).writeVarlong(summary.tablets().size());
+    summary
+        .tablets()
+        .forEach(
+            (tablet, range) ->
+                out.writePrefixed(Bytes.of(tablet.table().value()))
+                    .writeLong(Long.parseUnsignedLong(tablet.name(), 16))
+                    .writeVarlong(range.lowest())
+                    .writeVarlong(range.highest()));
+    return out.writeInt(out.size() + Integer.BYTES);
+  }
+
+  static boolean isSummary(byte[] body) {
+    return body[0] == TYPE_SUMMARY;
+  }
+
+  static SegmentSummary decodeSummary(byte[] body) throws MalformedException {
+    ByteReader in = new ByteReader(body);
+    in.skip(1);
+    SortedMap<TabletId, SequenceRange> tablets = new TreeMap<>();
+    try {
+      for (long left = in.readVarlong(); left > 0; left--) {
+        TabletId tablet = readTablet(in);
+        tablets.put(tablet, new SequenceRange(in.readVarlong(), in.readVarlong()));
+      }
+    } catch (IllegalArgumentException e) {
+      throw in.malformed(String.valueOf(e.getMessage()));
+    }
+    if (in.readInt() != body.length || in.remaining() > 0) {
+      throw in.malformed("a summary does not end with its length");
+    }
+    return new SegmentSummary(tablets);
+  }
+
+  private static TabletId readTablet(ByteReader in) throws MalformedException {
+    TableId table = new TableId(in.readPrefixed().toUtf8());
+    return new TabletId(table, String.format("%016x", in.readLong()));
+  }
+
+  /** Whether there is a sound frame at {@code at} of {@code bytes}, which is {@code position}. */
+  static boolean isFrame(byte[] bytes, int at, int salt, long position) {
+    if (bytes.length - at < FRAME_BYTES) {
+      return false;
+    }
+    int length = readInt(bytes, at);
+    int bodyCrc = readInt(bytes, at + Integer.BYTES);
+    return length >= 1
+        && length <= BODY_BYTES_MAX
+        && readInt(bytes, at + 2 * Integer.BYTES) == frameCrc(salt, position, length, bodyCrc);
+  }
+
   static LogRecord decodeBody(byte[] body) throws MalformedException {
     ByteReader in = new ByteReader(body);
     int type = in.readByte();
@@ -219,8 +281,7 @@ final class LogFormat {
       throw in.malformed("there is no record type " + type);
     }
     try {
-      TableId table = new TableId(in.readPrefixed().toUtf8());
-      TabletId tablet = new TabletId(table, String.format("%016x", in.readLong()));
+      TabletId tablet = readTablet(in);
       long sequence = in.readVarlong();
       long timestampMax = in.readZigzag();
       int flags = in.readByte();

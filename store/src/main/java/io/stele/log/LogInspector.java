@@ -23,9 +23,16 @@ public final class LogInspector {
    * @param records whole records
    * @param bytes the file's length
    * @param tornBytes bytes of an unfinished record at its end, which is normal after a crash
+   * @param summary which tablets have records in it, and so may have lost some where it is damaged;
+   *     empty where it does not say, so that any may
    * @param damage what is damaged, in order; empty for a sound file
    */
-  public record Report(long records, long bytes, long tornBytes, List<CorruptionException> damage) {
+  public record Report(
+      long records,
+      long bytes,
+      long tornBytes,
+      Optional<SegmentSummary> summary,
+      List<CorruptionException> damage) {
     public Report {
       damage = List.copyOf(damage);
     }
@@ -63,11 +70,11 @@ public final class LogInspector {
     } catch (CorruptionException e) {
       // Without the header's checksum no record can be told from other bytes.
       lines.accept("damaged: " + e.getMessage());
-      return new Report(0, bytes.length, 0, List.of(e));
+      return new Report(0, bytes.length, 0, Optional.empty(), List.of(e));
     }
     if (reader.header().isEmpty()) {
       lines.accept("the file ends within its header: no records");
-      return new Report(0, bytes.length, bytes.length, List.of());
+      return new Report(0, bytes.length, bytes.length, Optional.empty(), List.of());
     }
     SegmentHeader header = reader.header().get();
     int salt = reader.salt();
@@ -104,6 +111,7 @@ public final class LogInspector {
                 next);
       }
     }
+    reader.summary().ifPresent(summary -> lines.accept(describe(summary)));
     if (!linked && damage.isEmpty()) {
       lines.accept("it stood by and was not used");
     }
@@ -112,7 +120,7 @@ public final class LogInspector {
       lines.accept("torn tail of " + tornBytes + " bytes at offset " + reader.position() + ": cut");
     }
     lines.accept(records + " records, " + bytes.length + " bytes");
-    return new Report(records, bytes.length, tornBytes, damage);
+    return new Report(records, bytes.length, tornBytes, reader.summary(), damage);
   }
 
   /**
@@ -120,26 +128,14 @@ public final class LogInspector {
    * announces, or at the next sound frame, or at the file's end.
    */
   private static int nextFrame(byte[] bytes, int damaged, int salt) {
-    if (isFrame(bytes, damaged, salt)) {
+    if (LogFormat.isFrame(bytes, damaged, salt, damaged)) {
       return damaged + LogFormat.FRAME_BYTES + LogFormat.readInt(bytes, damaged);
     }
     int at = damaged + 1;
-    while (at < bytes.length && !isFrame(bytes, at, salt)) {
+    while (at < bytes.length && !LogFormat.isFrame(bytes, at, salt, at)) {
       at++;
     }
     return at;
-  }
-
-  private static boolean isFrame(byte[] bytes, int at, int salt) {
-    if (bytes.length - at < LogFormat.FRAME_BYTES) {
-      return false;
-    }
-    int length = LogFormat.readInt(bytes, at);
-    int bodyCrc = LogFormat.readInt(bytes, at + Integer.BYTES);
-    return length >= 1
-        && length <= LogFormat.BODY_BYTES_MAX
-        && LogFormat.readInt(bytes, at + 2 * Integer.BYTES)
-            == LogFormat.frameCrc(salt, at, length, bodyCrc);
   }
 
   private static String describe(long at, SegmentLink link) {
@@ -149,6 +145,14 @@ public final class LogInspector {
         + link.previous()
         + " acknowledged up to "
         + link.previousAcknowledgedBytes();
+  }
+
+  private static String describe(SegmentSummary summary) {
+    StringBuilder line = new StringBuilder("summary:");
+    summary
+        .tablets()
+        .forEach((tablet, range) -> line.append(' ').append(tablet).append(' ').append(range));
+    return line.toString();
   }
 
   private static String describe(long at, LogRecord record) {

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
 import org.apache.hadoop.fs.ChecksumException;
+import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -24,6 +25,7 @@ public final class LogReader implements RecordSource {
   private final String file;
   private Optional<SegmentHeader> header = Optional.empty();
   private Optional<SegmentLink> link = Optional.empty();
+  private Optional<SegmentSummary> summary = Optional.empty();
   private int salt;
   private boolean atLink;
   private long position;
@@ -53,6 +55,55 @@ public final class LogReader implements RecordSource {
   public static LogReader open(FileSystem fs, Path segment) throws IOException {
     InputStream in = new BufferedInputStream(fs.open(segment), BUFFER_BYTES);
     return open(in, segment.toString());
+  }
+
+  /**
+   * A reader behind the damage at {@code damaged} of a segment whose header {@code before} has
+   * read; empty where no sound record follows it.
+   */
+  static Optional<LogReader> openBehind(
+      FileSystem fs, Segment segment, LogReader before, long damaged) throws IOException {
+    FSDataInputStream in = fs.open(segment.path());
+    try {
+      long next = nextFrame(in, segment.lengthBytes(), damaged, before.salt);
+      if (next >= segment.lengthBytes()) {
+        in.close();
+        return Optional.empty();
+      }
+      in.seek(next);
+      return Optional.of(
+          new LogReader(
+              new BufferedInputStream(in, BUFFER_BYTES),
+              before.file,
+              before.header.orElseThrow(),
+              before.salt,
+              next));
+    } catch (IOException | RuntimeException e) {
+      in.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Behind the body that a sound frame at {@code damaged} announces, or at the next sound frame.
+   */
+  private static long nextFrame(FSDataInputStream in, long end, long damaged, int salt)
+      throws IOException {
+    byte[] buffer = new byte[BUFFER_BYTES];
+    for (long base = damaged;
+        end - base >= LogFormat.FRAME_BYTES;
+        base += buffer.length - LogFormat.FRAME_BYTES + 1) {
+      int length = (int) Math.min(buffer.length, end - base);
+      in.readFully(base, buffer, 0, length);
+      for (int i = 0; i + LogFormat.FRAME_BYTES <= length; i++) {
+        if (LogFormat.isFrame(buffer, i, salt, base + i)) {
+          return base + i > damaged
+              ? base + i
+              : damaged + LogFormat.FRAME_BYTES + LogFormat.readInt(buffer, i);
+        }
+      }
+    }
+    return end;
   }
 
   static LogReader open(InputStream in, String file) throws IOException {
@@ -97,6 +148,11 @@ public final class LogReader implements RecordSource {
     return link;
   }
 
+  /** The segment's summary; empty where it has none, or was not read to its end. */
+  Optional<SegmentSummary> summary() {
+    return summary;
+  }
+
   /** Where the last whole record read ends: at the end of a segment, where its torn tail begins. */
   public long position() {
     return position;
@@ -118,6 +174,17 @@ public final class LogReader implements RecordSource {
     }
     int length = body.get().length;
     try {
+      if (LogFormat.isSummary(body.get())) {
+        SegmentSummary last = LogFormat.decodeSummary(body.get());
+        position += LogFormat.FRAME_BYTES + length;
+        byte[] more = read(1);
+        if (!LogFormat.isZero(more) || !restIsZero()) {
+          throw damaged("the segment goes on after its summary");
+        }
+        summary = Optional.of(last);
+        end(more.length > 0);
+        return Optional.empty();
+      }
       LogRecord record = LogFormat.decodeBody(body.get());
       position += LogFormat.FRAME_BYTES + length;
       return Optional.of(record);

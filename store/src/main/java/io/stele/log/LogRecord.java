@@ -21,9 +21,19 @@ public record LogRecord(
     long timestampMax,
     Optional<LoggedOperation> operation,
     Bytes cells) {
+  /** A record that would take more bytes in the log is not to be appended: no reader takes it. */
+  public static final int BYTES_MAX = LogFormat.BODY_BYTES_MAX;
+
   public LogRecord {
     if (sequence < 0) {
       throw new IllegalArgumentException("a sequence number is 0 or more, not " + sequence);
     }
+  }
+
+  /** How many bytes it takes in the log at most. */
+  public long bytesAtMost() {
+    long ofOperation =
+        operation.map(one -> (long) one.digest().length() + one.result().length()).orElse(0L);
+    return LogFormat.BODY_BYTES_BESIDE + ofOperation + cells.length();
   }
 }

@@ -6,9 +6,12 @@ import io.stele.files.DurableFiles.Placement;
 import io.stele.format.ByteWriter;
 import io.stele.format.Crc32c;
 import io.stele.model.Durability;
+import io.stele.model.TabletId;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -26,6 +29,8 @@ final class LogWriter {
   private final ByteWriter buffer = new ByteWriter(BUFFER_BYTES);
   private long position;
   private long syncedPosition;
+  private final SortedMap<TabletId, SequenceRange> tablets = new TreeMap<>();
+  private boolean summarised;
 
   private LogWriter(DurableFile out, SegmentHeader header, byte[] bytes) {
     this.out = out;
@@ -75,6 +80,22 @@ final class LogWriter {
       buffer.write(body.array(), 0, body.size());
     }
     position += LogFormat.FRAME_BYTES + body.size();
+  }
+
+  /** Appends a record; it counts after the next flush. */
+  void append(WaitingRecord record) throws IOException {
+    append(record.body, record.bodyCrc);
+    tablets.merge(
+        record.tablet,
+        new SequenceRange(record.sequence, record.sequence),
+        (before, one) -> before.with(one.lowest()));
+  }
+
+  /** Appends which tablets have records here: once, after all records. */
+  void appendSummary() throws IOException {
+    ByteWriter body = LogFormat.encodeBody(new SegmentSummary(tablets));
+    append(body, Crc32c.of(body.array(), 0, body.size()));
+    summarised = true;
   }
 
   /** Appends what was written before this segment: once, before all records. */
@@ -130,8 +151,11 @@ final class LogWriter {
     buffer.clear();
   }
 
-  /** Puts the file on disk, and ends it. */
+  /** Puts the file on disk, with a summary where it has records, and ends it. */
   void close() throws IOException {
+    if (!tablets.isEmpty() && !summarised) {
+      appendSummary();
+    }
     if (syncedPosition < position) {
       flush(Durability.HSYNC);
     }

@@ -16,8 +16,9 @@ import java.util.TreeMap;
  * number of every tablet with records in it that are not in SSTables yet. Records that a switch of
  * writers, or a failure, put into two segments are needed in both.
  *
- * <p>A segment may be deleted when no tablet needs it, it is not written any more, and all below it
- * are deleted: so the segments that are left have no gaps. Safe for use by any number of threads.
+ * <p>A segment may be deleted when no tablet needs it, no named holder does, it is not written any
+ * more, and all below it are deleted: so the segments that are left have no gaps. Safe for use by
+ * any number of threads.
  */
 final class SegmentLedger {
   private static final class Entry {
@@ -29,6 +30,7 @@ final class SegmentLedger {
 
   private final ProcessRuntime runtime;
   private final TreeMap<Long, Entry> entries = new TreeMap<>();
+  private final TreeMap<String, Long> holders = new TreeMap<>();
   private long lastNumber;
 
   SegmentLedger(ProcessRuntime runtime) {
@@ -79,11 +81,37 @@ final class SegmentLedger {
     }
   }
 
+  /**
+   * Keeps segments for {@code holder}, whatever it held before.
+   *
+   * @param from the oldest segment it needs
+   * @return the oldest that it has now: a later one where some were deleted before
+   */
+  synchronized long hold(String holder, long from) {
+    long oldest = entries.isEmpty() ? lastNumber + 1 : entries.firstKey();
+    holders.put(holder, Math.max(from, oldest));
+    return Math.max(from, oldest);
+  }
+
+  /** Keeps nothing more for {@code holder}. */
+  synchronized void letGo(String holder) {
+    holders.remove(holder);
+  }
+
+  /** Who keeps segments, and from which on. */
+  synchronized SortedMap<String, Long> holders() {
+    return new TreeMap<>(holders);
+  }
+
   /** The segment that may be deleted next, if there is one. */
   synchronized Optional<Long> unneeded() {
-    return entries.isEmpty() || !isUnneeded(entries.firstEntry().getValue())
+    if (entries.isEmpty() || !isUnneeded(entries.firstEntry().getValue())) {
+      return Optional.empty();
+    }
+    long first = entries.firstKey();
+    return holders.values().stream().anyMatch(from -> from <= first)
         ? Optional.empty()
-        : Optional.of(entries.firstKey());
+        : Optional.of(first);
   }
 
   /** A segment was deleted. */

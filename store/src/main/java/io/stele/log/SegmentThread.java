@@ -174,7 +174,10 @@ final class SegmentThread {
 
   private void write(LogWriter writer, BatchInFlight batch) throws IOException {
     for (WaitingRecord record : batch.records) {
-      writer.append(record.body, record.bodyCrc);
+      writer.append(record);
+    }
+    if (batch.rolls) {
+      writer.appendSummary();
     }
     writer.flush(batch.durability);
     writer.checkReplicas(site.replicasMin());

@@ -19,6 +19,10 @@ final class WaitingRecord {
     this.tablet = record.tablet();
     this.sequence = record.sequence();
     this.body = LogFormat.encodeBody(record);
+    if (body.size() > LogRecord.BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "a record of " + body.size() + " bytes, which no reader takes: ask its length before");
+    }
     this.bodyCrc = Crc32c.of(body.array(), 0, body.size());
     this.durability = durability;
   }

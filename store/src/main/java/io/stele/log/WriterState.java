@@ -3,11 +3,18 @@ package io.stele.log;
 import io.stele.runtime.Task;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 
 /** What the {@link CommitPipeline} knows of one of the two writers. Guarded by its lock. */
 final class WriterState {
+  /** A writer that waits for the file system this long is interrupted, and later given up. */
+  static final Duration HUNG_AFTER = Duration.ofMinutes(2); // HDFS's own time limits are below.
+
+  /** The same for a writer that is not active, when the log is closing. */
+  static final Duration HUNG_AFTER_WHEN_CLOSING = Duration.ofSeconds(10);
+
   final Condition wake;
 
   /** Its thread; empty until all of the log's threads are started. */
@@ -48,6 +55,15 @@ final class WriterState {
 
   boolean hasRecords() {
     return acknowledgedBytes > headerBytes;
+  }
+
+  /** How long its segment is with {@code batch}. */
+  long lengthWith(List<WaitingRecord> batch) {
+    long length = acknowledgedBytes;
+    for (WaitingRecord record : batch) {
+      length += LogFormat.FRAME_BYTES + record.body.size();
+    }
+    return length;
   }
 
   /** Its segment could not be created or written. */
@@ -107,9 +123,14 @@ final class WriterState {
     return sinceNanos;
   }
 
-  /** Whether it has been busy for {@code time}. */
-  boolean isBusyFor(Duration time, long nowNanos) {
-    return isBusy() && nowNanos - sinceNanos >= time.toNanos();
+  /**
+   * Whether it has waited for the file system for very long.
+   *
+   * @param closing whether the log is closing and needs nothing of it, so that this is sooner
+   */
+  boolean seemsToHang(boolean closing, long nowNanos) {
+    Duration after = closing ? HUNG_AFTER_WHEN_CLOSING : HUNG_AFTER;
+    return isBusy() && nowNanos - sinceNanos >= after.toNanos();
   }
 
   /** Interrupts it, and gives it as much time again; false if it was interrupted before. */

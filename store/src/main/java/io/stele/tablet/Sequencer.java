@@ -85,6 +85,7 @@ final class Sequencer {
               core.clock().highest(),
               change.operation().map(one -> one.logged(change.result())),
               cells.bytes());
+      checkLength(record);
       try {
         change.operation().ifPresent(one -> core.window().queued(one, sequence, change.result()));
         CommitQueue.Entry entry = commits.add(sequence, change.onVisible(), change.outcome());
@@ -153,6 +154,18 @@ final class Sequencer {
   void checkNotPaused() {
     if (paused) {
       throw SteleException.retryLater("tablet " + id + " takes no writes at the moment: try again");
+    }
+  }
+
+  // Before it has a place in any queue: what was acknowledged must be readable.
+  private void checkLength(LogRecord record) {
+    if (record.bytesAtMost() > log.recordBytesMax()) {
+      throw SteleException.refused(
+          "the mutation takes "
+              + record.bytesAtMost()
+              + " bytes in the commit log: the limit is "
+              + log.recordBytesMax()
+              + "; make several mutations of it");
     }
   }
 

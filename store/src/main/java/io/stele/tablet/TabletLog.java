@@ -32,6 +32,11 @@ public interface TabletLog {
     return Optional.empty();
   }
 
+  /** The most that one record may take in it: a larger one is refused before it is queued. */
+  default int recordBytesMax() {
+    return LogRecord.BYTES_MAX;
+  }
+
   /**
    * Says that the tablet's records up to {@code sequence} are in SSTables its manifest names.
    * Called by a compaction, without any lock that a read or write needs.

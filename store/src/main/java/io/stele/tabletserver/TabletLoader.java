@@ -13,7 +13,6 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
-import io.stele.model.TabletKind;
 import io.stele.record.ManifestEdit;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.Tablet;
@@ -168,12 +167,13 @@ final class TabletLoader {
       }
       // Only fenced servers are left in a record: who unloads a tablet strikes its own log.
       try (RecordSource log =
-          FencedLog.read(storage.fs(), storage.layout().recovery(other), TabletKind.of(record.id()))
-              .only(record.id())) {
+          FencedLog.read(
+              storage.fs(),
+              storage.layout().recovery(other),
+              record.id(),
+              record.redo().sequence())) {
         for (Optional<LogRecord> next = log.next(); next.isPresent(); next = log.next()) {
-          if (next.get().sequence() > record.redo().sequence()) {
-            replay.add(next.get());
-          }
+          replay.add(next.get());
         }
       }
     }

@@ -69,12 +69,10 @@ class LogReaderTest {
       writer.append(LINK);
       ends.add((int) writer.position());
       for (LogRecord record : RECORDS) {
-        ByteWriter body = LogFormat.encodeBody(record);
-        writer.append(body, Crc32c.of(body.array(), 0, body.size()));
+        writer.append(new WaitingRecord(record, Durability.HSYNC));
         ends.add((int) writer.position());
       }
-      writer.flush(Durability.HSYNC);
-      writer.close();
+      writer.close(); // With a summary.
       try (InputStream in = fs.open(FILE)) {
         return in.readAllBytes();
       }
@@ -118,6 +116,12 @@ class LogReaderTest {
     try (LogReader reader = open(segment)) {
       assertThat(reader.header()).contains(HEADER);
       assertThat(reader.link()).contains(LINK);
+      while (reader.next().isPresent()) {
+        assertThat(reader.summary()).isEmpty();
+      }
+      assertThat(reader.summary().orElseThrow().tablets())
+          .containsEntry(tablet(1), new SequenceRange(1, 3))
+          .hasSize(3);
     }
   }
 
@@ -284,7 +288,9 @@ class LogReaderTest {
         .anyMatch(line -> line.contains("segment 3 (system) of " + SERVER))
         .anyMatch(line -> line.contains("after segment 2 acknowledged up to 4711"))
         .anyMatch(line -> line.contains("sequence 300") && line.contains("cells 1"))
-        .anyMatch(line -> line.startsWith("damaged: "));
+        .anyMatch(line -> line.startsWith("damaged: "))
+        .anyMatch(line -> line.startsWith("summary: ") && line.contains(tablet(2) + " 300-300"));
+    assertThat(report.summary().orElseThrow().tablets()).containsKey(tablet(2));
     fs.disk().truncate(FILE, ends.get(4) + 5);
     assertThat(LogInspector.verify(fs, FILE).tornBytes()).isEqualTo(5);
     try (FSDataOutputStream other = fs.create(new Path("crash:/other"))) {

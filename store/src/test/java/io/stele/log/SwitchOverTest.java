@@ -251,7 +251,7 @@ class SwitchOverTest {
     Hang flushing = inject(Hang.interruptible(Operation.FLUSH, "user-2.log"));
     CompletableFuture<Void> waiting = log.append(record(TABLET, 4, 10));
     flushing.await();
-    clock.pass(CommitPipeline.HUNG_AFTER);
+    clock.pass(WriterState.HUNG_AFTER);
     waiting.get();
     assertThat(sequences(4)).containsExactly(4L);
     creating.succeed(); // Too late: a higher segment is in use.
@@ -348,7 +348,7 @@ class SwitchOverTest {
         log.append(record(TABLET, 4, 10))
             .thenApply(nothing -> Thread.currentThread().isInterrupted());
     flushing.await();
-    clock.pass(CommitPipeline.HUNG_AFTER);
+    clock.pass(WriterState.HUNG_AFTER);
     while (!flushing.wasInterrupted()) {
       spin();
     }

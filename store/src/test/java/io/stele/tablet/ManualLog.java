@@ -13,6 +13,10 @@ final class ManualLog implements TabletLog {
 
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
   private final List<LogRecord> durable = new ArrayList<>();
+
+  /** The most that a record may take. */
+  int recordBytesMax = LogRecord.BYTES_MAX;
+
   private boolean holding;
   private long released;
 
@@ -32,6 +36,11 @@ final class ManualLog implements TabletLog {
       flush(Integer.MAX_VALUE);
     }
     return next.done;
+  }
+
+  @Override
+  public int recordBytesMax() {
+    return recordBytesMax;
   }
 
   /** Makes up to {@code count} records durable. */

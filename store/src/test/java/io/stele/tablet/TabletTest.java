@@ -147,6 +147,17 @@ class TabletTest {
         .hasMessageContaining("table t has no family \"nope\": it has all, f, g");
   }
 
+  @Test
+  void whatNoReaderOfTheLogTakesIsRefusedAndChangesNothing() throws IOException {
+    fixture.log.recordBytesMax = 1000;
+    refused(
+        Mutation.of("r").put("f", "q", "v".repeat(900)), "bytes in the commit log: the limit is");
+    assertThat(fixture.rows()).isEmpty();
+    fixture.put("r", "f", "q", 1, "v".repeat(700)); // The tablet goes on, and has lost no number.
+    assertThat(fixture.tablet.readPoint()).isEqualTo(1);
+    assertThat(fixture.log.crash(0)).hasSize(1);
+  }
+
   private void refused(RowOperation operation, String why) {
     assertThatThrownBy(() -> fixture.apply(operation).join())
         .hasCauseInstanceOf(SteleException.class)

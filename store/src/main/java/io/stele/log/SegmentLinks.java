@@ -1,0 +1,70 @@
+package io.stele.log;
+
+import io.stele.model.CorruptionException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * Checks, segment by segment, that none is missing between those of a log, and that none ends
+ * before what was acknowledged of it: each says what was before it.
+ *
+ * <p>Not safe for use by several threads.
+ */
+final class SegmentLinks {
+  private final long lowest;
+  private final Map<Long, Long> ends = new HashMap<>(); // By number: where its records end.
+
+  /** Of {@code segments}, in order. */
+  SegmentLinks(List<Segment> segments) {
+    this.lowest = segments.isEmpty() ? 0 : segments.get(0).number();
+  }
+
+  /** A segment was read up to {@code position}, where it ends. */
+  void ended(long number, long position) {
+    ends.put(number, position);
+  }
+
+  /**
+   * Checks what a segment says of the one before it. One that was not used, or could not be created
+   * properly, may stand between two that name each other: so the previous one may be any seen
+   * before. Those below the lowest were deleted.
+   *
+   * @throws CorruptionException where that is missing or too short
+   */
+  void check(Segment segment, SegmentLink link) throws CorruptionException {
+    if (link.previous() < lowest) {
+      return;
+    }
+    Optional<Long> end = Optional.ofNullable(ends.get(link.previous()));
+    Path before = LogDirectory.segment(segment.path().getParent(), segment.kind(), link.previous());
+    if (end.isEmpty()) {
+      throw new CorruptionException(
+          before.toString(), 0, "it is missing, and " + segment.path() + " follows it");
+    }
+    if (end.get() < link.previousAcknowledgedBytes()) {
+      throw new CorruptionException(
+          before.toString(),
+          end.get(),
+          "the segment ends here although "
+              + link.previousAcknowledgedBytes()
+              + " bytes of it were acknowledged");
+    }
+  }
+
+  /**
+   * Checks that a file holds the segment it is named for.
+   *
+   * @throws CorruptionException where it does not
+   */
+  static void check(Segment segment, SegmentHeader header) throws CorruptionException {
+    if (header.number() != segment.number() || header.kind() != segment.kind()) {
+      throw new CorruptionException(
+          segment.path().toString(),
+          0,
+          "the file holds segment " + header.number() + " of the " + header.kind() + " log");
+    }
+  }
+}

@@ -1,0 +1,234 @@
+package io.stele.log;
+
+import static io.stele.log.LogRecords.SERVER;
+import static io.stele.log.LogRecords.all;
+import static io.stele.log.LogRecords.record;
+import static io.stele.log.LogRecords.tablet;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.CorruptionException;
+import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.Operation;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What the summaries of segments are for: replays that pass by, and damage that stays local. */
+@Timeout(60)
+class SegmentSummaryTest {
+  private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
+  private static final Path FENCED = new Path("crash:/recovery/" + SERVER);
+  private static final TabletId FIRST = tablet(1);
+  private static final TabletId SECOND = tablet(2);
+
+  private final CrashableFileSystem fs = CrashableFileSystem.create();
+
+  @BeforeEach
+  void makeDirectory() throws IOException {
+    LogDirectory.create(fs, DIRECTORY);
+  }
+
+  private CommitLog open() throws IOException {
+    return CommitLog.open(
+        SystemRuntime.INSTANCE,
+        new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER),
+        LogOptions.DEFAULT,
+        failure -> {});
+  }
+
+  private static void append(CommitLog log, TabletId tablet, long from, long to) throws Exception {
+    for (long i = from; i <= to; i++) {
+      log.append(record(tablet, i, 1000)).get();
+    }
+  }
+
+  /** What was appended before is in a segment that is full, what follows in another. */
+  private static void fill(CommitLog log) throws Exception {
+    long segments = log.statistics().segments();
+    log.awaitStandby();
+    log.roll();
+    while (log.statistics().segments() == segments) {
+      assertThat(Thread.interrupted()).as("waited in vain").isFalse(); // By JUnit's time limit.
+      Thread.onSpinWait();
+    }
+    log.awaitStandby();
+  }
+
+  private void fence() throws IOException {
+    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+  }
+
+  private List<LogRecord> read(TabletId tablet, long above) throws IOException {
+    return all(FencedLog.read(fs, FENCED, tablet, above));
+  }
+
+  private static List<LogRecord> records(TabletId tablet, long from, long to) {
+    List<LogRecord> records = new ArrayList<>();
+    for (long i = from; i <= to; i++) {
+      records.add(record(tablet, i, 1000));
+    }
+    return records;
+  }
+
+  /** Damages a record's body in the {@code nth} segment that has records. */
+  private Segment damage(int nth, long record) throws IOException {
+    int seen = 0;
+    for (Segment segment : LogDirectory.segments(fs, FENCED)) {
+      try (LogReader reader = LogReader.open(fs, segment.path())) {
+        boolean used = reader.link().isPresent();
+        if (used && ++seen == nth) {
+          for (long i = 0; i <= record; i++) {
+            assertThat(reader.next()).isPresent();
+          }
+          fs.disk().flipBits(segment.path(), (int) reader.position() - 1, 1);
+          return segment;
+        }
+      }
+    }
+    throw new AssertionError("there is no segment " + nth + " with records");
+  }
+
+  @Test
+  void aFullSegmentSaysWhichRecordsOfWhichTabletsItHas() throws Exception {
+    try (CommitLog log = open()) {
+      append(log, FIRST, 1, 5);
+      append(log, SECOND, 7, 7);
+      fill(log);
+      append(log, FIRST, 6, 8);
+      fence();
+    }
+    List<Segment> segments = LogDirectory.segments(fs, FENCED);
+    assertThat(SegmentSummary.read(fs, segments.get(0)).orElseThrow().tablets())
+        .isEqualTo(Map.of(FIRST, new SequenceRange(1, 5), SECOND, new SequenceRange(7, 7)));
+    assertThat(SegmentSummary.read(fs, segments.get(1))).isEmpty(); // The server died with it.
+    assertThat(read(FIRST, 0)).isEqualTo(records(FIRST, 1, 8));
+  }
+
+  @Test
+  void aLogThatIsClosedLeavesASummaryOfItsLastSegmentToo() throws Exception {
+    try (CommitLog log = open()) {
+      append(log, FIRST, 3, 4);
+    }
+    assertThat(
+            SegmentSummary.read(fs, LogDirectory.segments(fs, DIRECTORY).get(0))
+                .orElseThrow()
+                .tablets())
+        .isEqualTo(Map.of(FIRST, new SequenceRange(3, 4)));
+  }
+
+  @Test
+  void aReplayPassesBySegmentsThatHaveNothingForIt() throws Exception {
+    try (CommitLog log = open()) {
+      append(log, FIRST, 1, 100);
+      fill(log);
+      append(log, FIRST, 101, 200);
+      append(log, SECOND, 1, 1);
+    }
+    fence();
+    long before = fs.disk().count(Operation.READ);
+    assertThat(read(FIRST, 0)).isEqualTo(records(FIRST, 1, 200));
+    long whole = fs.disk().count(Operation.READ) - before;
+    assertThat(read(FIRST, 100)).isEqualTo(records(FIRST, 101, 200));
+    damage(1, 50); // Not noticed: neither needs it.
+    assertThat(read(SECOND, 0)).isEqualTo(records(SECOND, 1, 1));
+    assertThat(read(FIRST, 100)).isEqualTo(records(FIRST, 101, 200));
+    assertThat(read(FIRST, 200)).isEmpty();
+    assertThat(whole).isPositive();
+  }
+
+  @Test
+  void damageInAFullSegmentStopsOnlyTabletsThatLoseARecordByIt() throws Exception {
+    try (CommitLog log = open()) {
+      append(log, FIRST, 1, 4);
+      append(log, SECOND, 1, 4);
+      fill(log);
+    }
+    fence();
+    Segment damaged = damage(1, 3); // The last of the first tablet.
+    assertThat(read(SECOND, 0)).isEqualTo(records(SECOND, 1, 4));
+    assertThat(read(FIRST, 4)).isEmpty();
+    assertThatThrownBy(() -> read(FIRST, 0))
+        .isInstanceOfSatisfying(
+            CorruptionException.class,
+            e -> assertThat(e.file()).isEqualTo(damaged.path().toString()))
+        .hasMessageContaining("tablet " + FIRST)
+        .hasMessageContaining("above 3");
+  }
+
+  @Test
+  void damageWithoutASummaryStopsTabletsOfWhichNothingFollows() throws Exception {
+    try (CommitLog log = open()) {
+      append(log, FIRST, 1, 3);
+      append(log, SECOND, 1, 3);
+      fence(); // It has no time for a summary.
+    }
+    damage(1, 1); // The second record of the first tablet.
+    assertThat(read(SECOND, 0)).isEqualTo(records(SECOND, 1, 3));
+    // That one is missing is seen by its number.
+    DistinctRecords distinct = new DistinctRecords(FIRST, 0);
+    read(FIRST, 0).forEach(distinct::add);
+    assertThatThrownBy(distinct::checkComplete).hasMessageContaining("lack 1 of the records");
+    // Its files may hold that one.
+    assertThat(read(FIRST, 2)).isEqualTo(records(FIRST, 3, 3));
+    // Of a third nothing was seen: its records may all have been there.
+    assertThatThrownBy(() -> read(tablet(3), 0))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining("tablet " + tablet(3));
+  }
+
+  @Test
+  void aDamagedHeaderOrFrameStopsNoTabletThatHasLaterRecords() throws Exception {
+    try (CommitLog log = open()) {
+      append(log, SECOND, 1, 3);
+      fill(log);
+      append(log, FIRST, 1, 3);
+    }
+    fence();
+    Segment first = damage(1, 1);
+    fs.disk().flipBits(first.path(), 9, 1); // In its header: nothing in it can be read.
+    assertThat(read(FIRST, 0)).isEqualTo(records(FIRST, 1, 3));
+    assertThatThrownBy(() -> read(SECOND, 0)).isInstanceOf(CorruptionException.class);
+  }
+
+  @Test
+  void aDamagedFrameIsSkippedToTheNextSoundOne() throws Exception {
+    long second;
+    try (CommitLog log = open()) {
+      append(log, FIRST, 1, 3);
+    }
+    fence();
+    Segment segment = LogDirectory.segments(fs, FENCED).get(0);
+    try (LogReader reader = LogReader.open(fs, segment.path())) {
+      assertThat(reader.next()).isPresent();
+      second = reader.position();
+    }
+    fs.disk().flipBits(segment.path(), (int) second, 0x7f);
+    assertThat(read(FIRST, 1)).isEqualTo(records(FIRST, 3, 3));
+  }
+
+  @Test
+  void namedHoldersKeepSegments() throws Exception {
+    try (CommitLog log = open()) {
+      append(log, FIRST, 1, 2);
+      assertThat(log.hold("replication", 1)).isEqualTo(1);
+      fill(log);
+      append(log, FIRST, 3, 3);
+      log.release(FIRST, 2);
+      assertThat(fs.exists(LogDirectory.segment(DIRECTORY, TabletKind.USER, 1))).isTrue();
+      assertThat(log.holders()).isEqualTo(Map.of("replication", 1L));
+      assertThat(log.hold("replication", 2)).isEqualTo(2);
+      assertThat(fs.exists(LogDirectory.segment(DIRECTORY, TabletKind.USER, 1))).isFalse();
+      log.letGo("replication");
+      assertThat(log.hold("late", 1)).isGreaterThan(1);
+    }
+  }
+}
