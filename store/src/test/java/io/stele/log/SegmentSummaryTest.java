@@ -53,8 +53,8 @@ class SegmentSummaryTest {
 
   /** What was appended before is in a segment that is full, what follows in another. */
   private static void fill(CommitLog log) throws Exception {
-    long segments = log.statistics().segments();
     log.awaitStandby();
+    long segments = log.statistics().segments();
     log.roll();
     while (log.statistics().segments() == segments) {
       assertThat(Thread.interrupted()).as("waited in vain").isFalse(); // By JUnit's time limit.
