@@ -1,6 +1,7 @@
 package io.stele.yarn;
 
 import io.stele.lock.LockPaths;
+import io.stele.lock.UnreachableException;
 import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
@@ -37,7 +38,7 @@ final class SteleServers implements Servers {
   private static final Logger LOG = LoggerFactory.getLogger(SteleServers.class);
   private static final Duration MASTER_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
-  private static final Duration EXITED_WAIT = Duration.ofSeconds(60);
+  private static final Duration EXITED_WAIT = Duration.ofMinutes(2);
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   private record Registered(ServerId id, ServerInfo info) {}
@@ -57,8 +58,9 @@ final class SteleServers implements Servers {
 
   @Override
   public void drain(String containerId) throws IOException {
+    Deadline deadline = Deadline.after(runtime, drainTimeout);
     Registered server =
-        find(containerId)
+        findInTime(containerId, deadline)
             .orElseThrow(
                 () -> new IOException("no tablet server is registered from " + containerId));
     plane.call(
@@ -68,12 +70,28 @@ final class SteleServers implements Servers {
         protocol -> protocol.drain(null, EmptyProto.getDefaultInstance()));
   }
 
+  /** Waits for a lock service that is away, which says nothing about the server. */
+  private Optional<Registered> findInTime(String containerId, Deadline deadline)
+      throws IOException {
+    while (true) {
+      try {
+        return find(containerId);
+      } catch (UnreachableException e) {
+        if (deadline.isOver()) {
+          throw e;
+        }
+        LOG.info("It is not known yet which server {} has: {}", containerId, e.getMessage());
+      }
+      pause();
+    }
+  }
+
   @Override
   public void exited(String containerId) throws IOException {
     Deadline deadline = Deadline.after(runtime, EXITED_WAIT);
     while (true) {
       // A server that ended in order gave its lock up itself, and there is nothing to tell.
-      Optional<Registered> server = find(containerId);
+      Optional<Registered> server = findInTime(containerId, deadline);
       if (server.isEmpty()) {
         return;
       }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
+import io.stele.lock.UnreachableException;
 import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.thirdparty.protobuf.Message;
 import org.junit.jupiter.api.AfterEach;
@@ -87,6 +89,27 @@ final class SteleServersTest {
     assertThatThrownBy(() -> servers.drain("container_2"))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("container_2");
+  }
+
+  @Test
+  void aLockServiceThatIsAwayHoldsADrainUpAndDoesNotMakeItFail() throws IOException {
+    register("container_1");
+    AtomicInteger attempts = new AtomicInteger();
+    try (LockConnection late =
+        new LockConnection(
+            SystemRuntime.INSTANCE,
+            () -> {
+              if (attempts.incrementAndGet() < 3) {
+                throw new UnreachableException("away");
+              }
+              return store.connect();
+            })) {
+      new SteleServers(
+              SystemRuntime.INSTANCE, transport.controlPlane(), Duration.ofSeconds(60), late)
+          .drain("container_1");
+    }
+    assertThat(calls).containsExactly("drain");
+    assertThat(attempts).hasValue(3);
   }
 
   @Test
