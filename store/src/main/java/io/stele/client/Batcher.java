@@ -29,6 +29,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -77,7 +78,7 @@ final class Batcher {
     final CompletableFuture<Void> done = new CompletableFuture<>();
 
     // Guarded by the batcher.
-    TabletLocation tablet;
+    Optional<TabletLocation> tablet = Optional.empty(); // Where it was last sent.
     Optional<ServerQueue> queue = Optional.empty(); // In which it waits.
     boolean expires; // Whether a timer takes it out of a queue when its time is over.
 
@@ -209,7 +210,7 @@ final class Batcher {
         pending = new Pending(this, mutation, operations.begin(), durability);
         ArrayDeque<Pending> behind = rows.get(mutation.row());
         first = behind == null;
-        if (first) {
+        if (behind == null) {
           rows.put(mutation.row(), new ArrayDeque<>(1));
         } else {
           behind.add(pending);
@@ -222,11 +223,11 @@ final class Batcher {
     }
 
     private synchronized Optional<Pending> next(Bytes row) {
-      Pending next = rows.get(row).poll();
-      if (next == null) {
+      ArrayDeque<Pending> behind = Objects.requireNonNull(rows.get(row)); // While one is under way.
+      if (behind.isEmpty()) {
         rows.remove(row);
       }
-      return Optional.ofNullable(next);
+      return Optional.ofNullable(behind.poll());
     }
   }
 
@@ -255,7 +256,7 @@ final class Batcher {
     Destination destination = new Destination(tablet.address(), pending.writer.operations);
     ServerQueue queue;
     synchronized (this) {
-      pending.tablet = tablet;
+      pending.tablet = Optional.of(tablet);
       queue = queues.computeIfAbsent(destination, ServerQueue::new);
       queue.add(pending);
     }
@@ -297,7 +298,7 @@ final class Batcher {
       MutateBatch request = new MutateBatch();
       Duration timeout = batch.get(0).attempts.attemptTimeout();
       for (Pending pending : batch) {
-        TabletLocation tablet = pending.tablet;
+        TabletLocation tablet = pending.tablet.orElseThrow();
         request.add(
             QueryCodec.encode(tablet.tablet(), tablet.epoch()),
             Optional.of(pending.id),
@@ -311,7 +312,7 @@ final class Batcher {
           new TabletAccess.Message(request.header(outstanding), request.body());
       answer =
           tablets.once(
-              batch.get(0).tablet,
+              batch.get(0).tablet.orElseThrow(),
               message,
               timeout.compareTo(BATCH_TIMEOUT_MIN) < 0 ? BATCH_TIMEOUT_MIN : timeout);
     } catch (RuntimeException | Error e) {
@@ -359,7 +360,7 @@ final class Batcher {
     }
     Decision decision = pending.attempts.sent(failure.get());
     if (decision instanceof Decision.Again again && again.elsewhere()) {
-      tablets.invalidate(pending.tablet);
+      pending.tablet.ifPresent(tablets::invalidate);
     }
     decide(pending, decision);
   }

@@ -38,15 +38,10 @@ final class ActiveMaster implements AutoCloseable {
 
   private final ProcessRuntime runtime;
   private final Consumer<Throwable> failed;
-  private final Deque<AutoCloseable> open = new ArrayDeque<>();
-  private Address address;
-  private Sweeper sweeper;
+  private final Deque<AutoCloseable> open;
+  private final Address address;
+  private final Sweeper sweeper;
   private volatile boolean closed;
-
-  private ActiveMaster(ProcessRuntime runtime, Consumer<Throwable> failed) {
-    this.runtime = runtime;
-    this.failed = failed;
-  }
 
   /**
    * Prepares the cluster's directory, serves requests, and starts the loop.
@@ -56,17 +51,25 @@ final class ActiveMaster implements AutoCloseable {
   static ActiveMaster begin(
       Master.Environment environment, ClusterConfig cluster, Consumer<Throwable> failed)
       throws IOException {
-    ActiveMaster master = new ActiveMaster(environment.runtime(), failed);
+    Deque<AutoCloseable> open = new ArrayDeque<>();
     try {
-      master.wire(environment, cluster);
-      return master;
+      return new ActiveMaster(environment, cluster, failed, open);
     } catch (IOException | RuntimeException e) {
-      master.close();
+      closeAll(open);
       throw e;
     }
   }
 
-  private void wire(Master.Environment environment, ClusterConfig cluster) throws IOException {
+  /** Pushes to {@code open} what must be closed, also where this fails halfway. */
+  private ActiveMaster(
+      Master.Environment environment,
+      ClusterConfig cluster,
+      Consumer<Throwable> failed,
+      Deque<AutoCloseable> open)
+      throws IOException {
+    this.runtime = environment.runtime();
+    this.failed = failed;
+    this.open = open;
     Configuration conf = environment.conf();
     FileSystem fs = environment.fs();
     LockService locks = environment.locks();
@@ -147,6 +150,10 @@ final class ActiveMaster implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    closeAll(open);
+  }
+
+  private static void closeAll(Deque<AutoCloseable> open) {
     while (!open.isEmpty()) {
       try {
         open.pop().close();

@@ -42,10 +42,10 @@ public final class Master implements Closeable {
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
   @GuardedBy("this")
-  private Election election;
+  private Optional<Election> election = Optional.empty();
 
   @GuardedBy("this")
-  private ActiveMaster active;
+  private Optional<ActiveMaster> active = Optional.empty();
 
   @GuardedBy("this")
   private boolean closed;
@@ -102,7 +102,7 @@ public final class Master implements Closeable {
             });
     synchronized (this) {
       if (!closed) {
-        election = standing;
+        election = Optional.of(standing);
         return;
       }
     }
@@ -113,17 +113,11 @@ public final class Master implements Closeable {
     try {
       LOG.info("Elected: this is the master of cluster {} now", cluster.name());
       ActiveMaster begun = beginWhenReachable(lock);
-      synchronized (this) {
-        if (!closed) {
-          active = begun;
-          begun = null;
-        }
-      }
-      if (begun != null) {
+      if (!take(begun)) {
         begun.close();
         return;
       }
-      Address address = address().orElseThrow();
+      Address address = begun.address();
       publish(lock, new MasterInfo(process, Optional.of(address)));
       LOG.info("The master serves at {}", address);
     } catch (IOException | RuntimeException | Error e) {
@@ -161,6 +155,13 @@ public final class Master implements Closeable {
     }
   }
 
+  private synchronized boolean take(ActiveMaster begun) {
+    if (!closed) {
+      active = Optional.of(begun);
+    }
+    return !closed;
+  }
+
   /** Writes the address into the lock's own node, so that it is this master's or nobody's. */
   private void publish(Lock lock, MasterInfo serving) throws IOException {
     while (true) {
@@ -191,31 +192,30 @@ public final class Master implements Closeable {
 
   /** Whether this candidate is the active master and serves. */
   public synchronized boolean isActive() {
-    return active != null && !closed;
+    return active.isPresent() && !closed;
   }
 
   /** Where the active master serves; empty for a standby. */
   public synchronized Optional<Address> address() {
-    return Optional.ofNullable(active).map(ActiveMaster::address);
+    return active.map(ActiveMaster::address);
   }
 
   /** Deletes what no tablet needs, now instead of at the next interval. For tests and tools. */
   public int sweep() throws IOException {
-    ActiveMaster sweeping;
+    Optional<ActiveMaster> sweeping;
     synchronized (this) {
       sweeping = active;
     }
-    if (sweeping == null) {
-      throw SteleException.retryLater("this master is not the active one");
-    }
-    return sweeping.sweep();
+    return sweeping
+        .orElseThrow(() -> SteleException.retryLater("this master is not the active one"))
+        .sweep();
   }
 
   /** Stops being the master at once and gives the lock up. Nothing is lost by it. */
   @Override
   public void close() {
-    ActiveMaster open;
-    Election standing;
+    Optional<ActiveMaster> open;
+    Optional<Election> standing;
     synchronized (this) {
       if (closed) {
         return;
@@ -224,12 +224,8 @@ public final class Master implements Closeable {
       open = active;
       standing = election;
     }
-    if (open != null) {
-      open.close();
-    }
-    if (standing != null) {
-      standing.close();
-    }
+    open.ifPresent(ActiveMaster::close);
+    standing.ifPresent(Election::close);
     ended.complete(null);
   }
 }

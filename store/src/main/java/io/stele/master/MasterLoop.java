@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -75,6 +76,16 @@ final class MasterLoop implements Runnable {
     /** Whether a live server serves the tablet. */
     boolean isServed(TabletRecord record) {
       return MasterLoop.isServed(record, live);
+    }
+
+    /** A tablet that is known to be there. */
+    TabletRecord tablet(TabletId id) {
+      return Objects.requireNonNull(tablets.get(id), () -> "tablet " + id + " is not in view");
+    }
+
+    /** A server that is known to be live. */
+    ServerInfo server(ServerId id) {
+      return Objects.requireNonNull(live.get(id), () -> "server " + id + " is not in view");
     }
   }
 
@@ -292,7 +303,7 @@ final class MasterLoop implements Runnable {
     boolean complete = true;
     Set<Optional<TabletId>> away = new HashSet<>();
     for (Action action : actions) {
-      TabletRecord record = view.tablets().get(action.tablet());
+      TabletRecord record = view.tablet(action.tablet());
       Optional<TabletId> home =
           record.id().table().isSystem() ? Optional.empty() : metadata.home(record.row());
       if (away.contains(home)) {
@@ -337,13 +348,13 @@ final class MasterLoop implements Runnable {
         LOG.info("{} is taken from {}, which is fenced", record.id(), server);
         wake.look();
       }
-      case DISCARD -> requests.discard(server, view.live().get(server), record);
+      case DISCARD -> requests.discard(server, view.server(server), record);
     }
   }
 
   private void load(TabletRecord record, ServerId server) {
     sent.put(record.id(), new Sent(record.assignment().epoch(), runtime.nanoTime()));
-    requests.load(server, view.live().get(server), record);
+    requests.load(server, view.server(server), record);
   }
 
   private void remember(TabletRecord record) {

@@ -3,6 +3,7 @@ package io.stele.master;
 import io.stele.config.ClusterConfig;
 import io.stele.lock.CuratorLockService;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.Transport;
@@ -28,7 +29,7 @@ public final class MasterMain {
     try {
       run();
     } catch (ExecutionException e) {
-      System.err.println("The master ends: " + e.getCause().getMessage());
+      System.err.println("The master ends: " + Futures.cause(e).getMessage());
     } catch (SteleException e) {
       System.err.println("The master cannot run: " + e.getMessage());
     } catch (Throwable t) {

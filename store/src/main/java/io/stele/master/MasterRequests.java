@@ -52,7 +52,7 @@ final class MasterRequests implements MasterProtocol {
   private final TabletRecords records;
   private final ServerWatch servers;
   private final TabletServers requests;
-  private volatile Address self;
+  private volatile Optional<Address> self = Optional.empty();
 
   MasterRequests(
       ProcessRuntime runtime,
@@ -71,7 +71,7 @@ final class MasterRequests implements MasterProtocol {
 
   /** Says where the master serves. */
   void servesAt(Address address) {
-    self = address;
+    self = Optional.of(address);
   }
 
   /** The body of a request. */
@@ -183,7 +183,7 @@ final class MasterRequests implements MasterProtocol {
                               .count())
                   .setTablets(view.tablets().size())
                   .setUnassigned(unassigned);
-          Optional.ofNullable(self).ifPresent(address -> status.setMaster(address.toString()));
+          self.ifPresent(address -> status.setMaster(address.toString()));
           for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
             status.addServers(status(server.getKey(), server.getValue(), view));
           }
@@ -222,7 +222,7 @@ final class MasterRequests implements MasterProtocol {
           try {
             server = ServerId.parse(request.getServerId());
           } catch (IllegalArgumentException e) {
-            throw new SteleException(SteleException.Code.REFUSED, e.getMessage(), e);
+            throw SteleException.refused(e);
           }
           LOG.info("Tablet server {} is reported to have ended", server);
           servers.exited(server);

@@ -60,7 +60,7 @@ final class ServerWatch implements AutoCloseable {
   private static final class Fencing {
     final ServerId server;
     Stage stage = Stage.LEASE;
-    Timer timer;
+    Optional<Timer> timer = Optional.empty(); // Of the next step.
 
     Fencing(ServerId server) {
       this.server = server;
@@ -187,16 +187,15 @@ final class ServerWatch implements AutoCloseable {
       return;
     }
     begun.stage = stage;
-    begun.timer =
-        runtime.after(
-            delay,
-            () -> {
-              try {
-                fencers.execute(() -> step(begun));
-              } catch (RejectedExecutionException e) {
-                LOG.debug("The watch is closed", e);
-              }
-            });
+    begun.timer = Optional.of(runtime.after(delay, () -> hand(begun)));
+  }
+
+  private void hand(Fencing begun) {
+    try {
+      fencers.execute(() -> step(begun));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("The watch is closed", e);
+    }
   }
 
   private void step(Fencing begun) {
@@ -285,7 +284,7 @@ final class ServerWatch implements AutoCloseable {
   private synchronized void spare(ServerId server) {
     Fencing begun = fencing.remove(server);
     if (begun != null) {
-      begun.timer.cancel();
+      begun.timer.ifPresent(Timer::cancel);
     }
   }
 
@@ -352,7 +351,7 @@ final class ServerWatch implements AutoCloseable {
   public void close() {
     synchronized (this) {
       closed = true;
-      fencing.values().forEach(begun -> begun.timer.cancel());
+      fencing.values().forEach(begun -> begun.timer.ifPresent(Timer::cancel));
     }
     fencers.close();
   }

@@ -23,6 +23,8 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
@@ -130,10 +132,10 @@ final class TabletServers implements AutoCloseable {
   }
 
   private void callNext(Address server) {
-    Request next = next(server);
-    if (next == null) {
-      return;
-    }
+    next(server).ifPresent(next -> call(server, next));
+  }
+
+  private void call(Address server, Request next) {
     try {
       call(server, next.call());
     } catch (IOException | RuntimeException e) {
@@ -154,11 +156,11 @@ final class TabletServers implements AutoCloseable {
     }
   }
 
-  /** The next request to {@code server}; null where there is none, and the caller is done. */
-  private synchronized Request next(Address server) {
-    Queue queue = queues.get(server);
-    Request next = queue.waiting.poll();
-    if (next == null && --queue.callers == 0) {
+  /** The next request to {@code server}; empty where there is none, and the caller is done. */
+  private synchronized Optional<Request> next(Address server) {
+    Queue queue = Objects.requireNonNull(queues.get(server)); // It stays while it has callers.
+    Optional<Request> next = Optional.ofNullable(queue.waiting.poll());
+    if (next.isEmpty() && --queue.callers == 0) {
       queues.remove(server);
     }
     return next;

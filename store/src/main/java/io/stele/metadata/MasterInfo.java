@@ -39,7 +39,8 @@ public record MasterInfo(String process, Optional<Address> address) {
               text.substring(0, space), Optional.of(Address.parse(text.substring(space + 1))));
     } catch (IllegalArgumentException e) {
       CorruptionException damaged =
-          new CorruptionException("lock service node " + LockPaths.MASTER, 0, e.getMessage());
+          new CorruptionException(
+              "lock service node " + LockPaths.MASTER, 0, String.valueOf(e.getMessage()));
       damaged.initCause(e);
       throw damaged;
     }

@@ -105,7 +105,7 @@ final class TabletDirectory {
     Optional<Place> place = Optional.empty();
     int reads;
     boolean ended;
-    String why = "METADATA has not answered yet";
+    String why = "METADATA was not read in time";
 
     Waiter(Bytes row) {
       this.row = row;
@@ -121,8 +121,7 @@ final class TabletDirectory {
 
   /** What is known without asking. */
   Optional<TabletLocation> cached(Bytes row) {
-    Place place = placeOf(row);
-    return place != null && place.usable ? place.location : Optional.empty();
+    return placeOf(row).filter(place -> place.usable).flatMap(place -> place.location);
   }
 
   /**
@@ -153,8 +152,9 @@ final class TabletDirectory {
 
   /** The tablet was not there: the next one who asks waits for METADATA to be read. */
   synchronized void invalidate(TabletLocation location) {
-    Place place = placeOf(location.extent().start());
-    if (place != null && place.usable && place.location.equals(Optional.of(location))) {
+    Optional<Place> known = placeOf(location.extent().start()).filter(place -> place.usable);
+    if (known.isPresent() && known.get().location.equals(Optional.of(location))) {
+      Place place = known.get();
       place.usable = false;
       if (runtime.nanoTime() - place.readNanos > GOOD_FOR.toNanos()) {
         place.reads = 0;
@@ -185,30 +185,31 @@ final class TabletDirectory {
     return new IllegalStateException("this connection to the cluster is closed");
   }
 
-  private Place placeOf(Bytes row) {
-    Map.Entry<Bytes, Place> entry = places.ceilingEntry(MetadataKeys.lookup(table, row));
-    return entry != null && entry.getValue().extent.contains(row) ? entry.getValue() : null;
+  private Optional<Place> placeOf(Bytes row) {
+    return Optional.ofNullable(places.ceilingEntry(MetadataKeys.lookup(table, row)))
+        .map(Map.Entry::getValue)
+        .filter(place -> place.extent.contains(row));
   }
 
   // What follows is called under the monitor, and leaves to `after` what must not be.
 
   @GuardedBy("this")
   private void admit(Waiter waiter, List<Runnable> after) {
-    Place place = placeOf(waiter.row);
+    Optional<Place> known = placeOf(waiter.row);
     if (waiter.ended) {
       return;
     }
     if (closed) {
       after.add(() -> waiter.result.completeExceptionally(closed()));
-    } else if (place == null) {
+    } else if (known.isEmpty()) {
       unknown.add(waiter);
       readUnknown(after);
-    } else if (place.usable) {
-      after.add(() -> waiter.result.complete(place.location.orElseThrow()));
+    } else if (known.get().usable) {
+      after.add(() -> waiter.result.complete(known.get().location.orElseThrow()));
     } else {
-      waiter.place = Optional.of(place);
-      place.waiters.add(waiter);
-      readLater(place, after);
+      waiter.place = known;
+      known.get().waiters.add(waiter);
+      readLater(known.get(), after);
     }
   }
 
@@ -231,7 +232,7 @@ final class TabletDirectory {
         all.hasNext() && unknownReads < UNKNOWN_READS_MAX; ) {
       Waiter waiter = all.next();
       all.remove();
-      if (placeOf(waiter.row) != null) {
+      if (placeOf(waiter.row).isPresent()) {
         admit(waiter, after);
       } else {
         unknownReads++;
@@ -254,9 +255,11 @@ final class TabletDirectory {
                 .tailMap(MetadataKeys.lookup(table, record.extent().start()), true)
                 .values()
                 .iterator();
-        for (Place old = next(above);
-            old != null && old.extent.intersection(record.extent()).isPresent();
-            old = next(above)) {
+        while (above.hasNext()) {
+          Place old = above.next();
+          if (old.extent.intersection(record.extent()).isEmpty()) {
+            break;
+          }
           above.remove();
           displaced.addAll(old.waiters);
           old.waiters.clear();
@@ -273,10 +276,6 @@ final class TabletDirectory {
       }
     }
     displaced.forEach(waiter -> admit(waiter, after));
-  }
-
-  private static Place next(Iterator<Place> places) {
-    return places.hasNext() ? places.next() : null;
   }
 
   @GuardedBy("this")
@@ -382,7 +381,7 @@ final class TabletDirectory {
         failAll(cause, after);
       } else if (cause != null && !mayPass(cause)) {
         after.add(() -> waiter.result.completeExceptionally(cause));
-      } else if (cause == null && placeOf(waiter.row) != null) {
+      } else if (cause == null && placeOf(waiter.row).isPresent()) {
         admit(waiter, after);
       } else {
         waiter.why = cause == null ? "METADATA has no record of it at this moment" : text(cause);

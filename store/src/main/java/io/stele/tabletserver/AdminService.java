@@ -156,7 +156,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     try {
       return new TabletId(new TableId(tablet.getTableId()), tablet.getTablet());
     } catch (IllegalArgumentException e) {
-      throw new SteleException(SteleException.Code.REFUSED, e.getMessage(), e);
+      throw SteleException.refused(e);
     }
   }
 }

@@ -394,7 +394,7 @@ final class DataService implements RequestHandler {
   private static Throwable meaning(Throwable failure) {
     Throwable cause = Futures.cause(failure);
     return cause instanceof RowOutOfRangeException
-        ? new NotServingTabletException(cause.getMessage())
+        ? new NotServingTabletException(String.valueOf(cause.getMessage()))
         : cause;
   }
 }

@@ -34,7 +34,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -130,10 +129,8 @@ public final class TabletServer {
     Layout layout = Bootstrap.join(fs, config.cluster().root(), locks);
 
     // The port is part of the server's name, under which all else is made.
-    AtomicReference<RequestHandler> requests = new AtomicReference<>(TabletServer::notYet);
-    dataListener =
-        transport.serveData(
-            config.port(), (request, responder) -> requests.get().handle(request, responder));
+    StartingHandler requests = new StartingHandler();
+    dataListener = transport.serveData(config.port(), requests);
     teardown.add(dataListener::close);
     ServerId id = new ServerId(transport.host(), dataListener.port(), runtime.wallClock().millis());
     // The log directory comes before the lock: after a server was fenced nothing may bring it back.
@@ -156,7 +153,7 @@ public final class TabletServer {
     lifecycle = new TabletLifecycle(context, loader, new Splitter(context, loader));
 
     Lease lease = new Lease(runtime, config.cluster().lease());
-    requests.set(
+    requests.use(
         new DataService(
             context.tablets(), resources, writeDelay(runtime), () -> mayAnswer(lease, life)));
     AdminService admin = new AdminService(context, schemas, lifecycle, started);
@@ -184,8 +181,22 @@ public final class TabletServer {
     LOG.info("Tablet server {} serves, control plane on port {}", id, controlListener.port());
   }
 
-  private static void notYet(Request request, Responder responder) {
-    responder.fail(SteleException.retryLater("this server is starting"));
+  /** Refuses requests until there is a handler to hand them to. */
+  private static final class StartingHandler implements RequestHandler {
+    private volatile Optional<RequestHandler> started = Optional.empty();
+
+    void use(RequestHandler handler) {
+      started = Optional.of(handler);
+    }
+
+    @Override
+    public void handle(Request request, Responder responder) {
+      if (started.isPresent()) {
+        started.get().handle(request, responder);
+      } else {
+        responder.fail(SteleException.retryLater("this server is starting: try again"));
+      }
+    }
   }
 
   private static boolean mayAnswer(Lease lease, ServerLife life) {
