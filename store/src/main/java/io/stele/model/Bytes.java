@@ -6,6 +6,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An immutable byte string, ordered by its bytes as unsigned numbers: what row keys, qualifiers and
@@ -171,7 +172,7 @@ public final class Bytes implements Comparable<Bytes>, Serializable {
   }
 
   @Override
-  public boolean equals(Object other) {
+  public boolean equals(@Nullable Object other) {
     return other instanceof Bytes that
         && Arrays.equals(
             array, offset, offset + length, that.array, that.offset, that.offset + that.length);

@@ -47,8 +47,7 @@ public final class SimulatedCluster {
     private final Kind kind;
     private final int number;
     private int starts;
-    private SimulatedProcess process;
-    private LockService locks;
+    private Optional<SimulatedEnsemble.Session> session = Optional.empty();
     private Optional<TabletServer> server = Optional.empty();
     private Optional<Master> master = Optional.empty();
     private String lastAbort = "";
@@ -65,12 +64,12 @@ public final class SimulatedCluster {
 
     /** The process it has now, or had last. */
     public SimulatedProcess process() {
-      return process;
+      return session().process();
     }
 
     /** The session of that process. */
     public SimulatedEnsemble.Session session() {
-      return (SimulatedEnsemble.Session) locks;
+      return session.orElseThrow();
     }
 
     /** The tablet server in it, once it has started. */
@@ -171,23 +170,22 @@ public final class SimulatedCluster {
 
   private void start(Slot slot) {
     slot.starts++;
-    slot.process = simulation.process(slot + "." + slot.starts);
-    slot.locks = ensemble.connect(slot.process);
+    SimulatedProcess process = simulation.process(slot + "." + slot.starts);
+    SimulatedEnsemble.Session session = ensemble.connect(process);
+    slot.session = Optional.of(session);
     slot.server = Optional.empty();
     slot.master = Optional.empty();
-    SimulatedProcess process = slot.process;
-    process.start("main", () -> run(slot, process));
+    process.start("main", () -> run(slot, process, session));
   }
 
-  private void run(Slot slot, SimulatedProcess process) {
+  private void run(Slot slot, SimulatedProcess process, LockService locks) {
     Transport transport = network.transport(process, slot.toString());
     try {
       switch (slot.kind) {
         case MASTER -> {
           Master master =
               Master.start(
-                  new Master.Environment(
-                      conf, process, files.mount(process), slot.locks, transport));
+                  new Master.Environment(conf, process, files.mount(process), locks, transport));
           slot.master = Optional.of(master);
           process.await(master.ended());
         }
@@ -198,7 +196,7 @@ public final class SimulatedCluster {
                       conf,
                       process,
                       files.mount(process),
-                      slot.locks,
+                      locks,
                       transport,
                       Optional.of(process.name()),
                       why -> abort(slot, process, why)));
@@ -222,7 +220,7 @@ public final class SimulatedCluster {
     try {
       while (true) {
         CompletableFuture<Void> death = new CompletableFuture<>();
-        SimulatedProcess process = slot.process;
+        SimulatedProcess process = slot.process();
         Optional<ServerId> id = Optional.empty();
         process.atDeath(() -> death.complete(null));
         supervisor.await(death);
@@ -268,7 +266,7 @@ public final class SimulatedCluster {
   /** Asks a tablet server to give its tablets away and end, as an operator would. */
   public void drain(Slot slot) {
     Optional<TabletServer> server = slot.server;
-    if (server.isPresent() && !slot.process.isDead()) {
+    if (server.isPresent() && !slot.process().isDead()) {
       Address address = server.get().controlAddress();
       supervisor.start("drains " + slot, () -> drain(address));
     }
@@ -308,8 +306,8 @@ public final class SimulatedCluster {
     files.setWeather(SimulatedFiles.Weather.FAIR);
     files.setFull(false);
     for (Slot slot : slots) {
-      slot.process.resume();
-      slot.process.setSkew(Duration.ZERO);
+      slot.process().resume();
+      slot.process().setSkew(Duration.ZERO);
     }
   }
 }

@@ -86,6 +86,10 @@ public final class SimulatedEnsemble {
     private boolean suspended;
     private boolean closed;
 
+    SimulatedProcess process() {
+      return process;
+    }
+
     private Session(SimulatedProcess process, MemoryLockService memory) {
       this.process = process;
       this.memory = memory;

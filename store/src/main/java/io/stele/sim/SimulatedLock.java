@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -16,7 +17,7 @@ import java.util.concurrent.locks.Lock;
 final class SimulatedLock implements Lock {
   private final SimulatedProcess process;
   private final ArrayDeque<SimulatedTask> waiting = new ArrayDeque<>();
-  private Object owner; // A task, or the marker of a callback.
+  private Optional<Object> owner = Optional.empty(); // A task; the simulation for a callback.
   private int holds;
 
   SimulatedLock(SimulatedProcess process) {
@@ -31,10 +32,11 @@ final class SimulatedLock implements Lock {
   @Override
   public void lock() {
     Object self = self("take a lock");
-    if (owner != self && self instanceof SimulatedTask task) {
+    if (!isHeldBy(self) && self instanceof SimulatedTask task) {
       task.yieldBaton();
-      while (owner != null) {
-        task.awaitUninterruptibly("a lock that " + owner + " holds", waiting, null);
+      while (owner.isPresent()) {
+        task.awaitUninterruptibly(
+            "a lock that " + owner.get() + " holds", Optional.of(waiting), Optional.empty());
       }
     }
     take(self);
@@ -43,10 +45,11 @@ final class SimulatedLock implements Lock {
   @Override
   public void lockInterruptibly() throws InterruptedException {
     Object self = self("take a lock");
-    if (owner != self && self instanceof SimulatedTask task) {
+    if (!isHeldBy(self) && self instanceof SimulatedTask task) {
       task.yieldBaton();
-      while (owner != null) {
-        task.await("a lock that " + owner + " holds", waiting, null, true);
+      while (owner.isPresent()) {
+        task.await(
+            "a lock that " + owner.get() + " holds", Optional.of(waiting), Optional.empty(), true);
       }
     }
     take(self);
@@ -55,7 +58,7 @@ final class SimulatedLock implements Lock {
   @Override
   public boolean tryLock() {
     Object self = self("try a lock");
-    if (owner != null && owner != self) {
+    if (isHeldByOther(self)) {
       return false;
     }
     take(self);
@@ -66,24 +69,32 @@ final class SimulatedLock implements Lock {
   public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
     SimulatedTask task = process.task("wait for a lock");
     long end = process.nanoTime() + unit.toNanos(time);
-    while (owner != null && owner != task) {
+    while (isHeldByOther(task)) {
       long left = end - process.nanoTime();
       if (left <= 0) {
         return false;
       }
-      task.await("a lock", waiting, Duration.ofNanos(left), true);
+      task.await("a lock", Optional.of(waiting), Optional.of(Duration.ofNanos(left)), true);
     }
     take(task);
     return true;
   }
 
+  private boolean isHeldBy(Object self) {
+    return owner.isPresent() && owner.get() == self;
+  }
+
+  private boolean isHeldByOther(Object self) {
+    return owner.isPresent() && owner.get() != self;
+  }
+
   private void take(Object self) {
-    if (owner != null && owner != self) {
+    if (isHeldByOther(self)) {
       throw process
           .simulation()
-          .fail("a callback of " + process.name() + " would have to wait for a lock", null);
+          .fail("a callback of " + process.name() + " would have to wait for a lock");
     }
-    owner = self;
+    owner = Optional.of(self);
     holds++;
     if (self instanceof SimulatedTask task) {
       task.lockTaken();
@@ -92,11 +103,11 @@ final class SimulatedLock implements Lock {
 
   @Override
   public void unlock() {
-    if (owner instanceof SimulatedTask task) {
+    if (owner.isPresent() && owner.get() instanceof SimulatedTask task) {
       task.lockReleased();
     }
     if (--holds == 0) {
-      owner = null;
+      owner = Optional.empty();
       if (!waiting.isEmpty()) {
         waiting.peek().wake(SimulatedTask.Wake.NOTIFIED);
       }
@@ -114,13 +125,13 @@ final class SimulatedLock implements Lock {
 
     @Override
     public void await() throws InterruptedException {
-      await(null, true);
+      await(Optional.empty(), true);
     }
 
     @Override
     public void awaitUninterruptibly() {
       try {
-        await(null, false);
+        await(Optional.empty(), false);
       } catch (InterruptedException e) {
         throw new AssertionError("an uninterruptible wait was interrupted", e);
       }
@@ -130,7 +141,7 @@ final class SimulatedLock implements Lock {
     public long awaitNanos(long nanos) throws InterruptedException {
       long end = process.nanoTime() + nanos;
       if (nanos > 0) {
-        await(Duration.ofNanos(nanos), true);
+        await(Optional.of(Duration.ofNanos(nanos)), true);
       }
       return end - process.nanoTime();
     }
@@ -145,9 +156,10 @@ final class SimulatedLock implements Lock {
       throw new UnsupportedOperationException("waits are by the monotonic clock");
     }
 
-    private void await(Duration timeout, boolean interruptible) throws InterruptedException {
+    private void await(Optional<Duration> timeout, boolean interruptible)
+        throws InterruptedException {
       SimulatedTask task = process.task("wait for a condition");
-      if (owner != task) {
+      if (!isHeldBy(task)) {
         throw new IllegalMonitorStateException("the lock is not held");
       }
       int held = holds;
@@ -155,7 +167,7 @@ final class SimulatedLock implements Lock {
         unlock();
       }
       try {
-        task.await("a condition", tasks, timeout, interruptible);
+        task.await("a condition", Optional.of(tasks), timeout, interruptible);
       } finally {
         lockAgain(task, held);
       }
@@ -163,10 +175,10 @@ final class SimulatedLock implements Lock {
 
     private void lockAgain(SimulatedTask task, int held) {
       // Of a process that was killed nobody else goes on: it need not wait in order to unwind.
-      while (owner != null && !process.isEnding()) {
-        task.awaitUninterruptibly("a lock, again", waiting, null);
+      while (owner.isPresent() && !process.isEnding()) {
+        task.awaitUninterruptibly("a lock, again", Optional.of(waiting), Optional.empty());
       }
-      owner = task;
+      owner = Optional.of(task);
       for (int i = 0; i < held; i++) {
         holds++;
         task.lockTaken();

@@ -177,8 +177,7 @@ public final class SimulatedNetwork {
                 call.answer.completeExceptionally(
                     new CallException(
                         "no answer from " + server + " within " + timeout.toMillis() + " ms",
-                        true,
-                        null)));
+                        true)));
     call.answer.whenComplete((answer, failure) -> cancel.run());
     Endpoint endpoint = endpoints.get(server.toString());
     SimulatedProcess to = endpoint == null ? caller : endpoint.process();
@@ -264,7 +263,7 @@ public final class SimulatedNetwork {
         () -> {
           if (passes(from, call.caller)) {
             call.answer.completeExceptionally(
-                new CallException("the connection to " + from.name() + " was lost", true, null));
+                new CallException("the connection to " + from.name() + " was lost", true));
           }
         });
   }

@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -203,28 +204,28 @@ public final class SimulatedProcess implements ProcessRuntime {
 
   @Override
   public void sleep(Duration duration) throws InterruptedException {
-    task("sleep").await("time to pass", null, duration, true);
+    task("sleep").await("time to pass", Optional.empty(), Optional.of(duration), true);
   }
 
   @Override
   public <T> T await(CompletableFuture<T> future) throws InterruptedException, ExecutionException {
     if (!future.isDone()) {
-      awaitDone(future, null);
+      awaitDone(future, Optional.empty());
     }
     return future.get();
   }
 
   @Override
   public boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException {
-    return future.isDone() || awaitDone(future, timeout);
+    return future.isDone() || awaitDone(future, Optional.of(timeout));
   }
 
-  private boolean awaitDone(CompletableFuture<?> future, Duration timeout)
+  private boolean awaitDone(CompletableFuture<?> future, Optional<Duration> timeout)
       throws InterruptedException {
     SimulatedTask task = task("wait for a future");
     long wait = task.nextWait();
     future.whenComplete((result, failure) -> task.wake(wait, SimulatedTask.Wake.NOTIFIED));
-    task.await("a future", null, timeout, true);
+    task.await("a future", Optional.empty(), timeout, true);
     return future.isDone();
   }
 
@@ -235,7 +236,8 @@ public final class SimulatedProcess implements ProcessRuntime {
 
   /** Waits, however often the task is interrupted meanwhile. */
   void sleepUninterruptibly(Duration duration) {
-    task("wait for a machine").awaitUninterruptibly("a machine", null, duration);
+    task("wait for a machine")
+        .awaitUninterruptibly("a machine", Optional.empty(), Optional.of(duration));
   }
 
   /** The task of this process that runs. */
@@ -282,7 +284,7 @@ public final class SimulatedProcess implements ProcessRuntime {
           if (next != null) {
             next.run();
           } else {
-            self.awaitUninterruptibly("work of " + poolName, idle, null);
+            self.awaitUninterruptibly("work of " + poolName, Optional.of(idle), Optional.empty());
           }
         }
       } finally {

@@ -3,6 +3,7 @@ package io.stele.sim;
 import io.stele.runtime.Task;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
@@ -43,15 +44,15 @@ final class SimulatedTask implements Task {
   private final Runnable work;
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
   private volatile boolean baton;
-  private volatile Thread carrier;
+  private volatile Optional<Thread> carrier = Optional.empty();
   private boolean begun;
   private boolean waiting;
   private boolean interruptible;
   private boolean interrupted;
-  private Wake wake;
+  private Wake wake = Wake.NOTIFIED;
   private long waitNumber;
   private String waitsFor = "";
-  private Collection<SimulatedTask> queue;
+  private Optional<Collection<SimulatedTask>> queue = Optional.empty();
   private int locksHeld;
 
   SimulatedTask(SimulatedProcess process, String name, Runnable work) {
@@ -76,7 +77,7 @@ final class SimulatedTask implements Task {
   void carry() {
     baton = true;
     if (begun) {
-      LockSupport.unpark(carrier);
+      carrier.ifPresent(LockSupport::unpark); // Else it has not begun to wait.
     } else {
       begun = true;
       CARRIERS.execute(this::run);
@@ -84,7 +85,7 @@ final class SimulatedTask implements Task {
   }
 
   private void run() {
-    carrier = Thread.currentThread();
+    carrier = Optional.of(Thread.currentThread());
     try {
       if (!process.isEnding()) {
         work.run();
@@ -113,7 +114,7 @@ final class SimulatedTask implements Task {
   }
 
   boolean isCarriedByCaller() {
-    return Thread.currentThread() == carrier;
+    return carrier.isPresent() && carrier.get() == Thread.currentThread();
   }
 
   // Waiting.
@@ -121,10 +122,13 @@ final class SimulatedTask implements Task {
   /**
    * Waits until woken.
    *
-   * @param in where it waits, from which it is removed when woken; may be null
-   * @param timeout null: none
+   * @param in the queue it waits in, from which it is removed when woken
    */
-  Wake await(String what, Collection<SimulatedTask> in, Duration timeout, boolean mayBeInterrupted)
+  Wake await(
+      String what,
+      Optional<? extends Collection<SimulatedTask>> in,
+      Optional<Duration> timeout,
+      boolean mayBeInterrupted)
       throws InterruptedException {
     if (Thread.interrupted()) {
       interrupted = true;
@@ -137,20 +141,18 @@ final class SimulatedTask implements Task {
     waiting = true;
     interruptible = mayBeInterrupted;
     waitsFor = what;
-    queue = in;
-    if (in != null) {
-      in.add(this);
-    }
+    queue = in.map(tasks -> tasks);
+    queue.ifPresent(tasks -> tasks.add(this));
     long thisWait = ++waitNumber;
-    Runnable cancelTimer =
-        timeout == null
-            ? () -> {}
-            : process
-                .simulation()
-                .schedule(process, timeout, "", () -> wake(thisWait, Wake.TIMED_OUT));
+    Optional<Runnable> cancelTimer =
+        timeout.map(
+            delay ->
+                process
+                    .simulation()
+                    .schedule(process, delay, "", () -> wake(thisWait, Wake.TIMED_OUT)));
     baton = false;
     process.simulation().pass(this);
-    cancelTimer.run();
+    cancelTimer.ifPresent(Runnable::run);
     process.checkAlive();
     if (wake == Wake.INTERRUPTED) {
       interrupted = false;
@@ -160,7 +162,8 @@ final class SimulatedTask implements Task {
   }
 
   /** As {@link #await}, and interruptions stay until later. */
-  Wake awaitUninterruptibly(String what, Collection<SimulatedTask> in, Duration timeout) {
+  Wake awaitUninterruptibly(
+      String what, Optional<? extends Collection<SimulatedTask>> in, Optional<Duration> timeout) {
     try {
       return await(what, in, timeout, false);
     } catch (InterruptedException e) {
@@ -199,10 +202,8 @@ final class SimulatedTask implements Task {
     }
     waiting = false;
     wake = why;
-    if (queue != null) {
-      queue.remove(this);
-      queue = null;
-    }
+    queue.ifPresent(tasks -> tasks.remove(this));
+    queue = Optional.empty();
     process.simulation().makeReady(this);
   }
 

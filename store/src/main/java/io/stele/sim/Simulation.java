@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
@@ -34,14 +35,14 @@ public final class Simulation {
     final long number;
     final SimulatedProcess process;
     final String name;
-    Runnable work;
+    Optional<Runnable> work;
 
     Event(long atNanos, long number, SimulatedProcess process, String name, Runnable work) {
       this.atNanos = atNanos;
       this.number = number;
       this.process = process;
       this.name = name;
-      this.work = work;
+      this.work = Optional.of(work);
     }
 
     @Override
@@ -59,14 +60,14 @@ public final class Simulation {
   private final List<SimulatedTask> tasks = new ArrayList<>(); // That have not ended.
   private final ArrayDeque<String> trace = new ArrayDeque<>();
   private final SimulatedProcess outside;
-  private SimulatedTask running;
-  private SimulatedProcess callback; // Whose callback runs; null while a task runs.
+  private Optional<SimulatedTask> running = Optional.empty();
+  private Optional<SimulatedProcess> callback = Optional.empty(); // Whose callback runs.
   private long nowNanos;
   private long eventNumber;
   private long steps;
   private long hash;
   private boolean over;
-  private Throwable failure;
+  private Optional<Throwable> failure = Optional.empty();
   private final CountDownLatch allEnded = new CountDownLatch(1);
 
   /**
@@ -131,7 +132,7 @@ public final class Simulation {
    *     many steps
    */
   public void run(Work work) throws Exception {
-    Throwable[] thrown = new Throwable[1];
+    List<Throwable> thrown = new ArrayList<>();
     SimulatedTask first =
         new SimulatedTask(
             outside,
@@ -140,20 +141,20 @@ public final class Simulation {
               try {
                 work.run();
               } catch (Throwable e) { // Handed to the caller below.
-                thrown[0] = e;
+                thrown.add(e);
               } finally {
                 over = true;
               }
             });
     tasks.add(first);
-    running = first;
+    running = Optional.of(first);
     first.carry();
     allEnded.await();
-    Throwable why = failure != null ? failure : thrown[0];
-    if (why instanceof Exception e) {
+    Optional<Throwable> why = failure.or(() -> thrown.stream().findFirst());
+    if (why.isPresent() && why.get() instanceof Exception e) {
       throw e;
     }
-    if (why instanceof Error e) {
+    if (why.isPresent() && why.get() instanceof Error e) {
       throw e;
     }
   }
@@ -162,22 +163,22 @@ public final class Simulation {
 
   /** The process whose code runs. */
   SimulatedProcess current() {
-    return callback != null ? callback : running.process();
+    return callback.orElseGet(() -> running.orElseThrow().process());
   }
 
   /** The task that runs; a callback is no task, and may not wait. */
   SimulatedTask runningTask(String toDo) {
-    if (callback != null) {
-      throw fail("a callback of " + callback.name() + " would have to " + toDo, null);
+    if (callback.isPresent()) {
+      throw fail("a callback of " + callback.get().name() + " would have to " + toDo);
     }
-    if (!running.isCarriedByCaller()) {
-      throw fail("a thread that is no task would have to " + toDo, null);
+    if (running.isEmpty() || !running.get().isCarriedByCaller()) {
+      throw fail("a thread that is no task would have to " + toDo);
     }
-    return running;
+    return running.get();
   }
 
   boolean isInCallback() {
-    return callback != null;
+    return callback.isPresent();
   }
 
   /** Notes something that happened. */
@@ -201,7 +202,7 @@ public final class Simulation {
     long at = nowNanos + Math.max(0, delay.toNanos());
     Event event = new Event(at, eventNumber++, process, name, work);
     events.add(event);
-    return () -> event.work = null;
+    return () -> event.work = Optional.empty();
   }
 
   /** Adds a task; it runs when it is chosen. */
@@ -226,7 +227,7 @@ public final class Simulation {
   void pass(SimulatedTask from) {
     SimulatedTask next = choose();
     if (next != from) {
-      running = next;
+      running = Optional.of(next);
       next.carry();
       from.awaitBaton();
     }
@@ -243,7 +244,7 @@ public final class Simulation {
       tasks.forEach(SimulatedTask::end);
     }
     SimulatedTask next = choose();
-    running = next;
+    running = Optional.of(next);
     next.carry();
   }
 
@@ -291,17 +292,17 @@ public final class Simulation {
   }
 
   private void run(Event event) {
-    if (event.work == null || over || event.process.isDead() || event.process.holds(event)) {
+    if (event.work.isEmpty() || over || event.process.isDead() || event.process.holds(event)) {
       return;
     }
     mix(event.number);
     if (!event.name.isEmpty()) {
       note(event.process, event.name);
     }
-    SimulatedProcess before = callback;
-    callback = event.process;
+    Optional<SimulatedProcess> before = callback;
+    callback = Optional.of(event.process);
     try {
-      event.work.run();
+      event.work.get().run();
     } catch (ProcessKilled e) {
       // The callback's process died in it.
     } catch (RuntimeException | Error e) {
@@ -317,14 +318,24 @@ public final class Simulation {
   }
 
   private void giveUp(String why) {
-    fail(why, null);
+    fail(why);
   }
 
   /** Ends the simulation: its {@link #run} throws. */
+  SimulationFailure fail(String why) {
+    return fail(new SimulationFailure(why + waiting()));
+  }
+
+  /** The same, because of {@code cause}. */
   SimulationFailure fail(String why, Throwable cause) {
-    SimulationFailure first = new SimulationFailure(why + waiting(), cause);
-    if (failure == null) {
-      failure = first;
+    SimulationFailure first = new SimulationFailure(why + waiting());
+    first.initCause(cause);
+    return fail(first);
+  }
+
+  private SimulationFailure fail(SimulationFailure first) {
+    if (failure.isEmpty()) {
+      failure = Optional.of(first);
     }
     if (!over) {
       over = true;

@@ -4,7 +4,7 @@ package io.stele.sim;
 public final class SimulationFailure extends Error {
   private static final long serialVersionUID = 1L;
 
-  SimulationFailure(String message, Throwable cause) {
-    super(message, cause);
+  SimulationFailure(String message) {
+    super(message);
   }
 }

@@ -1,6 +1,7 @@
 package io.stele.sstable;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** The key of an entry of the cache. */
 sealed interface CacheKey {
@@ -58,7 +59,7 @@ sealed interface CacheKey {
     }
 
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
       return other instanceof Row row
           && row.hash == hash
           && row.fileId == fileId

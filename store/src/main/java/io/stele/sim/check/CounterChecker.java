@@ -6,6 +6,7 @@ import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -68,7 +69,8 @@ public final class CounterChecker {
           begun += call.isRejected() ? 0 : amount(call);
           continue;
         }
-        long low = floors.get(call.number()) + amount(call);
+        // Its beginning comes before its end.
+        long low = Objects.requireNonNull(floors.get(call.number())) + amount(call);
         long value = value(call);
         if (value < low || value > begun) {
           String bounds = " is answered with a value outside of " + low + " to " + begun;

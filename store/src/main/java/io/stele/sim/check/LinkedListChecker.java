@@ -49,7 +49,7 @@ public final class LinkedListChecker {
       }
     }
     for (Row row : rows) {
-      Bytes before = nodes.get(row.key());
+      Bytes before = row.cells().get(0).value();
       if (!before.isEmpty() && !nodes.containsKey(before)) {
         String text = " refers to node " + before + ", which is not there at the end";
         findings.add("node " + row.key() + text);

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -86,7 +87,9 @@ record RegisterCall(Call call, Kind kind, int value, int expected, long end) {
       }
       int value = numbers.getOrDefault(value(call), UNSEEN);
       int expected =
-          call.action() instanceof Action.CompareAndSet set ? numbers.get(set.expected()) : ABSENT;
+          call.action() instanceof Action.CompareAndSet set
+              ? Objects.requireNonNull(numbers.get(set.expected()))
+              : ABSENT;
       long end = call.isAnswered() ? call.end().order() : NEVER;
       taken.add(new RegisterCall(call, kind, value, expected, end));
     }
@@ -138,7 +141,7 @@ record RegisterCall(Call call, Kind kind, int value, int expected, long end) {
       for (int i = 0; i < calls.size(); i++) {
         RegisterCall call = calls.get(i);
         long latest = firstEnds.getOrDefault(call.value, NEVER);
-        if (call.isWriter() && comings.get(call.value) == 1 && latest < call.end) {
+        if (call.isWriter() && comings.getOrDefault(call.value, 0) == 1 && latest < call.end) {
           Kind seen = call.kind == Kind.SET_UNKNOWN ? Kind.SET_MATCHED : call.kind;
           calls.set(i, new RegisterCall(call.call, seen, call.value, call.expected, latest));
           changed = true;

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Searches for an order of a register's calls that explains every answer: the algorithm of Wing and
@@ -100,7 +101,7 @@ final class RegisterSearch {
     }
 
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
       return other instanceof Key key
           && state == key.state
           && unknowns.equals(key.unknowns)

@@ -36,10 +36,10 @@ final class RowVersions {
    * @param seen the row's value; empty where the row was not there
    */
   Optional<String> fault(Optional<Bytes> seen, Call read) {
-    Call replacing = null;
+    Optional<Call> replacing = Optional.empty();
     if (seen.isEmpty()) {
       replacing = replacing(BEFORE_ALL, read); // At first there is no row.
-      if (replacing == null) {
+      if (replacing.isEmpty()) {
         return Optional.empty();
       }
     }
@@ -54,22 +54,22 @@ final class RowVersions {
         impossible = "what was written later: " + change;
       } else {
         replacing = replacing(change.end().order(), read);
-        if (replacing == null) {
+        if (replacing.isEmpty()) {
           return Optional.empty();
         }
       }
     }
-    return Optional.of(replacing == null ? impossible : "what " + replacing + " had replaced");
+    return Optional.of(replacing.map(by -> "what " + by + " had replaced").orElse(impossible));
   }
 
-  /** A change begun after {@code order} and acknowledged before {@code read} began, or null. */
-  private Call replacing(long order, Call read) {
+  /** A change begun after {@code order} and acknowledged before {@code read} began. */
+  private Optional<Call> replacing(long order, Call read) {
     for (Call change : changes) {
       if (change.isAnswered() && change.isBefore(read) && change.start().order() > order) {
-        return change;
+        return Optional.of(change);
       }
     }
-    return null;
+    return Optional.empty();
   }
 
   private static Optional<Bytes> valueAfter(Call change) {

@@ -56,7 +56,7 @@ final class ValueSpans {
       }
       if (call.isCertain()) {
         call.values().stream()
-            .filter(value -> value != RegisterCall.UNSEEN && comings.get(value) == 1)
+            .filter(value -> value != RegisterCall.UNSEEN && comings.getOrDefault(value, 0) == 1)
             .forEach(
                 value -> spans.merge(value, new Span(value, call, call), (a, b) -> a.with(call)));
       }

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.random.RandomGenerator.SplittableGenerator;
 
@@ -156,7 +157,7 @@ public final class WorkloadRun {
                   calls, timeout, CallChecker.DEADLINE_GRACE, clock.nanoTime()));
           violations.addAll(
               CallChecker.checkFailures(calls, Set.of(SteleException.Code.RETRY_LATER)));
-          List<Violation> ofClients = failures.get(workload);
+          List<Violation> ofClients = failures(workload);
           synchronized (ofClients) {
             violations.addAll(ofClients);
           }
@@ -164,6 +165,10 @@ public final class WorkloadRun {
           results.add(new Result(workload, service, violations));
         });
     return results;
+  }
+
+  private List<Violation> failures(Workload workload) {
+    return Objects.requireNonNull(failures.get(workload)); // The constructor made one for each.
   }
 
   private interface Work {
@@ -176,7 +181,7 @@ public final class WorkloadRun {
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts clients", e);
     } catch (RuntimeException | Error e) {
-      List<Violation> ofClients = failures.get(workload);
+      List<Violation> ofClients = failures(workload);
       synchronized (ofClients) {
         ofClients.add(new Violation("client", "ended by " + e));
       }
