@@ -163,8 +163,9 @@ final class FamilyText {
 
   private static String format(Duration age) {
     for (String unit : List.of("d", "h", "m", "s")) {
-      if (age.toMillis() % MILLIS.get(unit) == 0) {
-        return age.toMillis() / MILLIS.get(unit) + unit;
+      long millis = MILLIS.getOrDefault(unit, 1L);
+      if (age.toMillis() % millis == 0) {
+        return age.toMillis() / millis + unit;
       }
     }
     return age.toMillis() + "ms";

@@ -50,14 +50,14 @@ final class ScanCommand implements Callable<Integer> {
       paramLabel = "ROW",
       defaultValue = "",
       description = "From this row on.")
-  private String from;
+  private String from = "";
 
   @Option(
       names = "--to",
       paramLabel = "ROW",
       defaultValue = "",
       description = "Up to this row, without it.")
-  private String to;
+  private String to = "";
 
   @Option(
       names = "--limit",

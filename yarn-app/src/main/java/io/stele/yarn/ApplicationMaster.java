@@ -255,11 +255,11 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private void launch(HeldContainer held, Instant now) {
     LOG.info("{}: starting in {} on {}", held.slot(), held.id(), held.node());
     state.enter(held.id(), Phase.STARTING, now);
-    Container container = containers.get(held.id());
+    Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
     blocking(
         () -> {
           try {
-            starter.start(held.slot(), container);
+            starter.start(held.slot(), known.orElseThrow());
             events.add(() -> enterFrom(held.id(), Phase.STARTING, Phase.RUNNING));
           } catch (IOException | RuntimeException e) {
             LOG.warn("{} could not be started in {}", held.slot(), held.id(), e);
@@ -278,10 +278,11 @@ final class ApplicationMaster implements ResourceManager.Listener {
 
   private void check(HeldContainer held, Instant now) {
     state.enter(held.id(), Phase.CHECKING, now);
-    Container container = containers.get(held.id());
+    Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
     blocking(
         () -> {
           try {
+            Container container = known.orElseThrow();
             boolean started = nodeManagers.wasStarted(container.getId(), container.getNodeId());
             LOG.info("{}: {} was {}started", held.slot(), held.id(), started ? "" : "never ");
             events.add(() -> checked(held, started));
@@ -349,10 +350,11 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private void stop(HeldContainer held, Instant now) {
     LOG.info("{}: stopping {}", held.slot(), held.id());
     state.enter(held.id(), Phase.STOPPING, now);
-    Container container = containers.get(held.id());
+    Optional<Container> known = Optional.ofNullable(containers.get(held.id()));
     blocking(
         () -> {
           try {
+            Container container = known.orElseThrow();
             nodeManagers.stop(container.getId(), container.getNodeId());
           } catch (IOException | RuntimeException e) {
             LOG.warn("{}: the node of {} does not stop it", held.slot(), held.id(), e);

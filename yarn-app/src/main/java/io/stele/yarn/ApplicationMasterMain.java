@@ -44,18 +44,19 @@ public final class ApplicationMasterMain {
 
   private static int run(Map<String, String> environment) throws IOException, InterruptedException {
     Configuration conf = new YarnConfiguration();
-    conf.addResource(new Path("file://" + environment.get(Launch.ENV_CONF)));
+    conf.addResource(new Path("file://" + required(environment, Launch.ENV_CONF)));
     YarnSettings settings = YarnSettings.of(conf);
-    ContainerId self = ContainerId.fromString(environment.get(Environment.CONTAINER_ID.key()));
+    ContainerId self =
+        ContainerId.fromString(required(environment, Environment.CONTAINER_ID.key()));
     String applicationId = self.getApplicationAttemptId().getApplicationId().toString();
-    String host = environment.get(Environment.NM_HOST.key());
+    String host = required(environment, Environment.NM_HOST.key());
 
     FileSystem fs = settings.root().getFileSystem(conf);
     Layout layout = new Layout(fs.makeQualified(settings.root()));
     Launch launch =
         new Launch(
             conf,
-            new Path(environment.get(Launch.ENV_ARCHIVE)),
+            new Path(required(environment, Launch.ENV_ARCHIVE)),
             layout.conf(applicationId),
             applicationId);
     StateFile stateFile =
@@ -83,8 +84,7 @@ public final class ApplicationMasterMain {
                           launch.context(
                               mainClass(slot.kind(), environment),
                               settings
-                                  .kinds()
-                                  .get(slot.kind())
+                                  .of(slot.kind())
                                   .process()
                                   .in(container.getResource().getMemorySize()),
                               Map.of(Launch.ENV_COMPONENT, slot.toString()),
@@ -145,6 +145,15 @@ public final class ApplicationMasterMain {
             transport.controlPlane(),
             settings.limits().drainTimeout(),
             locks);
+  }
+
+  private static String required(Map<String, String> environment, String name) throws IOException {
+    String value = environment.get(name);
+    if (value == null) {
+      throw new IOException(
+          "the environment has no " + name + ": this program is started by YARN, not by hand");
+    }
+    return value;
   }
 
   private static String mainClass(ComponentKind kind, Map<String, String> environment) {

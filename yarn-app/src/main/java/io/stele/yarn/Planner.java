@@ -216,7 +216,10 @@ final class Planner {
     Set<String> tried = new HashSet<>(ask.tried());
     tried.add(onNode.node());
     actions.add(new Action.Cancel(ask));
-    occupants.get(onNode.node()).remove(ask.slot().kind());
+    List<ComponentKind> there = occupants.get(onNode.node());
+    if (there != null) {
+      there.remove(ask.slot().kind());
+    }
     request(ask.slot(), next(ask.slot(), tried), tried);
   }
 

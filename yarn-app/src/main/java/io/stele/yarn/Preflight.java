@@ -89,10 +89,10 @@ final class Preflight {
     try {
       info = client.getQueueInfo(queue);
     } catch (YarnException e) {
-      throw noQueue(client, queue, e);
+      throw noQueue(client, queue, Optional.of(e));
     }
     if (info == null) {
-      throw noQueue(client, queue, null);
+      throw noQueue(client, queue, Optional.empty());
     }
     switch (info.getQueueState()) {
       case RUNNING -> {
@@ -109,7 +109,7 @@ final class Preflight {
     }
   }
 
-  private static SteleException noQueue(YarnClient client, String queue, Throwable cause)
+  private static SteleException noQueue(YarnClient client, String queue, Optional<Exception> cause)
       throws IOException {
     List<String> names = new ArrayList<>();
     try {
@@ -117,13 +117,14 @@ final class Preflight {
     } catch (YarnException e) {
       names.add("(not listed: " + e.getMessage() + ")");
     }
-    return new SteleException(
-        SteleException.Code.REFUSED,
-        "YARN has no queue \""
-            + queue
-            + "\" (stele.yarn.queue); it has "
-            + String.join(", ", names),
-        cause);
+    SteleException refused =
+        SteleException.refused(
+            "YARN has no queue \""
+                + queue
+                + "\" (stele.yarn.queue); it has "
+                + String.join(", ", names));
+    cause.ifPresent(refused::initCause);
+    return refused;
   }
 
   /** Refuses when YARN would never give a container of a size that we need. */

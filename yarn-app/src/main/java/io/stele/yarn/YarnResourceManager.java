@@ -84,7 +84,7 @@ final class YarnResourceManager implements ResourceManager {
 
   @Override
   public void request(Ask ask) {
-    YarnSettings.Process process = settings.kinds().get(ask.slot().kind()).process();
+    YarnSettings.Process process = settings.of(ask.slot().kind()).process();
     ContainerRequest.ContainerRequestBuilder request =
         ContainerRequest.newBuilder()
             .capability(Resource.newInstance(process.memoryMb(), process.vcores()))

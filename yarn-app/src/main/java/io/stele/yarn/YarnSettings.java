@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
@@ -79,6 +80,11 @@ record YarnSettings(
 
   /** How many containers of a size to keep running at first. */
   record Component(int count, Process process) {}
+
+  /** Size and number of one kind of component. */
+  Component of(ComponentKind kind) {
+    return Objects.requireNonNull(kinds.get(kind), () -> "no settings of " + kind);
+  }
 
   /**
    * Reads and checks all {@code stele.*} keys.

@@ -1,5 +1,6 @@
 package io.stele.cli.embedded;
 
+import io.stele.runtime.Futures;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -342,7 +343,7 @@ public final class EmbeddedHadoop implements AutoCloseable {
       Thread.currentThread().interrupt();
       why = "interrupted";
     } catch (ExecutionException e) {
-      why = e.getCause().toString();
+      why = Futures.cause(e).toString();
     }
     if (!why.isEmpty()) {
       throw new IOException(
