@@ -108,6 +108,7 @@ final class TabletSegments implements RecordSource {
     if (opened.isEmpty()) {
       return; // Not created properly: no other segment names it as previous.
     }
+    current = Optional.of(new Open(segment, opened.get(), Optional.empty())); // To be closed.
     Optional<SegmentSummary> summary = SegmentSummary.read(fs, segment);
     Open open = new Open(segment, opened.get(), summary);
     current = Optional.of(open);
