@@ -3,7 +3,6 @@ package io.stele.sim;
 import io.stele.model.Bytes;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.implementation.bytecode.assign.Assigner;
@@ -18,7 +17,6 @@ final class PlantedFaults {
   static List<PlantedFault> thatShowSoon() {
     Set<String> names =
         Set.of(
-            "tablets are given away before their server is fenced",
             "the log of a dead server is not renamed",
             "the new owner's log is not recorded",
             "the log is not flushed",
@@ -37,11 +35,6 @@ final class PlantedFaults {
             "renew",
             PlantedFault.Nothing.class),
         fault("the lease is not waited out", "master.ServerWatch", "goOn", NoDelay.class),
-        fault(
-            "tablets are given away before their server is fenced",
-            "master.ServerWatch",
-            "beginFence",
-            FencedAtOnce.class),
         fault(
             "the log of a dead server is not renamed",
             "log.LogFence",
@@ -94,18 +87,6 @@ final class PlantedFaults {
     @Advice.OnMethodEnter
     static void enter(@Advice.Argument(value = 2, readOnly = false) Duration delay) {
       delay = Duration.ZERO;
-    }
-  }
-
-  static final class FencedAtOnce {
-    @Advice.OnMethodExit
-    static void exit(
-        @Advice.Argument(0) Object server,
-        @Advice.FieldValue("live") Map<Object, Object> live,
-        @Advice.FieldValue("fenced") Set<Object> fenced) {
-      if (!live.containsKey(server)) {
-        fenced.add(server);
-      }
     }
   }
 
