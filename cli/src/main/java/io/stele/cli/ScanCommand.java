@@ -83,7 +83,7 @@ final class ScanCommand implements Callable<Integer> {
     boolean more = false;
     try (Stele stele = Stele.connect(cluster.configuration());
         Rows found = stele.table(table).readRows(limited)) {
-      for (Optional<Row> row = found.read(); row.isPresent() && !more; row = found.read()) {
+      for (Optional<Row> row = found.readOn(); row.isPresent() && !more; row = found.readOn()) {
         more = most > 0 && rows == most;
         if (!more) {
           rows++;

@@ -32,7 +32,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
 
   @Override
   public boolean nextKeyValue() throws IOException {
-    Optional<Row> next = rows.read();
+    Optional<Row> next = rows.readOn();
     current = next;
     done = next.isEmpty();
     next.ifPresent(this::count);

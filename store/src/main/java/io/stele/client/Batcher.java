@@ -19,6 +19,7 @@ import io.stele.wire.MutateBatch;
 import io.stele.wire.OperationCodec;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.Response;
+import io.stele.wire.data.DataProtos.TabletProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -81,6 +82,7 @@ final class Batcher {
     Optional<TabletLocation> tablet = Optional.empty(); // Where it was last sent.
     Optional<ServerQueue> queue = Optional.empty(); // In which it waits.
     boolean expires; // Whether a timer takes it out of a queue when its time is over.
+    List<Pending> behind = List.of(); // Of its row, in the same batch.
 
     Pending(Writer writer, Mutation mutation, OperationId id, Durability durability) {
       this.writer = writer;
@@ -131,7 +133,10 @@ final class Batcher {
       waitingBytes -= pending.bytes;
     }
 
-    /** Takes a batch out; mutations whose time is over go to {@code late} instead. */
+    /**
+     * Takes a batch out, the first mutation of each row: with it goes what waits behind it, where
+     * there is room. Mutations whose time is over go to {@code late} instead.
+     */
     List<Pending> nextBatch(List<Pending> late) {
       List<Pending> batch = new ArrayList<>();
       long bytes = 0;
@@ -148,6 +153,17 @@ final class Batcher {
         }
         all.remove();
         taken(next);
+      }
+      int count = batch.size();
+      for (Pending first : batch) {
+        if (count < BATCH_MUTATIONS && bytes < BATCH_BYTES) {
+          first.behind =
+              first.writer.takeBehind(first, BATCH_MUTATIONS - count, BATCH_BYTES - bytes);
+          count += first.behind.size();
+          for (Pending next : first.behind) {
+            bytes += next.bytes;
+          }
+        }
       }
       return batch;
     }
@@ -180,7 +196,9 @@ final class Batcher {
    * Submits mutations: those of one row are applied in the order of submission, whatever becomes of
    * each, and their operation ids ascend in that order.
    *
-   * <p>At most one mutation of a row is past the row queue. Safe for use by any number of threads.
+   * <p>What is past the row queue is in one batch: its first mutation, and perhaps some behind it.
+   * The server applies those of a row in their order, and none after one that is to be sent again;
+   * these go back to the head of the queue. Safe for use by any number of threads.
    */
   final class Writer {
     private final Operations operations;
@@ -220,6 +238,32 @@ final class Batcher {
         locate(pending);
       }
       return pending.done;
+    }
+
+    /** Takes out what may go together with {@code first}, which was taken before. */
+    private synchronized List<Pending> takeBehind(Pending first, int countMax, long bytesMax) {
+      ArrayDeque<Pending> queue = rows.getOrDefault(first.mutation.row(), new ArrayDeque<>(0));
+      List<Pending> behind = List.of();
+      long bytes = 0;
+      for (Pending next = queue.peek(); next != null; next = queue.peek()) {
+        bytes += next.bytes;
+        if (behind.size() == countMax || bytes > bytesMax || next.attempts.deadline().isOver()) {
+          break;
+        }
+        if (behind.isEmpty()) {
+          behind = new ArrayList<>();
+        }
+        behind.add(queue.remove());
+      }
+      return behind;
+    }
+
+    /** Puts mutations back before those that wait. */
+    private synchronized void putBack(Bytes row, List<Pending> behind) {
+      ArrayDeque<Pending> queue = rows.computeIfAbsent(row, none -> new ArrayDeque<>());
+      for (int i = behind.size() - 1; i >= 0; i--) {
+        queue.addFirst(behind.get(i));
+      }
     }
 
     private synchronized Optional<Pending> next(Bytes row) {
@@ -297,15 +341,13 @@ final class Batcher {
     try {
       MutateBatch request = new MutateBatch();
       Duration timeout = batch.get(0).attempts.attemptTimeout();
-      for (Pending pending : batch) {
-        TabletLocation tablet = pending.tablet.orElseThrow();
-        request.add(
-            QueryCodec.encode(tablet.tablet(), tablet.epoch()),
-            Optional.of(pending.id),
-            pending.durability,
-            pending.mutation);
-        Duration own = pending.attempts.attemptTimeout();
-        timeout = own.compareTo(timeout) < 0 ? own : timeout;
+      for (Pending first : batch) {
+        TabletLocation at = first.tablet.orElseThrow();
+        TabletProto tablet = QueryCodec.encode(at.tablet(), at.epoch());
+        timeout = shorter(timeout, add(first, tablet, request));
+        for (Pending next : first.behind) {
+          timeout = shorter(timeout, add(next, tablet, request));
+        }
       }
       Outstanding outstanding = queue.destination.operations().outstanding();
       TabletAccess.Message message =
@@ -321,14 +363,28 @@ final class Batcher {
     answer.whenComplete((response, failure) -> receive(queue, batch, response, failure));
   }
 
+  private static Duration add(Pending pending, TabletProto tablet, MutateBatch request) {
+    request.add(tablet, Optional.of(pending.id), pending.durability, pending.mutation);
+    return pending.attempts.attemptTimeout();
+  }
+
+  private static Duration shorter(Duration a, Duration b) {
+    return a.compareTo(b) <= 0 ? a : b;
+  }
+
   private void receive(
       ServerQueue queue, List<Pending> batch, Response response, Throwable failure) {
     try {
-      List<Optional<? extends Throwable>> outcomes = outcomes(batch.size(), response, failure);
-      for (int i = 0; i < batch.size(); i++) {
-        Pending pending = batch.get(i);
-        Optional<? extends Throwable> outcome = outcomes.get(i);
-        step(pending, () -> finish(pending, outcome));
+      int count = batch.size();
+      for (Pending first : batch) {
+        count += first.behind.size();
+      }
+      List<Optional<? extends Throwable>> outcomes = outcomes(count, response, failure);
+      int from = 0;
+      for (Pending first : batch) {
+        int end = from + 1 + first.behind.size();
+        finish(first, outcomes.subList(from, end));
+        from = end;
       }
     } finally {
       synchronized (this) {
@@ -352,17 +408,83 @@ final class Batcher {
     return Collections.nCopies(count, Optional.of(cause));
   }
 
-  private void finish(Pending pending, Optional<? extends Throwable> failure) {
-    if (failure.isEmpty()) {
-      pending.done.complete(null);
-      end(pending).ifPresent(this::locate);
+  /** Ends what has an outcome, and sends the rest of the row again. */
+  private void finish(Pending first, List<Optional<? extends Throwable>> outcomes) {
+    if (first.behind.isEmpty()) {
+      finish(first, outcomes.get(0));
       return;
     }
-    Decision decision = pending.attempts.sent(failure.get());
-    if (decision instanceof Decision.Again again && again.elsewhere()) {
-      pending.tablet.ifPresent(tablets::invalidate);
+    List<Pending> behind = first.behind;
+    first.behind = List.of();
+    List<Pending> again = new ArrayList<>();
+    Optional<Decision.Again> how = Optional.empty();
+    for (int i = 0; i < outcomes.size(); i++) {
+      Pending pending = i == 0 ? first : behind.get(i - 1);
+      Optional<Decision.Again> decision = outcome(pending, first.tablet.orElseThrow(), outcomes.get(i));
+      if (decision.isPresent()) {
+        again.add(pending);
+        how = how.or(() -> decision);
+      }
     }
-    decide(pending, decision);
+    if (again.isEmpty()) {
+      goOn(first.writer, first.mutation.row());
+    } else {
+      first.writer.putBack(first.mutation.row(), again.subList(1, again.size()));
+      Decision decision = how.orElseThrow();
+      step(again.get(0), () -> decide(again.get(0), decision));
+    }
+  }
+
+  /**
+   * Ends a mutation with its outcome.
+   *
+   * @return how to send it again, where that is not its outcome
+   */
+  private Optional<Decision.Again> outcome(
+      Pending pending, TabletLocation tablet, Optional<? extends Throwable> failure) {
+    Throwable why;
+    try {
+      if (failure.isEmpty()) {
+        pending.writer.operations.complete(pending.id);
+        pending.done.complete(null);
+        return Optional.empty();
+      }
+      Decision decision = pending.attempts.sent(failure.get());
+      if (decision instanceof Decision.Again again) {
+        if (again.elsewhere()) {
+          tablets.invalidate(tablet);
+        }
+        return Optional.of(again);
+      }
+      why = ((Decision.End) decision).failure();
+    } catch (RuntimeException | Error e) {
+      why = e;
+    }
+    pending.writer.operations.complete(pending.id);
+    pending.done.completeExceptionally(why);
+    return Optional.empty();
+  }
+
+  /** Has the next mutation of a row go. */
+  private void goOn(Writer writer, Bytes row) {
+    writer.next(row).ifPresent(next -> table.runtime().after(Duration.ZERO, () -> locate(next)));
+  }
+
+  private void finish(Pending pending, Optional<? extends Throwable> failure) {
+    step(
+        pending,
+        () -> {
+          if (failure.isEmpty()) {
+            pending.done.complete(null);
+            end(pending).ifPresent(this::locate);
+            return;
+          }
+          Decision decision = pending.attempts.sent(failure.get());
+          if (decision instanceof Decision.Again again && again.elsewhere()) {
+            pending.tablet.ifPresent(tablets::invalidate);
+          }
+          decide(pending, decision);
+        });
   }
 
   private void decide(Pending pending, Decision decision) {

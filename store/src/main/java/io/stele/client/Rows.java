@@ -1,7 +1,11 @@
 package io.stele.client;
 
+import io.stele.config.Keys;
+import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -37,27 +41,69 @@ public final class Rows implements Iterable<Row>, Closeable {
   private Optional<CompletableFuture<Scan.Page>> ahead = Optional.empty();
   private boolean closed;
 
-  Rows(Tablets tablets, TableRef table, RowQuery query) {
+  Rows(Tablets tablets, TableRef table, RowQuery query, long rowBytesMax) {
     this.tablets = tablets;
     this.table = table;
     this.query = query;
-    this.scan = Scan.of(query);
+    this.scan = Scan.of(query, rowBytesMax);
     fetchAhead();
   }
 
   /**
    * The next row, or none when all have been read.
    *
-   * @throws io.stele.model.SteleException RETRY_LATER where no server could answer in time (asking
-   *     again goes on where it stopped), CORRUPTION where the data is damaged
+   * @throws io.stele.model.SteleException RETRY_LATER where no server could answer in time, or much
+   *     was gone through in that time and no row found (asking again goes on where it stopped),
+   *     CORRUPTION where the data is damaged
+   * @throws RowTooLargeException where the next row is too large: {@link #goOnAfter} leaves it out
    * @throws IOException where the thread was interrupted
    * @throws IllegalStateException where this is closed
    */
   public Optional<Row> read() throws IOException {
+    return read(Optional.of(table.deadline()));
+  }
+
+  /**
+   * Like {@link #read}, for as long as it takes: only a part of the table that cannot be read in
+   * time fails.
+   */
+  public Optional<Row> readOn() throws IOException {
+    return read(Optional.empty());
+  }
+
+  private Optional<Row> read(Optional<Deadline> end) throws IOException {
     while (position == page.size() && !isAtEnd()) {
+      if (end.isPresent() && end.get().isOver()) {
+        throw SteleException.retryLater(
+            "reading table "
+                + table.name()
+                + " for "
+                + table.timeout().toMillis()
+                + " ms ("
+                + Keys.CLIENT_TIMEOUT.name()
+                + ") has found no row so far: ask again to go on from row \""
+                + scan.left().first()
+                + "\"");
+      }
       take(table.await(nextPage()));
     }
     return position < page.size() ? Optional.of(page.get(position++)) : Optional.empty();
+  }
+
+  /**
+   * Leaves out all rows up to {@code row}, this included: what a {@link RowTooLargeException}
+   * named.
+   */
+  public void goOnAfter(Bytes row) {
+    page =
+        page.subList(position, page.size()).stream()
+            .filter(r -> r.key().compareTo(row) > 0)
+            .toList();
+    position = 0;
+    ahead.ifPresent(fetching -> fetching.cancel(false));
+    ahead = Optional.empty();
+    scan = scan.after(row);
+    fetchAhead();
   }
 
   /** Like {@link #read}, without waiting. The next may be asked for when this one is complete. */
@@ -77,8 +123,9 @@ public final class Rows implements Iterable<Row>, Closeable {
   }
 
   /**
-   * The rows not yet read. An {@link IOException} comes as an {@link UncheckedIOException}, all
-   * else as {@link #read} throws it.
+   * The rows not yet read, for as long as it takes: only a page that does not come in time fails.
+   * An {@link IOException} comes as an {@link UncheckedIOException}, all else as {@link #read}
+   * throws it.
    */
   @Override
   public Iterator<Row> iterator() {
@@ -89,7 +136,7 @@ public final class Rows implements Iterable<Row>, Closeable {
       public boolean hasNext() {
         try {
           if (next.isEmpty()) {
-            next = read();
+            next = readOn();
           }
           return next.isPresent();
         } catch (IOException e) {
@@ -161,6 +208,6 @@ public final class Rows implements Iterable<Row>, Closeable {
   }
 
   private void fetch() {
-    ahead = Optional.of(scan.read(tablets, table, query));
+    ahead = Optional.of(scan.read(tablets, table, query, table.deadline()));
   }
 }

@@ -4,22 +4,30 @@ import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
+import io.stele.model.Cell;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
+import io.stele.wire.ByteStrings;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.RowCodec;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
  * Where a read of many rows is: which rows are left, and at which read point. Each page is one call
  * to the tablet that holds the first row left, and gives the state after it.
+ *
+ * <p>A large row comes in parts, of one read point all. Where that cannot be read any more, the
+ * server begins the row anew, and the parts before are dropped: no row is ever of two moments.
  *
  * <p>So nothing needs to be kept at a server: a tablet that moved, split or lost its server is
  * found again by the first row left. A read point counts only for the rows of the tablet it was
@@ -29,8 +37,9 @@ import java.util.concurrent.CompletableFuture;
  * @param limit how many rows may still be returned
  * @param readPoint the read point to go on at; 0: a fresh one
  * @param readPointRows the rows that the read point counts for
+ * @param part what there is of the first row left, where the read is inside it
  */
-record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows) {
+record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, PartOfRow part) {
   /** How many ranges one request names: more are asked for by the next. */
   private static final int RANGES_MAX = 1000;
 
@@ -39,12 +48,60 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows) 
 
   private static final long PAGE_BYTES = 1 << 20;
 
-  /** Rows that were read, and how to go on. */
-  record Page(List<Row> rows, Scan next) {}
+  /** A row of more bytes comes in parts of about this size. */
+  private static final long PART_BYTES = 8 << 20;
 
-  /** The beginning of a read. */
-  static Scan of(RowQuery query) {
-    return new Scan(RowRanges.of(query.ranges()), query.rowLimit(), 0, RowRange.ALL);
+  /**
+   * Rows that were read, and how to go on.
+   *
+   * @param rows whole rows
+   * @param restarted whether the row of which there was a part was begun anew
+   */
+  record Page(List<Row> rows, Scan next, boolean restarted) {}
+
+  /**
+   * The beginning of a row.
+   *
+   * @param position where inside the row to go on; empty: there is no part of a row
+   * @param cells what was read of it
+   * @param bytes the size of {@code cells}
+   * @param bytesMax the size above which a row is not read
+   */
+  record PartOfRow(Optional<Bytes> position, List<Cell> cells, long bytes, long bytesMax) {
+    static PartOfRow none(long bytesMax) {
+      return new PartOfRow(Optional.empty(), List.of(), 0, bytesMax);
+    }
+
+    PartOfRow with(Bytes newPosition, List<Cell> newCells) {
+      return new PartOfRow(
+          Optional.of(newPosition), List.copyOf(newCells), size(newCells), bytesMax);
+    }
+
+    static long size(List<Cell> cells) {
+      long size = 0;
+      for (Cell cell : cells) {
+        size += cell.family().length() + cell.qualifier().length() + cell.value().length();
+      }
+      return size;
+    }
+
+    boolean isTooLarge() {
+      return bytes > bytesMax;
+    }
+  }
+
+  /**
+   * The beginning of a read.
+   *
+   * @param rowBytesMax a row with more bytes than this fails the read
+   */
+  static Scan of(RowQuery query, long rowBytesMax) {
+    return new Scan(
+        RowRanges.of(query.ranges()),
+        query.rowLimit(),
+        0,
+        RowRange.ALL,
+        PartOfRow.none(rowBytesMax));
   }
 
   /** Whether all has been read. */
@@ -52,8 +109,16 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows) 
     return left.isEmpty() || limit == 0;
   }
 
-  /** Reads on: zero or more rows. */
-  CompletableFuture<Page> read(Tablets tablets, TableRef table, RowQuery query) {
+  /**
+   * Reads on: zero or more rows.
+   *
+   * @return fails with a {@link RowTooLargeException} where the first row left is too large
+   */
+  CompletableFuture<Page> read(Tablets tablets, TableRef table, RowQuery query, Deadline deadline) {
+    if (part.isTooLarge()) {
+      return CompletableFuture.failedFuture(
+          new RowTooLargeException(table.name(), left.first(), part.bytesMax()));
+    }
     TabletAccess.RowRequest request =
         new TabletAccess.RowRequest(
             table.id(),
@@ -62,31 +127,94 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows) 
                 Effect.READ,
                 () -> "reading table " + table.name() + " from row \"" + left.first() + "\" on"),
             tablet -> TabletAccess.Message.of(request(tablet, query)));
-    return tablets.send(request, table.deadline()).thenApply(this::page);
+    return tablets.send(request, deadline).thenApply(answer -> page(answer, table));
+  }
+
+  /** Reads on until there is a row, or no more. */
+  CompletableFuture<Page> readRow(
+      Tablets tablets, TableRef table, RowQuery query, Deadline deadline) {
+    return read(tablets, table, query, deadline)
+        .thenCompose(
+            page ->
+                page.rows().isEmpty() && !page.next().isDone()
+                    ? page.next().readRow(tablets, table, query, deadline)
+                    : CompletableFuture.completedFuture(page));
+  }
+
+  /** The same without the rows up to {@code row}, this included. */
+  Scan after(Bytes row) {
+    RowRange rest = new RowRange(RowRange.single(row).end(), Bytes.EMPTY);
+    return new Scan(
+        left.within(rest, -1), limit, readPoint, readPointRows, PartOfRow.none(part.bytesMax()));
+  }
+
+  /** The same without the cells of the row it is inside of, which were taken. */
+  Scan withoutCells() {
+    PartOfRow rest = new PartOfRow(part.position(), List.of(), 0, part.bytesMax());
+    return new Scan(left, limit, readPoint, readPointRows, rest);
   }
 
   private RequestProto.Builder request(TabletLocation tablet, RowQuery query) {
-    RowQuery part = query.withRanges(asked(tablet).ranges()).limit(limit);
+    RowQuery rest = query.withRanges(asked(tablet).ranges()).limit(limit);
     ReadProto.Builder read =
         ReadProto.newBuilder()
             .setTablet(QueryCodec.encode(tablet.tablet(), tablet.epoch()))
-            .setQuery(QueryCodec.encode(part))
-            .setBytesMax(readPoint == 0 ? FIRST_PAGE_BYTES : PAGE_BYTES);
+            .setQuery(QueryCodec.encode(rest))
+            .setBytesMax(readPoint == 0 ? FIRST_PAGE_BYTES : PAGE_BYTES)
+            .setRowPartBytes(Math.min(PART_BYTES, part.bytesMax()));
     if (readPointCounts()) {
       read.setReadPoint(readPoint);
+      part.position().ifPresent(position -> read.setPosition(ByteStrings.of(position)));
     }
     return RequestProto.newBuilder().setRead(read);
   }
 
-  private Page page(TabletAccess.Answer answer) {
+  private Page page(TabletAccess.Answer answer, TableRef table) {
     TabletLocation tablet = answer.location();
     ResponseProto header = answer.response().header();
-    List<Row> rows = rows(answer);
-    Bytes next = header.getMore() ? nextRow(header) : asked(tablet).end();
     boolean samePoint = readPointCounts() && header.getReadPoint() == readPoint;
+    List<Row> rows = rows(answer);
+    PartOfRow unfinished = PartOfRow.none(part.bytesMax());
+    if ((samePoint && part.position().isPresent()) || header.hasNextPosition()) {
+      rows = new ArrayList<>(rows);
+      if (samePoint) {
+        join(rows, table);
+      }
+      unfinished = header.hasNextPosition() ? takeUnfinished(header, rows) : unfinished;
+    }
+    Bytes next = header.getMore() ? nextRow(header) : asked(tablet).end();
     RowRange pointRows = samePoint ? readPointRows : tablet.extent();
-    return new Page(
-        rows, new Scan(left.from(next), limit - rows.size(), header.getReadPoint(), pointRows));
+    if (rows.size() > limit) { // The server does not count a row whose rest is empty.
+      rows = rows.subList(0, (int) limit);
+    }
+    Scan rest =
+        new Scan(
+            left.from(next), limit - rows.size(), header.getReadPoint(), pointRows, unfinished);
+    return new Page(rows, rest, part.position().isPresent() && !samePoint);
+  }
+
+  /** Puts what there was of the first row left before what came of it now. */
+  private void join(List<Row> rows, TableRef table) {
+    if (part.cells().isEmpty()) {
+      return;
+    }
+    List<Cell> cells = new ArrayList<>(part.cells());
+    if (!rows.isEmpty() && rows.get(0).key().equals(left.first())) {
+      cells.addAll(rows.remove(0).cells());
+    }
+    if (PartOfRow.size(cells) > part.bytesMax()) {
+      throw new RowTooLargeException(table.name(), left.first(), part.bytesMax());
+    }
+    rows.add(0, new Row(left.first(), cells));
+  }
+
+  /** Takes the row out that an answer ends inside of, of which it may have nothing. */
+  private PartOfRow takeUnfinished(ResponseProto header, List<Row> rows) {
+    Bytes row = Bytes.wrap(header.getNextRow().toByteArray());
+    int last = rows.size() - 1;
+    List<Cell> cells =
+        last >= 0 && rows.get(last).key().equals(row) ? rows.remove(last).cells() : List.of();
+    return part.with(ByteStrings.bytes(header.getNextPosition()), cells);
   }
 
   /** The rows in an answer. */
@@ -103,7 +231,8 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows) 
 
   private Bytes nextRow(ResponseProto header) {
     Bytes next = Bytes.wrap(header.getNextRow().toByteArray());
-    if (next.compareTo(left.first()) <= 0) {
+    int order = next.compareTo(left.first());
+    if (order < 0 || (order == 0 && !header.hasNextPosition())) {
       throw new SteleException(
           SteleException.Code.CORRUPTION,
           "the server would go on at row \"" + next + "\", which is not after the first");

@@ -14,6 +14,7 @@ import io.stele.model.Row;
 import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
+import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.wire.OperationCodec;
 import io.stele.wire.QueryCodec;
@@ -40,20 +41,30 @@ import java.util.concurrent.CompletableFuture;
  * <p>Safe for use by any number of threads.
  */
 public final class Table {
+  /** How large a row may be that a read returns, where nobody says otherwise: 256 MiB. */
+  public static final long ROW_BYTES_MAX = 256L << 20;
+
   private final Connection connection;
   private final TableRef ref;
   private final SchemaCheck check;
   private final Durability durability;
+  private final long rowBytesMax;
 
   Table(Connection connection, TableRef ref, SchemaCheck check) {
-    this(connection, ref, check, Durability.HFLUSH);
+    this(connection, ref, check, Durability.HFLUSH, ROW_BYTES_MAX);
   }
 
-  private Table(Connection connection, TableRef ref, SchemaCheck check, Durability durability) {
+  private Table(
+      Connection connection,
+      TableRef ref,
+      SchemaCheck check,
+      Durability durability,
+      long rowBytesMax) {
     this.connection = connection;
     this.ref = ref;
     this.check = check;
     this.durability = durability;
+    this.rowBytesMax = rowBytesMax;
   }
 
   /**
@@ -68,7 +79,21 @@ public final class Table {
    *     what was asked for then
    */
   public Table withDurability(Durability least) {
-    return new Table(connection, ref, check, least);
+    return new Table(connection, ref, check, least, rowBytesMax);
+  }
+
+  /**
+   * The same table, whose reads return rows of up to so many bytes: families, qualifiers and values
+   * together. Large rows are fetched in parts and put together; a read that meets a larger one
+   * fails with a {@link RowTooLargeException}.
+   *
+   * @param bytes {@link #ROW_BYTES_MAX} otherwise
+   */
+  public Table withRowBytesMax(long bytes) {
+    if (bytes < 1) {
+      throw SteleException.refused("a row has at least 1 byte, not at most " + bytes);
+    }
+    return new Table(connection, ref, check, durability, bytes);
   }
 
   /** The table's name. */
@@ -224,7 +249,9 @@ public final class Table {
     RowQuery one = query.withRanges(List.of(RowRange.single(row))).limit(1);
     return check
         .query(query)
-        .thenCompose(good -> Scan.of(one).read(connection.tablets(), ref, one))
+        .thenCompose(
+            good ->
+                Scan.of(one, rowBytesMax).readRow(connection.tablets(), ref, one, ref.deadline()))
         .thenApply(page -> page.rows().stream().findFirst());
   }
 
@@ -236,7 +263,19 @@ public final class Table {
    */
   public Rows readRows(RowQuery query) throws IOException {
     checkFamilies(query);
-    return new Rows(connection.tablets(), ref, query);
+    return new Rows(connection.tablets(), ref, query, rowBytesMax);
+  }
+
+  /**
+   * Reads one row cell by cell, be it as large as it may. This does not wait: {@link Cells#read}
+   * does.
+   *
+   * @param query what of the row to return; the ranges and the row limit in it say nothing
+   * @throws io.stele.model.SteleException NOT_FOUND where a family does not exist
+   */
+  public Cells readCells(Bytes row, RowQuery query) throws IOException {
+    checkFamilies(query);
+    return new Cells(connection.tablets(), ref, row, query);
   }
 
   /**

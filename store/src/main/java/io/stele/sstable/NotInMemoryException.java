@@ -9,8 +9,9 @@ import java.io.IOException;
 public final class NotInMemoryException extends IOException {
   private static final long serialVersionUID = 1L;
 
-  NotInMemoryException() {
-    super("a block of an SSTable is not in memory");
+  /** Without saying what it met, as that costs time. */
+  public NotInMemoryException() {
+    super("not all of it is in memory, or it is too much to read there");
   }
 
   /** Has no stack trace, so that it costs little. */

@@ -71,10 +71,15 @@ final class CellSieve {
     this.history = new ColumnHistory(unseenPast);
   }
 
+  /** Whether {@code cell} is of the column of the last cell judged. */
+  boolean isOfLastColumn(CellCursor cell) {
+    return cell.keyLength() == keyLength
+        && Arrays.equals(key, 0, keyLength, cell.key(), 0, keyLength);
+  }
+
   /** Judges the current cell of {@code cell}. */
   Verdict judge(CellCursor cell) throws IOException {
-    if (cell.keyLength() != keyLength
-        || !Arrays.equals(key, 0, keyLength, cell.key(), 0, keyLength)) {
+    if (!isOfLastColumn(cell)) {
       beginColumn(cell);
     }
     long sequence = cell.sequence();

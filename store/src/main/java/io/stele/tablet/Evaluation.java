@@ -14,6 +14,7 @@ import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,14 @@ import java.util.Optional;
  * that depend on the row see it as it will be once all that is queued before them is durable.
  */
 final class Evaluation {
+  /**
+   * The most bytes of new cells that a read-modify-write may be told of: they must fit into one
+   * frame of the wire, and what does not fit must be refused before it is applied.
+   */
+  static final long RESULT_BYTES_MAX = 120L << 20;
+
+  private static final int CELL_OVERHEAD_BYTES = 64;
+
   /**
    * An operation evaluated.
    *
@@ -88,6 +97,7 @@ final class Evaluation {
       bytes -= replaced == null ? 0 : bytes(change.row(), replaced);
       Limits.checkMutationBytes(change.row(), bytes);
     }
+    checkResult(change.row(), written.values());
     List<Cell> row = new ArrayList<>(written.values());
     row.sort(RowFilter.ORDER);
     Mutation.Builder mutation = Mutation.builder(change.row());
@@ -97,6 +107,24 @@ final class Evaluation {
     }
     return new Evaluated(
         mutation.build(), new OperationResult(true, Optional.of(new Row(change.row(), row))));
+  }
+
+  private static void checkResult(Bytes row, Collection<Cell> cells) {
+    long bytes = 2L * row.length(); // Keys may take twice their length where zeros are escaped.
+    for (Cell cell : cells) {
+      bytes += cell.family().length() + cell.value().length() + CELL_OVERHEAD_BYTES;
+      bytes += 2L * cell.qualifier().length();
+    }
+    if (bytes > RESULT_BYTES_MAX) {
+      throw SteleException.refused(
+          "the new cells of row \""
+              + row
+              + "\" would have "
+              + bytes
+              + " bytes, and an answer has room for "
+              + RESULT_BYTES_MAX
+              + ": nothing was changed; change fewer columns at a time");
+    }
   }
 
   private static long bytes(Bytes row, Cell cell) {

@@ -3,8 +3,6 @@ package io.stele.tablet;
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
-import io.stele.model.Limits;
-import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -24,9 +22,6 @@ import java.util.Optional;
  * <p>Safe for use by any number of threads.
  */
 final class ReadPath {
-  /** A page that finds little ends after going through this many times its size. */
-  private static final long PASSED_FACTOR = 16;
-
   private final TabletCore core;
   private final RowRange extent;
 
@@ -43,23 +38,20 @@ final class ReadPath {
     core.health().check();
     RowQuery query = request.query();
     core.rules().operations().check(query);
-    Optional<RowFilter> filter = query.filter().map(RowFilter::of);
     List<RowRange> ranges = clip(query.ranges());
     Pinned pinned = pin(request);
     try {
-      long asked = request.bytesMax() > 0 ? request.bytesMax() : core.options().pageBytesMax();
-      long bytesMax = Math.min(asked, Limits.PAGE_BYTES_MAX);
-      Page page = new Page(query, filter, bytesMax);
+      ReadPage page = new ReadPage(request, pinned.readPoint(), core);
       for (RowRange range : ranges) {
         if (page.isFull()) {
           page.next = page.next.or(() -> Optional.of(range.start()));
           break;
         }
-        read(range, pinned, request.memoryOnly(), page);
+        read(range, pinned, page);
       }
       core.counters().reads.increment();
       core.counters().rowsRead.add(page.rows.size());
-      return new ReadResult(page.rows, pinned.readPoint(), page.next);
+      return new ReadResult(page.rows, pinned.readPoint(), page.next, page.position);
     } finally {
       release(pinned.state(), request);
     }
@@ -153,9 +145,8 @@ final class ReadPath {
     }
   }
 
-  private void read(RowRange range, Pinned pinned, boolean memoryOnly, Page page)
-      throws IOException {
-    RowQuery query = page.query;
+  private void read(RowRange range, Pinned pinned, ReadPage page) throws IOException {
+    RowQuery query = page.request.query();
     try (VisibleCells cells =
         open(
             pinned,
@@ -163,9 +154,21 @@ final class ReadPath {
             ColumnSelection.of(query.families(), query.columns()),
             query.versions(),
             query.times(),
-            memoryOnly)) {
-      long passedBefore = page.passed;
-      cells.seekRow(range.start());
+            page.request.memoryOnly())) {
+      page.nextRange();
+      if (page.resume.isPresent()) {
+        Bytes row = range.start();
+        RowPosition position = page.resume.get();
+        page.resume = Optional.empty();
+        position.check(row);
+        cells.resumeRow(row, position);
+        if (!page.addParts(row, cells, Optional.of(position), new ArrayList<>())) {
+          return;
+        }
+        page.passed(cells);
+      } else {
+        cells.seekRow(range.start());
+      }
       while (cells.hasRow()) {
         Bytes row = cells.row();
         if (!range.isBeforeEnd(row)) {
@@ -175,8 +178,10 @@ final class ReadPath {
           page.next = Optional.of(row);
           return;
         }
-        page.add(row, cells.takeRow());
-        page.passed = passedBefore + cells.bytesPassed();
+        if (!page.addRow(row, cells)) {
+          return;
+        }
+        page.passed(cells);
       }
     }
   }
@@ -210,40 +215,5 @@ final class ReadPath {
         selection,
         versions,
         times);
-  }
-
-  /** The page being read. */
-  private static final class Page {
-    final RowQuery query;
-    final Optional<RowFilter> filter;
-    final long bytesMax;
-    final List<Row> rows = new ArrayList<>();
-    long bytes;
-    long passed;
-    Optional<Bytes> next = Optional.empty();
-
-    Page(RowQuery query, Optional<RowFilter> filter, long bytesMax) {
-      this.query = query;
-      this.filter = filter;
-      this.bytesMax = bytesMax;
-    }
-
-    boolean isFull() {
-      return rows.size() >= query.rowLimit()
-          || bytes >= bytesMax
-          || passed / PASSED_FACTOR >= bytesMax;
-    }
-
-    void add(Bytes row, List<Cell> visible) {
-      List<Cell> cells =
-          filter.isPresent() && !visible.isEmpty() ? filter.get().apply(row, visible) : visible;
-      if (!cells.isEmpty()) {
-        rows.add(new Row(row, cells));
-        bytes += row.length();
-        for (Cell cell : cells) {
-          bytes += cell.family().length() + cell.qualifier().length() + cell.value().length() + 8;
-        }
-      }
-    }
   }
 }

@@ -14,26 +14,47 @@ import java.util.OptionalLong;
  *     never more than {@link io.stele.model.Limits#PAGE_BYTES_MAX}
  * @param memoryOnly whether to give up with {@link io.stele.sstable.NotInMemoryException} instead
  *     of reading a file; such a read waits for nothing
+ * @param parts whether the page may end inside a row, and begin inside one
  */
 public record ReadRequest(
-    RowQuery query, OptionalLong readPoint, boolean allowFresh, long bytesMax, boolean memoryOnly) {
-  /** As of now, in pages of the tablet's own size. */
+    RowQuery query,
+    OptionalLong readPoint,
+    boolean allowFresh,
+    long bytesMax,
+    boolean memoryOnly,
+    RowParts parts) {
+  /** Of whole rows. */
+  public ReadRequest(
+      RowQuery query,
+      OptionalLong readPoint,
+      boolean allowFresh,
+      long bytesMax,
+      boolean memoryOnly) {
+    this(query, readPoint, allowFresh, bytesMax, memoryOnly, RowParts.WHOLE);
+  }
+
+  /** As of now, in pages of the tablet's own size, of whole rows. */
   public static ReadRequest of(RowQuery query) {
     return new ReadRequest(query, OptionalLong.empty(), true, 0, false);
   }
 
   /** As of {@code point}, or as of now where that cannot be read any more. */
   public ReadRequest at(long point) {
-    return new ReadRequest(query, OptionalLong.of(point), allowFresh, bytesMax, memoryOnly);
+    return new ReadRequest(query, OptionalLong.of(point), allowFresh, bytesMax, memoryOnly, parts);
   }
 
   /** In pages of another size. */
   public ReadRequest pageOf(long bytes) {
-    return new ReadRequest(query, readPoint, allowFresh, bytes, memoryOnly);
+    return new ReadRequest(query, readPoint, allowFresh, bytes, memoryOnly, parts);
   }
 
   /** Only where no file needs to be read. */
   public ReadRequest inMemoryOnly() {
-    return new ReadRequest(query, readPoint, allowFresh, bytesMax, true);
+    return new ReadRequest(query, readPoint, allowFresh, bytesMax, true, parts);
+  }
+
+  /** With large rows in parts. */
+  public ReadRequest in(RowParts newParts) {
+    return new ReadRequest(query, readPoint, allowFresh, bytesMax, memoryOnly, newParts);
   }
 }

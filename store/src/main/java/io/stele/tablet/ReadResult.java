@@ -6,13 +6,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One page of a read: whole rows, each as it was at the read point.
+ * One page of a read: rows, each as it was at the read point.
  *
- * @param rows what was found, in order; may be empty although there is more
- * @param readPoint as of when
+ * @param rows what was found, in order; may be empty although there is more. They are whole, but
+ *     the first where the read began inside it, and the last where the page ends inside it
+ * @param readPoint as of when; where it is another than was asked for, the page begins at the
+ *     beginning of its first row
  * @param nextRow where to go on, in this tablet; empty: there is no more in this tablet
+ * @param position where inside {@code nextRow} to go on; empty: at its beginning
  */
-public record ReadResult(List<Row> rows, long readPoint, Optional<Bytes> nextRow) {
+public record ReadResult(
+    List<Row> rows, long readPoint, Optional<Bytes> nextRow, Optional<Bytes> position) {
   public ReadResult {
     rows = List.copyOf(rows);
   }

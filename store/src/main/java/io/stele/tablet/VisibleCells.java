@@ -1,9 +1,12 @@
 package io.stele.tablet;
 
+import io.stele.format.ByteWriter;
 import io.stele.format.CellCursor;
 import io.stele.format.ColumnKey;
+import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
+import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
 import java.io.Closeable;
 import java.io.IOException;
@@ -22,6 +25,8 @@ final class VisibleCells implements Closeable {
   /** A seek costs as much as some moves forward: it is tried after this many. */
   private static final int MOVES_BEFORE_SEEK = 8;
 
+  private static final int SEEK_WORK = 8;
+
   private final CellCursor source;
   private final CellSieve sieve;
   private final ColumnSelection selection;
@@ -29,6 +34,16 @@ final class VisibleCells implements Closeable {
   private final TimeRange times;
   private boolean onCell;
   private long bytesPassed;
+  private long work;
+
+  // The row being taken.
+  private byte[] rowPart = {};
+  private int wanted;
+  private byte[] column = {}; // Of the last visible cell.
+  private int taken; // How many visible cells the column has so far.
+  private long skip; // How many visible cells of the first column were taken before.
+  private Bytes qualifier = Bytes.EMPTY;
+  private boolean kept; // The cell here was judged already: taking stopped before it.
 
   VisibleCells(
       CellCursor source,
@@ -70,16 +85,110 @@ final class VisibleCells implements Closeable {
     return bytesPassed;
   }
 
+  /** How much was done so far: a cell passed counts one, a seek as many as it may cost. */
+  long work() {
+    return work;
+  }
+
   /** Collects the visible cells of the row here, which may be none, and moves to the row after. */
   List<Cell> takeRow() throws IOException {
     List<Cell> cells = new ArrayList<>();
+    beginRow();
+    takeCells(cells, Long.MAX_VALUE, Long.MAX_VALUE);
+    return cells;
+  }
+
+  /** Begins to take the row here. */
+  void beginRow() throws IOException {
     int rowEnd = ColumnKey.rowPartLength(source.key(), source.keyLength());
-    byte[] rowPart = Arrays.copyOf(source.key(), rowEnd);
-    int wanted = 0;
-    byte[] column = rowPart; // The column of the last visible cell.
-    int taken = 0;
-    Bytes qualifier = Bytes.EMPTY;
+    rowPart = Arrays.copyOf(source.key(), rowEnd);
+    wanted = 0;
+    column = rowPart;
+    taken = 0;
+    skip = 0;
+    kept = false;
+    qualifier = Bytes.EMPTY;
+  }
+
+  /** Begins to take {@code row} from a position on, before anything else was taken. */
+  void resumeRow(Bytes row, RowPosition position) throws IOException {
+    rowPart = ColumnKey.ofRow(row);
+    column = rowPart;
+    byte[] key =
+        new ByteWriter(rowPart.length + position.column().length())
+            .write(rowPart, 0, rowPart.length)
+            .write(position.column())
+            .toByteArray();
+    int familyEnd;
+    try {
+      familyEnd = ColumnKey.familyPartEnd(key, key.length, rowPart.length);
+    } catch (MalformedException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED, "a position inside a row names no column", e);
+    }
+    onCell = source.seek(rowPart);
+    judgeTombstones(rowPart.length);
+    if (familyEnd > rowPart.length) {
+      onCell = source.seek(key, familyEnd);
+      judgeTombstones(familyEnd);
+    }
+    if (familyEnd < key.length) {
+      onCell = source.seek(key);
+    }
+    if (onCell && isAt(key) && position.versions() > 0) {
+      skip = position.versions();
+      column = key;
+      qualifier = ColumnKey.column(key, key.length).qualifier();
+    }
+  }
+
+  /** Has the sieve see what deletes the row, or the family: the cells whose key is so long. */
+  private void judgeTombstones(int length) throws IOException {
+    byte[] key = Arrays.copyOf(onCell ? source.key() : rowPart, length);
+    while (onCell && isAt(key)) {
+      sieve.judge(source);
+      onCell = source.next();
+    }
+  }
+
+  private boolean isAt(byte[] key) {
+    return source.keyLength() == key.length
+        && Arrays.equals(source.key(), 0, key.length, key, 0, key.length);
+  }
+
+  /**
+   * Where taking stopped.
+   *
+   * @param row the row being taken
+   * @param filter what a filter remembers
+   */
+  RowPosition position(Bytes row, Bytes filter) {
+    int rowEnd = rowPart.length;
+    return new RowPosition(
+        row,
+        Bytes.of(source.key(), rowEnd, source.keyLength() - rowEnd),
+        sameKey(column) ? taken : 0,
+        filter);
+  }
+
+  /**
+   * Collects visible cells of the row begun.
+   *
+   * @param bytesMax stops before the cell with which these would have more bytes, but not before
+   *     the first
+   * @param workMax stops after so much work, at the end of a column
+   * @return whether the row is done, and this is at the row after; otherwise it goes on from {@link
+   *     #position}
+   */
+  boolean takeCells(List<Cell> cells, long bytesMax, long workMax) throws IOException {
+    int rowEnd = rowPart.length;
+    long bytes = 0;
+    long workEnd = workMax > Long.MAX_VALUE - work ? Long.MAX_VALUE : work + workMax;
     while (onCell && ColumnKey.sameRow(source.key(), source.keyLength(), rowPart, rowEnd)) {
+      if (work >= workEnd && !sieve.isOfLastColumn(source)) {
+        return false;
+      }
+      work++;
       if (!selection.isAll() && source.keyLength() > rowEnd) {
         wanted = passUnwanted(rowPart, wanted);
         if (wanted < 0) {
@@ -87,15 +196,25 @@ final class VisibleCells implements Closeable {
         }
       }
       bytesPassed += source.keyLength() + source.valueLength();
-      switch (sieve.judge(source)) {
+      CellSieve.Verdict verdict = kept ? CellSieve.Verdict.KEEP : sieve.judge(source);
+      kept = false;
+      switch (verdict) {
         case KEEP, KEEP_AS_SURPLUS -> {
           if (!sameKey(column)) {
             column = Arrays.copyOf(source.key(), source.keyLength());
             taken = 0;
+            skip = 0;
             qualifier = ColumnKey.column(column, column.length).qualifier();
           }
           if (times.contains(source.timestamp())) {
-            cells.add(cell(qualifier));
+            if (taken >= skip) {
+              bytes += source.keyLength() + source.valueLength();
+              if (bytes > bytesMax && !cells.isEmpty()) {
+                kept = true;
+                return false;
+              }
+              cells.add(cell(qualifier));
+            }
             taken++;
           }
           if (taken >= versions || source.timestamp() <= times.fromMicros()) {
@@ -108,7 +227,7 @@ final class VisibleCells implements Closeable {
         case DROP_COLUMN -> nextColumn();
       }
     }
-    return cells;
+    return true;
   }
 
   @Override
@@ -142,6 +261,7 @@ final class VisibleCells implements Closeable {
     if (order == 0) {
       return i; // The tombstone of the wanted column's family.
     }
+    work += SEEK_WORK;
     onCell = source.seek(order < 0 ? family : selection.target(rowPart, rowEnd, i, false));
     return ~i;
   }
@@ -157,12 +277,14 @@ final class VisibleCells implements Closeable {
         return;
       }
     }
+    work += SEEK_WORK;
     onCell = source.seek(Arrays.copyOf(column, length + 1)); // The least key above the column's.
   }
 
   private void seekAfter(byte[] rowPart) throws IOException {
     byte[] after = rowPart.clone();
     after[after.length - 1] = 1;
+    work += SEEK_WORK;
     onCell = source.seek(after);
   }
 

@@ -1,6 +1,7 @@
 package io.stele.tabletserver;
 
 import io.stele.format.CellBlockWriter;
+import io.stele.model.Bytes;
 import io.stele.model.Durability;
 import io.stele.model.OperationId;
 import io.stele.model.OperationSize;
@@ -16,6 +17,7 @@ import io.stele.tablet.OperationResult;
 import io.stele.tablet.ReadRequest;
 import io.stele.tablet.ReadResult;
 import io.stele.tablet.RowOutOfRangeException;
+import io.stele.tablet.RowParts;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.DataPlane;
 import io.stele.wire.MutateBatch;
@@ -26,6 +28,7 @@ import io.stele.wire.Request;
 import io.stele.wire.RequestHandler;
 import io.stele.wire.Responder;
 import io.stele.wire.RowCodec;
+import io.stele.wire.RowOrder;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
 import io.stele.wire.data.DataProtos.MutateProto;
 import io.stele.wire.data.DataProtos.OperationsProto;
@@ -173,14 +176,26 @@ final class DataService implements RequestHandler {
 
   /** Here and now where that takes no waiting, otherwise by a handler. */
   private void read(ReadProto read, Request request, Responder responder) {
+    if (read.hasPosition() && read.getRowPartBytes() == 0) {
+      throw SteleException.refused("a read goes on inside a row and does not want it in parts");
+    }
     ReadRequest wanted =
         new ReadRequest(
             QueryCodec.decode(read.getQuery()),
             read.getReadPoint() == 0 ? OptionalLong.empty() : OptionalLong.of(read.getReadPoint()),
             read.getAllowFreshReadPoint(),
             read.getBytesMax(),
-            false);
-    if (!isQuick(wanted.query()) || !readInMemory(read, wanted.inMemoryOnly(), responder)) {
+            false,
+            new RowParts(
+                read.getRowPartBytes(),
+                read.hasPosition()
+                    ? Optional.of(ByteStrings.bytes(read.getPosition()))
+                    : Optional.empty()));
+    if (request.isExpired()) {
+      throw SteleException.retryLater("the request waited longer than its caller does");
+    }
+    boolean quick = isQuick(wanted.query()) && !read.hasPosition();
+    if (!quick || !readInMemory(read, wanted.inMemoryOnly(), responder)) {
       onHandler(read.getTablet(), request, responder, () -> read(read, wanted, responder));
     }
   }
@@ -217,6 +232,7 @@ final class DataService implements RequestHandler {
             .setMore(page.nextRow().isPresent())
             .setRows(page.rows().size());
     page.nextRow().ifPresent(row -> answer.setNextRow(ByteStrings.of(row)));
+    page.position().ifPresent(place -> answer.setNextPosition(ByteStrings.of(place)));
     CellBlockWriter block = CellBlockWriter.sequential(4096);
     for (Row row : page.rows()) {
       RowCodec.write(row, block);
@@ -244,14 +260,10 @@ final class DataService implements RequestHandler {
   private void mutate(MutateProto batch, ByteBuffer body, Responder responder) {
     List<CompletableFuture<Optional<Throwable>>> failures =
         new ArrayList<>(batch.getMutationsCount());
+    RowOrder order = new RowOrder();
     for (MutateBatch.Entry entry : MutateBatch.decode(batch, body)) {
       failures.add(
-          apply(
-                  entry.tablet(),
-                  entry.mutation(),
-                  entry.id(),
-                  batch.getOperations(),
-                  entry.durability())
+          apply(entry, batch.getOperations(), order)
               .handle((result, failure) -> Optional.ofNullable(failure).map(DataService::meaning)));
     }
     CompletableFuture.allOf(failures.toArray(CompletableFuture[]::new))
@@ -265,6 +277,21 @@ final class DataService implements RequestHandler {
                                 failures.stream()
                                     .map(one -> one.getNow(Optional.empty()))
                                     .toList()))));
+  }
+
+  private CompletableFuture<OperationResult> apply(
+      MutateBatch.Entry entry, OperationsProto client, RowOrder order) {
+    Bytes row = entry.mutation().row();
+    Optional<SteleException> held = order.check(row);
+    if (held.isPresent()) {
+      return CompletableFuture.failedFuture(held.get());
+    }
+    CompletableFuture<OperationResult> outcome =
+        apply(entry.tablet(), entry.mutation(), entry.id(), client, entry.durability());
+    if (outcome.isCompletedExceptionally()) {
+      outcome.whenComplete((result, failure) -> order.failed(row, meaning(failure)));
+    }
+    return outcome;
   }
 
   private void checkAndMutate(CheckAndMutateProto request, Responder responder) {

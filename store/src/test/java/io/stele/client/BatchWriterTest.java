@@ -26,6 +26,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class BatchWriterTest {
   private static final OperationId FIRST = new OperationId(1, 2, 1);
@@ -100,6 +101,37 @@ class BatchWriterTest {
     }
     assertThat(values).hasSize(20);
     assertThat(values.values()).allSatisfy(list -> assertThat(list).hasSize(25).isSorted());
+  }
+
+  @Test
+  @Timeout(60)
+  void manyMutationsOfOneRowGoTogetherInOrder() throws IOException {
+    int count = 30_000;
+    try (BatchWriter writer = writer(Duration.ofSeconds(30), 64 << 20)) {
+      for (int i = 0; i < count; i++) {
+        writer.add(mutation("hot", Integer.toString(i)));
+      }
+    }
+    assertThat(tablets.batches()).hasSizeLessThan(count / 100);
+    assertThat(tablets.applied()).hasSize(count);
+    assertThat(tablets.applied()).extracting(entry -> entry.id().orElseThrow().number()).isSorted();
+  }
+
+  @Test
+  void aMutationRefusedForGoodDoesNotHoldUpThoseBehindIt() throws IOException {
+    tablets.fault(
+        entry ->
+            entry.id().orElseThrow().number() % 7 == 3
+                ? Optional.of(SteleException.refused("not this one"))
+                : Optional.empty());
+    BatchWriter writer = writer();
+    for (int i = 0; i < 70; i++) {
+      writer.add(mutation("hot", Integer.toString(i)));
+    }
+    MutationsFailedException failure =
+        catchThrowableOfType(MutationsFailedException.class, writer::close);
+    assertThat(failure.count()).isEqualTo(10);
+    assertThat(tablets.applied()).hasSize(60);
   }
 
   @Test

@@ -108,6 +108,64 @@ class ClientOverClusterTest {
     }
   }
 
+  private static final int LARGE_CELLS = 400;
+
+  /** A table with rows a, large (of 24 MB: more than a part) and z. */
+  private static Table withALargeRow(Stele stele) throws Exception {
+    stele.admin().createTable(TableSchema.of("t", "f"));
+    Table table = stele.table("t");
+    table.mutate(Mutation.of("a").put("f", "q", "1"));
+    table.mutate(Mutation.of("z").put("f", "q", "1"));
+    Bytes value = Bytes.of(new byte[60_000]);
+    for (int i = 0; i < LARGE_CELLS; i++) {
+      table.mutate(Mutation.of("large").put("f", Bytes.of(String.format("q%03d", i)), 1, value));
+    }
+    return table;
+  }
+
+  @Test
+  void aRowLargerThanAnAnswerIsPutTogether() throws Exception {
+    try (MiniStele cluster = cluster(1)) {
+      Table table = withALargeRow(cluster.client());
+      assertThat(table.readRow("large").orElseThrow().cells()).hasSize(LARGE_CELLS);
+      try (Rows rows = table.readRows(RowQuery.ALL)) {
+        assertThat(rows)
+            .extracting(row -> row.key() + " " + row.cells().size())
+            .containsExactly("a 1", "large " + LARGE_CELLS, "z 1");
+      }
+      RowQuery some = RowQuery.ALL.filter(new Filter.CellsPerRowOffset(LARGE_CELLS - 3));
+      assertThat(table.readRow(Bytes.of("large"), some).orElseThrow().cells())
+          .extracting(cell -> cell.qualifier().toUtf8())
+          .containsExactly("q397", "q398", "q399");
+      int cells = 0;
+      try (Cells all = table.readCells(Bytes.of("large"), RowQuery.ALL)) {
+        while (all.read().isPresent()) {
+          cells++;
+        }
+      }
+      assertThat(cells).isEqualTo(LARGE_CELLS);
+    }
+  }
+
+  @Test
+  void aRowLargerThanItsReaderAllowsFailsTheReadWhichMayGoOnAfterIt() throws Exception {
+    try (MiniStele cluster = cluster(1)) {
+      Table table = withALargeRow(cluster.client()).withRowBytesMax(10 << 20);
+      assertThatThrownBy(() -> table.readRow("large"))
+          .isInstanceOf(RowTooLargeException.class)
+          .hasMessageContaining("row \"large\" of table t has more than 10485760 bytes");
+      try (Rows rows = table.readRows(RowQuery.ALL)) {
+        assertThat(rows.read().orElseThrow().key()).isEqualTo(Bytes.of("a"));
+        RowTooLargeException tooLarge =
+            catchThrowableOfType(RowTooLargeException.class, rows::read);
+        assertThat(tooLarge.row()).isEqualTo(Bytes.of("large"));
+        rows.goOnAfter(tooLarge.row());
+        assertThat(rows.read().orElseThrow().key()).isEqualTo(Bytes.of("z"));
+        assertThat(rows.read()).isEmpty();
+      }
+    }
+  }
+
   @Test
   void wrongInputIsRefusedInWordsAndAFamilyAddedLaterIsFound() throws Exception {
     try (MiniStele cluster = cluster(1)) {

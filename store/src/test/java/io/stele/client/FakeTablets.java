@@ -19,6 +19,7 @@ import io.stele.wire.OperationCodec;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.Response;
 import io.stele.wire.RowCodec;
+import io.stele.wire.RowOrder;
 import io.stele.wire.data.DataProtos.MutateProto;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
@@ -132,8 +133,13 @@ final class FakeTablets implements Tablets {
     int number = batches.size();
     batches.add(request);
     List<Optional<Throwable>> outcomes = new ArrayList<>();
+    RowOrder order = new RowOrder();
     for (MutateBatch.Entry entry : MutateBatch.decode(request, body)) {
-      outcomes.add(mutate(to, entry));
+      Bytes row = entry.mutation().row();
+      Optional<Throwable> held = order.check(row).map(why -> why);
+      Optional<Throwable> failure = held.isPresent() ? held : mutate(to, entry);
+      failure.ifPresent(why -> order.failed(row, why));
+      outcomes.add(failure);
     }
     afterBatch
         .apply(number)

@@ -25,7 +25,7 @@ class RowsTest {
 
   private List<String> read(RowQuery query) throws IOException {
     List<String> keys = new ArrayList<>();
-    try (Rows rows = new Rows(tablets, TABLE, query)) {
+    try (Rows rows = new Rows(tablets, TABLE, query, Table.ROW_BYTES_MAX)) {
       for (Row row : rows) {
         keys.add(row.key().toUtf8());
       }
@@ -87,7 +87,7 @@ class RowsTest {
     tablets.rowsAPage(1);
     tablets.readPoint(7);
     List<String> keys = new ArrayList<>();
-    try (Rows rows = new Rows(tablets, TABLE, RowQuery.ALL)) {
+    try (Rows rows = new Rows(tablets, TABLE, RowQuery.ALL, Table.ROW_BYTES_MAX)) {
       keys.add(rows.read().orElseThrow().key().toUtf8());
       tablets.split(Bytes.of("m"), "b");
       tablets.readPoint(9);
@@ -102,7 +102,7 @@ class RowsTest {
   @Test
   void rowsCanBeReadWithoutWaiting() throws Exception {
     put("a", "b");
-    try (Rows rows = new Rows(tablets, TABLE, RowQuery.ALL)) {
+    try (Rows rows = new Rows(tablets, TABLE, RowQuery.ALL, Table.ROW_BYTES_MAX)) {
       assertThat(rows.readAsync().get()).map(Row::key).contains(Bytes.of("a"));
       assertThat(rows.readAsync().get()).map(Row::key).contains(Bytes.of("b"));
       assertThat(rows.readAsync().get()).isEqualTo(Optional.empty());
@@ -113,7 +113,7 @@ class RowsTest {
   @Test
   void aStreamEndsWithTheRows() {
     put("a", "b");
-    try (var stream = new Rows(tablets, TABLE, RowQuery.ALL).stream()) {
+    try (var stream = new Rows(tablets, TABLE, RowQuery.ALL, Table.ROW_BYTES_MAX).stream()) {
       assertThat(stream.map(row -> row.key().toUtf8())).containsExactly("a", "b");
     }
   }
@@ -121,7 +121,7 @@ class RowsTest {
   @Test
   void aClosedReadIsNotReadOn() {
     put("a");
-    Rows rows = new Rows(tablets, TABLE, RowQuery.ALL);
+    Rows rows = new Rows(tablets, TABLE, RowQuery.ALL, Table.ROW_BYTES_MAX);
     rows.close();
     assertThatThrownBy(rows::read).isInstanceOf(IllegalStateException.class);
   }

@@ -328,26 +328,30 @@ final class MetamorphicRun {
 
     private List<Row> pages(RowQuery query, long pageBytes, Map<TabletId, Long> at)
         throws IOException {
-      List<Row> rows = new ArrayList<>();
+      RowJoiner joined = new RowJoiner();
+      long partBytes = pageBytes % 2 == 1 ? pageBytes : 0;
       List<Tablet> inOrder = new ArrayList<>(tablets.values());
       inOrder.sort(Comparator.comparing(tablet -> tablet.extent().start()));
       for (Tablet tablet : inOrder) {
         Optional<Bytes> from = Optional.of(tablet.extent().start());
+        Optional<Bytes> position = Optional.empty();
         Long point = at.get(tablet.id());
-        while (from.isPresent() && rows.size() < query.rowLimit()) {
-          Optional<RowQuery> rest = rest(query, from.get(), rows.size());
+        while (from.isPresent() && joined.whole() < query.rowLimit()) {
+          Optional<RowQuery> rest = rest(query, from.get(), joined.whole());
           if (rest.isEmpty()) {
             break;
           }
-          ReadRequest request = ReadRequest.of(rest.get()).pageOf(pageBytes);
+          ReadRequest request =
+              ReadRequest.of(rest.get()).pageOf(pageBytes).in(new RowParts(partBytes, position));
           ReadResult page = tablet.read(point == null ? request : request.at(point));
           assertThat(point == null || page.readPoint() == point).isTrue();
           point = page.readPoint();
-          rows.addAll(page.rows());
+          joined.add(page);
           from = page.nextRow();
+          position = page.position();
         }
       }
-      return rows;
+      return joined.first(query.rowLimit());
     }
 
     private static Optional<RowQuery> rest(RowQuery query, Bytes from, int found) {

@@ -425,11 +425,12 @@ final class ModelRun {
 
   /** What a tablet has for a query, asked page by page. */
   private List<Row> rows(Part part, RowQuery query, ReadRequest first) throws IOException {
-    List<Row> rows = new ArrayList<>();
+    RowJoiner joined = new RowJoiner();
     long pageBytes = random.nextInt(3) == 0 ? 1 + random.nextInt(60) : 0;
-    ReadResult page = part.tablet.read(first.pageOf(pageBytes));
-    rows.addAll(page.rows());
-    while (page.nextRow().isPresent() && rows.size() < query.rowLimit()) {
+    long partBytes = random.nextInt(3) == 0 ? 1 + random.nextInt(60) : 0;
+    ReadResult page = part.tablet.read(first.pageOf(pageBytes).in(RowParts.ofBytes(partBytes)));
+    joined.add(page);
+    while (page.nextRow().isPresent() && joined.whole() < query.rowLimit()) {
       RowRange rest = new RowRange(page.nextRow().get(), Bytes.EMPTY);
       List<RowRange> ranges =
           query.ranges().isEmpty()
@@ -440,12 +441,17 @@ final class ModelRun {
       }
       RowQuery more = query.withRanges(ranges);
       if (query.rowLimit() != Long.MAX_VALUE) {
-        more = more.limit(query.rowLimit() - rows.size());
+        more = more.limit(query.rowLimit() - joined.whole());
       }
-      page = part.tablet.read(ReadRequest.of(more).at(page.readPoint()).pageOf(pageBytes));
-      rows.addAll(page.rows());
+      page =
+          part.tablet.read(
+              ReadRequest.of(more)
+                  .at(page.readPoint())
+                  .pageOf(pageBytes)
+                  .in(new RowParts(partBytes, page.position())));
+      joined.add(page);
     }
-    return rows;
+    return joined.first(query.rowLimit());
   }
 
   private void takeAllAnswers() {

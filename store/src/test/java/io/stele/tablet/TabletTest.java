@@ -158,6 +158,27 @@ class TabletTest {
     assertThat(fixture.log.crash(0)).hasSize(1);
   }
 
+  @Test
+  void aChangeWhoseAnswerNoFrameCanHoldIsRefusedBeforeItIsApplied() throws IOException {
+    Bytes half = Bytes.wrap(new byte[61 << 20]);
+    Bytes row = Bytes.of("r");
+    for (String qualifier : List.of("a", "b")) {
+      fixture.apply(Mutation.of("r").put("f", Bytes.of(qualifier), 1, half)).join();
+    }
+    long before = fixture.tablet.readPoint();
+    Bytes more = Bytes.of("x");
+    refused(
+        new ReadModifyWrite(
+            row,
+            List.of(
+                new ReadModifyWrite.Append("f", Bytes.of("a"), more),
+                new ReadModifyWrite.Append("f", Bytes.of("b"), more))),
+        "nothing was changed");
+    assertThat(fixture.tablet.readPoint()).isEqualTo(before);
+    assertThat(fixture.apply(ReadModifyWrite.append(row, "f", Bytes.of("a"), more)).join().row())
+        .isPresent();
+  }
+
   private void refused(RowOperation operation, String why) {
     assertThatThrownBy(() -> fixture.apply(operation).join())
         .hasCauseInstanceOf(SteleException.class)

@@ -1,0 +1,76 @@
+package io.stele.client;
+
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The cells of one row of any size, in order, fetched as they are asked for: all of one moment.
+ *
+ * <p>The servers keep that moment for a while only. When it is gone, {@link #read} fails with
+ * RETRY_LATER, and the row must be read again from the start.
+ *
+ * <p>Not safe for use by several threads at once.
+ */
+public final class Cells implements Closeable {
+  private final Tablets tablets;
+  private final TableRef table;
+  private final RowQuery query;
+  private Iterator<Cell> part = List.<Cell>of().iterator();
+  private Scan scan;
+  private boolean begun;
+
+  Cells(Tablets tablets, TableRef table, Bytes row, RowQuery query) {
+    this.tablets = tablets;
+    this.table = table;
+    this.query = query.withRanges(List.of(RowRange.single(row))).limit(1);
+    this.scan = Scan.of(this.query, Long.MAX_VALUE);
+  }
+
+  /**
+   * The next cell, or none when all have been read.
+   *
+   * @throws SteleException RETRY_LATER where no server could answer in time, or the row can no
+   *     longer be read as it was; CORRUPTION where the data is damaged
+   * @throws IOException where the thread was interrupted
+   */
+  public Optional<Cell> read() throws IOException {
+    while (!part.hasNext() && !scan.isDone()) {
+      Scan.Page page = table.await(scan.read(tablets, table, query, table.deadline()));
+      if (begun && page.restarted()) {
+        throw SteleException.retryLater(
+            "row \""
+                + scan.left().first()
+                + "\" of table "
+                + table.name()
+                + " can no longer be read as it was when its first cells were read:"
+                + " read it again from the start");
+      }
+      List<Cell> cells = new ArrayList<>();
+      for (Row row : page.rows()) {
+        cells.addAll(row.cells());
+      }
+      cells.addAll(page.next().part().cells());
+      scan = page.next().withoutCells();
+      begun |= !cells.isEmpty();
+      part = cells.iterator();
+    }
+    return part.hasNext() ? Optional.of(part.next()) : Optional.empty();
+  }
+
+  /** Ends the read. */
+  @Override
+  public void close() {
+    part = List.<Cell>of().iterator();
+    scan = scan.after(query.ranges().get(0).start());
+  }
+}

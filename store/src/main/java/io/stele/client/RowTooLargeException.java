@@ -1,0 +1,34 @@
+package io.stele.client;
+
+import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+
+/**
+ * A row has more bytes than its reader wants to have in memory: {@link Table#withRowBytesMax} sets
+ * how many that are, {@link Table#readCells} reads a row of any size, and {@link Rows#goOnAfter}
+ * leaves it out.
+ */
+public final class RowTooLargeException extends SteleException {
+  private static final long serialVersionUID = 1L;
+
+  private final transient Bytes row;
+
+  RowTooLargeException(String table, Bytes row, long bytesMax) {
+    super(
+        Code.REFUSED,
+        "row \""
+            + row
+            + "\" of table "
+            + table
+            + " has more than "
+            + bytesMax
+            + " bytes: allow more (Table.withRowBytesMax), read it cell by cell"
+            + " (Table.readCells), or go on after it (Rows.goOnAfter)");
+    this.row = row;
+  }
+
+  /** The row. */
+  public Bytes row() {
+    return row;
+  }
+}

@@ -1,0 +1,369 @@
+package io.stele.tablet;
+
+import io.stele.format.ByteReader;
+import io.stele.format.ByteWriter;
+import io.stele.format.MalformedException;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Filter;
+import io.stele.model.SteleException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
+
+/**
+ * A {@link Filter} over one row that comes in parts: gives for the parts together what {@link
+ * RowFilter} gives for the whole row.
+ *
+ * <p>Counts go on from part to part. A condition must have seen the whole row before it lets
+ * anything through, so a row may have to pass several times: while {@link #isDecided} is false a
+ * pass lets nothing through that counts, and {@link #endPass} then decides what that pass could
+ * tell. What is remembered between two parts is {@link #save}d and {@link #restore}d.
+ *
+ * <p>Not safe for use by several threads.
+ */
+abstract class FilterFlow {
+  /** What is let through of the next cells of {@code row}. */
+  abstract List<Cell> apply(Bytes row, List<Cell> part);
+
+  /** Whether all conditions that count are decided, so that what passes now is the answer. */
+  boolean isDecided() {
+    return true;
+  }
+
+  /** Ends a pass over the whole row: decides conditions that saw all they need, and begins anew. */
+  final void endPass() {
+    settle(true);
+    restart();
+  }
+
+  /**
+   * Decides what can be decided.
+   *
+   * @param complete whether in this pass everything came by that ever will
+   * @return whether in this pass everything was let through that ever will be
+   */
+  boolean settle(boolean complete) {
+    return complete;
+  }
+
+  /** Forgets counts, not decisions. */
+  void restart() {}
+
+  abstract void save(ByteWriter out);
+
+  abstract void restore(ByteReader in) throws MalformedException;
+
+  /** What is remembered. */
+  final Bytes state() {
+    ByteWriter out = new ByteWriter(16);
+    save(out);
+    return Bytes.wrap(out.toByteArray());
+  }
+
+  /**
+   * Goes on from {@code state}, taken from a flow of the same filter.
+   *
+   * @throws SteleException REFUSED where it is none
+   */
+  final void goOn(Bytes state) {
+    try {
+      ByteReader in = new ByteReader(state.toByteArray());
+      restore(in);
+      if (in.remaining() > 0) {
+        throw in.malformed("it is longer than it should be");
+      }
+    } catch (MalformedException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED,
+          "the position inside a row belongs to another filter: " + e.getMessage(),
+          e);
+    }
+  }
+
+  /** A flow that has seen nothing yet. */
+  static FilterFlow of(Filter filter) {
+    return switch (filter.kind()) {
+      case CELLS_PER_ROW_LIMIT ->
+          new Counting(
+              ((Filter.CellsPerRowLimit) filter).count(), (cells, n) -> cells.subList(0, n));
+      case CELLS_PER_ROW_OFFSET ->
+          new Counting(
+              ((Filter.CellsPerRowOffset) filter).count(),
+              (cells, n) -> cells.subList(n, cells.size()));
+      case CELLS_PER_COLUMN_LIMIT -> new ColumnLimit(((Filter.CellsPerColumnLimit) filter).count());
+      case CHAIN -> new Chain(all(((Filter.Chain) filter).filters()));
+      case INTERLEAVE -> new Interleave(all(((Filter.Interleave) filter).filters()));
+      case CONDITION -> new Condition((Filter.Condition) filter);
+      case PASS_ALL,
+          BLOCK_ALL,
+          ROW_KEY_REGEX,
+          ROW_SAMPLE,
+          FAMILY_REGEX,
+          QUALIFIER_REGEX,
+          COLUMN_RANGE,
+          COLUMN_IS,
+          VALUE_REGEX,
+          VALUE_RANGE,
+          VALUE_IS,
+          TIMESTAMP_RANGE,
+          STRIP_VALUE,
+          LABEL ->
+          new CellByCell(RowFilter.of(filter));
+    };
+  }
+
+  private static List<FilterFlow> all(List<Filter> filters) {
+    return filters.stream().map(FilterFlow::of).toList();
+  }
+
+  /** Looks at each cell by itself. */
+  private static final class CellByCell extends FilterFlow {
+    private final RowFilter filter;
+
+    CellByCell(RowFilter filter) {
+      this.filter = filter;
+    }
+
+    @Override
+    List<Cell> apply(Bytes row, List<Cell> part) {
+      return filter.apply(row, part);
+    }
+
+    @Override
+    void save(ByteWriter out) {}
+
+    @Override
+    void restore(ByteReader in) {}
+  }
+
+  /** Takes apart the first so many cells of the row from the rest. */
+  private static final class Counting extends FilterFlow {
+    private final int count;
+    private final BiFunction<List<Cell>, Integer, List<Cell>> taken;
+    private long seen;
+
+    /**
+     * @param taken what of some cells is let through, given how many of them are among the first
+     */
+    Counting(int count, BiFunction<List<Cell>, Integer, List<Cell>> taken) {
+      this.count = count;
+      this.taken = taken;
+    }
+
+    @Override
+    List<Cell> apply(Bytes row, List<Cell> part) {
+      int first = (int) Math.min(part.size(), Math.max(0, count - seen));
+      seen += part.size();
+      return taken.apply(part, first);
+    }
+
+    @Override
+    void restart() {
+      seen = 0;
+    }
+
+    @Override
+    void save(ByteWriter out) {
+      out.writeVarlong(seen);
+    }
+
+    @Override
+    void restore(ByteReader in) throws MalformedException {
+      seen = in.readVarlong();
+    }
+  }
+
+  /** The first so many cells of each column. */
+  private static final class ColumnLimit extends FilterFlow {
+    private final int count;
+    private Bytes family = Bytes.EMPTY;
+    private Bytes qualifier = Bytes.EMPTY;
+    private long taken;
+
+    ColumnLimit(int count) {
+      this.count = count;
+    }
+
+    @Override
+    List<Cell> apply(Bytes row, List<Cell> part) {
+      List<Cell> some = new ArrayList<>();
+      for (Cell cell : part) {
+        Bytes of = Bytes.of(cell.family());
+        if (!of.equals(family) || !cell.qualifier().equals(qualifier)) {
+          family = of;
+          qualifier = cell.qualifier();
+          taken = 0;
+        }
+        taken++;
+        if (taken <= count) {
+          some.add(cell);
+        }
+      }
+      return some;
+    }
+
+    @Override
+    void restart() {
+      family = Bytes.EMPTY;
+      qualifier = Bytes.EMPTY;
+      taken = 0;
+    }
+
+    @Override
+    void save(ByteWriter out) {
+      out.writePrefixed(family).writePrefixed(qualifier).writeVarlong(taken);
+    }
+
+    @Override
+    void restore(ByteReader in) throws MalformedException {
+      family = in.readPrefixed();
+      qualifier = in.readPrefixed();
+      taken = in.readVarlong();
+    }
+  }
+
+  /** Has several flows within it. */
+  private abstract static class Several extends FilterFlow {
+    final List<FilterFlow> flows;
+
+    Several(List<FilterFlow> flows) {
+      this.flows = flows;
+    }
+
+    @Override
+    boolean isDecided() {
+      return flows.stream().allMatch(FilterFlow::isDecided);
+    }
+
+    @Override
+    void restart() {
+      flows.forEach(FilterFlow::restart);
+    }
+
+    @Override
+    void save(ByteWriter out) {
+      flows.forEach(flow -> flow.save(out));
+    }
+
+    @Override
+    void restore(ByteReader in) throws MalformedException {
+      for (FilterFlow flow : flows) {
+        flow.restore(in);
+      }
+    }
+  }
+
+  private static final class Chain extends Several {
+    Chain(List<FilterFlow> flows) {
+      super(flows);
+    }
+
+    @Override
+    List<Cell> apply(Bytes row, List<Cell> part) {
+      List<Cell> left = part;
+      for (FilterFlow flow : flows) {
+        left = flow.apply(row, left);
+      }
+      return left;
+    }
+
+    @Override
+    boolean settle(boolean complete) {
+      boolean all = complete;
+      for (FilterFlow flow : flows) {
+        all = flow.settle(all);
+      }
+      return all;
+    }
+  }
+
+  private static final class Interleave extends Several {
+    Interleave(List<FilterFlow> flows) {
+      super(flows);
+    }
+
+    @Override
+    List<Cell> apply(Bytes row, List<Cell> part) {
+      List<Cell> all = new ArrayList<>();
+      flows.forEach(flow -> all.addAll(flow.apply(row, part)));
+      all.sort(RowFilter.ORDER); // No two parts have cells that are equal in it.
+      return all;
+    }
+
+    @Override
+    boolean settle(boolean complete) {
+      boolean all = complete;
+      for (FilterFlow flow : flows) {
+        all &= flow.settle(complete);
+      }
+      return all;
+    }
+  }
+
+  /** Lets nothing through until its predicate has seen the whole row. */
+  private static final class Condition extends Several {
+    private static final int UNDECIDED = 0;
+    private static final int SEEN = 1; // Undecided, but the predicate has let something through.
+    private static final int HOLDS = 2;
+    private static final int FAILS = 3;
+
+    private int state = UNDECIDED;
+
+    Condition(Filter.Condition filter) {
+      super(all(List.of(filter.predicate(), filter.ifTrue(), filter.ifFalse())));
+    }
+
+    private FilterFlow predicate() {
+      return flows.get(0);
+    }
+
+    private FilterFlow chosen() {
+      return flows.get(state == HOLDS ? 1 : 2);
+    }
+
+    @Override
+    boolean isDecided() {
+      return state >= HOLDS && chosen().isDecided();
+    }
+
+    @Override
+    List<Cell> apply(Bytes row, List<Cell> part) {
+      if (state >= HOLDS) {
+        return chosen().apply(row, part);
+      }
+      if (!predicate().apply(row, part).isEmpty()) {
+        state = SEEN;
+      }
+      return List.of();
+    }
+
+    @Override
+    boolean settle(boolean complete) {
+      if (state >= HOLDS) {
+        return chosen().settle(complete);
+      }
+      if (predicate().settle(complete)) {
+        state = state == SEEN ? HOLDS : FAILS;
+      } else {
+        state = UNDECIDED;
+      }
+      return false;
+    }
+
+    @Override
+    void save(ByteWriter out) {
+      out.writeByte(state);
+      super.save(out);
+    }
+
+    @Override
+    void restore(ByteReader in) throws MalformedException {
+      state = in.readByte();
+      if (state > FAILS) {
+        throw in.malformed("a condition has a state of " + state);
+      }
+      super.restore(in);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package io.stele.wire;
+
+import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Keeps the mutations of one row in one batch in order: after one that its client will send again,
+ * none of that row is applied, as it would overtake it.
+ *
+ * <p>What is refused for good does not hold up those behind it: sent one by one, they would be
+ * applied, too. Used by the one thread that applies the batch.
+ */
+public final class RowOrder {
+  private Set<Bytes> held = Set.of();
+
+  /** Why the next mutation of {@code row} must not be applied, if so. */
+  public Optional<SteleException> check(Bytes row) {
+    return held.contains(row)
+        ? Optional.of(
+            SteleException.retryLater(
+                "a mutation of row \"" + row + "\" before it in its batch was not applied"))
+        : Optional.empty();
+  }
+
+  /** A mutation of {@code row} has failed at once. */
+  public void failed(Bytes row, Throwable why) {
+    boolean forGood =
+        why instanceof SteleException known
+            && switch (known.code()) {
+              case NOT_FOUND, REFUSED, CORRUPTION -> true;
+              case RETRY_LATER, OUTCOME_UNKNOWN -> false;
+            };
+    if (!forGood) {
+      if (held.isEmpty()) {
+        held = new HashSet<>();
+      }
+      held.add(row);
+    }
+  }
+}
