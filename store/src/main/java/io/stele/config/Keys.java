@@ -72,7 +72,7 @@ public final class Keys {
           16,
           1,
           1024,
-          "Threads for requests that may block on files; METADATA has as many more.");
+          "Threads for writes, as many for reads of one row, half as many for scans; METADATA has as many more.");
 
   public static final Key<Long> MEMTABLE_BYTES =
       Key.size(

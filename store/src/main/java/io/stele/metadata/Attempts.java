@@ -7,6 +7,7 @@ import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.CallException;
 import io.stele.wire.NotServingTabletException;
+import io.stele.wire.RetryAfterException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
@@ -153,6 +154,9 @@ public final class Attempts {
       return new Decision.End(timedOut(cause));
     }
     Duration pause = pause(runtime, failures);
+    if (cause instanceof RetryAfterException told && told.pause().compareTo(pause) > 0) {
+      pause = told.pause();
+    }
     Duration half =
         left.dividedBy(2); // So that the time is used up, but no attempt comes too late.
     return new Decision.Again(pause.compareTo(half) < 0 ? pause : half, elsewhere);

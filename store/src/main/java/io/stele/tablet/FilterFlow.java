@@ -286,7 +286,11 @@ abstract class FilterFlow {
     @Override
     List<Cell> apply(Bytes row, List<Cell> part) {
       List<Cell> all = new ArrayList<>();
-      flows.forEach(flow -> all.addAll(flow.apply(row, part)));
+      for (FilterFlow flow : flows) {
+        List<Cell> more = flow.apply(row, part);
+        RowFilter.checkCount(row, all.size() + more.size(), part.size());
+        all.addAll(more);
+      }
       all.sort(RowFilter.ORDER); // No two parts have cells that are equal in it.
       return all;
     }

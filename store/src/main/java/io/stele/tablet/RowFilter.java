@@ -137,19 +137,24 @@ interface RowFilter {
       List<Cell> all = new ArrayList<>();
       for (RowFilter filter : filters) {
         List<Cell> more = filter.apply(row, cells);
-        if (all.size() + more.size() > Math.max(cells.size(), Limits.FILTER_CELLS_MAX)) {
-          throw SteleException.refused(
-              "the filter makes more than "
-                  + Limits.FILTER_CELLS_MAX
-                  + " cells of row \""
-                  + row
-                  + "\": interleave less, or limit the cells per row first");
-        }
+        checkCount(row, all.size() + more.size(), cells.size());
         all.addAll(more);
       }
       all.sort(ORDER);
       return all;
     };
+  }
+
+  /** Refuses more cells than a filter may have in hand, which were made of so many. */
+  static void checkCount(Bytes row, int count, int of) {
+    if (count > Math.max(of, Limits.FILTER_CELLS_MAX)) {
+      throw SteleException.refused(
+          "the filter makes more than "
+              + Limits.FILTER_CELLS_MAX
+              + " cells of row \""
+              + row
+              + "\": interleave less, or limit the cells per row first");
+    }
   }
 
   private static RowFilter cells(Predicate<Cell> wanted) {

@@ -11,6 +11,7 @@ import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.runtime.Futures;
+import io.stele.runtime.WorkerPool;
 import io.stele.sstable.NotInMemoryException;
 import io.stele.tablet.OperationRequest;
 import io.stele.tablet.OperationResult;
@@ -123,7 +124,7 @@ final class DataService implements RequestHandler {
               () -> readModifyWrite(header.getReadModifyWrite(), responder));
       case SAMPLE_ROW_KEYS ->
           onHandler(
-              header.getSampleRowKeys().getTablet(),
+              handlers(header.getSampleRowKeys().getTablet()).scans(),
               request,
               responder,
               () -> sampleRowKeys(header.getSampleRowKeys(), responder));
@@ -137,37 +138,36 @@ final class DataService implements RequestHandler {
   private void afterDelay(TabletProto tablet, Request request, Responder responder, Work work) {
     TabletId id = QueryCodec.decode(tablet);
     if (id.equals(TabletId.ROOT)) { // As there: METADATA's memtables are written out by it.
-      onHandler(tablet, request, responder, work);
+      onHandler(handlers(tablet).writes(), request, responder, work);
       return;
     }
     writeDelay.pass(
         resources.of(id).memtables(),
         request.body().remaining(),
-        () -> onHandler(tablet, request, responder, work),
+        () -> onHandler(handlers(tablet).writes(), request, responder, work),
         responder::fail);
   }
 
-  private void onHandler(TabletProto tablet, Request request, Responder responder, Work work) {
+  private KindResources.Threads.Handlers handlers(TabletProto tablet) {
+    return resources.of(QueryCodec.decode(tablet)).threads().handlers();
+  }
+
+  private void onHandler(WorkerPool pool, Request request, Responder responder, Work work) {
     try {
-      resources
-          .of(QueryCodec.decode(tablet))
-          .threads()
-          .handlers()
-          .execute(
-              () -> {
-                try {
-                  if (request.isExpired()) {
-                    throw SteleException.retryLater(
-                        "the request waited longer than its caller does");
-                  }
-                  work.run();
-                } catch (IOException | RuntimeException e) {
-                  fail(responder, e);
-                } catch (Error e) {
-                  LOG.error("A request of {} failed", request.peer(), e);
-                  fail(responder, e);
-                }
-              });
+      pool.execute(
+          () -> {
+            try {
+              if (request.isExpired()) {
+                throw SteleException.retryLater("the request waited longer than its caller does");
+              }
+              work.run();
+            } catch (IOException | RuntimeException e) {
+              fail(responder, e);
+            } catch (Error e) {
+              LOG.error("A request of {} failed", request.peer(), e);
+              fail(responder, e);
+            }
+          });
     } catch (RejectedExecutionException e) {
       throw new SteleException(
           SteleException.Code.RETRY_LATER, "this server is stopping or full", e);
@@ -196,15 +196,23 @@ final class DataService implements RequestHandler {
     }
     boolean quick = isQuick(wanted.query()) && !read.hasPosition();
     if (!quick || !readInMemory(read, wanted.inMemoryOnly(), responder)) {
-      onHandler(read.getTablet(), request, responder, () -> read(read, wanted, responder));
+      boolean single = isSingle(wanted.query()) && !read.hasPosition();
+      KindResources.Threads.Handlers handlers = handlers(read.getTablet());
+      onHandler(
+          single ? handlers.reads() : handlers.scans(),
+          request,
+          responder,
+          () -> read(read, wanted, responder));
     }
   }
 
   /** Whether a read costs little, given that all it needs is in memory: a row, and no filter. */
   private static boolean isQuick(RowQuery query) {
-    return query.ranges().size() == 1
-        && query.ranges().get(0).isSingle()
-        && query.filter().isEmpty();
+    return isSingle(query) && query.filter().isEmpty();
+  }
+
+  private static boolean isSingle(RowQuery query) {
+    return query.ranges().size() == 1 && query.ranges().get(0).isSingle();
   }
 
   /**

@@ -25,25 +25,47 @@ record KindResources(
   /**
    * Threads for the work on one kind of tablet.
    *
-   * @param handlers for requests that may wait for files
+   * @param handlers for requests that may wait
    * @param loaders load and unload
    * @param minor make minor compactions
    * @param rewrites make merging and major compactions
    * @param splits split
    */
   record Threads(
-      WorkerPool handlers,
+      Handlers handlers,
       WorkerPool loaders,
       WorkerPool minor,
       WorkerPool rewrites,
       WorkerPool splits) {
+    /**
+     * Threads for requests, of a kind each, so that none waits behind others: a scan takes long.
+     *
+     * @param reads for reads of one row
+     * @param scans for all other reads
+     * @param writes for writes, which wait for a row that is being changed, or for files to read
+     */
+    record Handlers(WorkerPool reads, WorkerPool scans, WorkerPool writes) {
+      static Handlers of(ProcessRuntime runtime, TabletKind kind, int count) {
+        return new Handlers(
+            runtime.pool("read-" + kind, count),
+            runtime.pool("scan-" + kind, Math.max(2, count / 2)),
+            runtime.pool("write-" + kind, count));
+      }
+
+      void close() {
+        reads.close();
+        scans.close();
+        writes.close();
+      }
+    }
+
     private static final int LOADERS = 8;
     private static final int MINOR = 2;
     private static final int SPLITS = 1; // Not behind compactions that are held back.
 
     static Threads of(ProcessRuntime runtime, TabletKind kind, TabletServerConfig config) {
       return new Threads(
-          runtime.pool("handler-" + kind, config.handlers()),
+          Handlers.of(runtime, kind, config.handlers()),
           runtime.pool("loader-" + kind, LOADERS),
           runtime.pool("minor-" + kind, MINOR),
           runtime.pool("compaction-" + kind, config.compactionThreads()),

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * What a server has accepted: requests not yet answered, and the bytes of requests and of answers
- * not yet sent. Above the limits it takes no more.
+ * not yet sent. Above the limits it takes no more, and of one connection no more than its half.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -28,25 +28,56 @@ final class Admission {
     this.bytesMax = bytesMax;
   }
 
-  /** Takes on a request, or says that there is no room for it. */
-  synchronized boolean admit(long requestBytes) {
+  /** What one connection has of it. Safe for use by any number of threads. */
+  final class Share {
+    private int own; // Both guarded by the admission.
+    private long ownBytes;
+
+    /** Takes on a request, or says that there is no room for it. */
+    boolean admit(long requestBytes) {
+      return Admission.this.admit(this, requestBytes);
+    }
+
+    @Override
+    public String toString() {
+      return Admission.this.toString();
+    }
+
+    /** A request was answered: its own bytes are done with, the answer's wait to be sent. */
+    void answered(long requestBytes, long answerBytes) {
+      change(this, -1, answerBytes - requestBytes);
+    }
+
+    /** An answer was sent, or its connection is gone. */
+    void sent(long answerBytes) {
+      change(this, 0, -answerBytes);
+    }
+  }
+
+  /** The share of a new connection. */
+  Share share() {
+    return new Share();
+  }
+
+  private synchronized boolean admit(Share share, long requestBytes) {
     // A server with nothing to do takes any request, so that the largest one can be served at all.
     if (closed || requests >= requestsMax || (bytes > 0 && bytes + requestBytes > bytesMax)) {
       return false;
     }
+    // Once half is taken, no connection may have more than half: the rest is for others.
+    boolean greedy =
+        (requests >= (requestsMax + 1) / 2 && share.own > requestsMax / 2)
+            || (share.ownBytes > 0
+                && bytes + requestBytes > bytesMax / 2
+                && share.ownBytes + requestBytes > bytesMax / 2);
+    if (greedy) {
+      return false;
+    }
     requests++;
     bytes += requestBytes;
+    share.own++;
+    share.ownBytes += requestBytes;
     return true;
-  }
-
-  /** A request was answered: its own bytes are done with, the answer's wait to be sent. */
-  void answered(long requestBytes, long answerBytes) {
-    change(-1, answerBytes - requestBytes);
-  }
-
-  /** An answer was sent, or its connection is gone. */
-  void sent(long answerBytes) {
-    change(0, -answerBytes);
   }
 
   /**
@@ -58,15 +89,17 @@ final class Admission {
     synchronized (this) {
       closed = true;
     }
-    change(0, 0);
+    change(new Share(), 0, 0);
     return idle;
   }
 
-  private void change(int moreRequests, long moreBytes) {
+  private void change(Share share, int moreRequests, long moreBytes) {
     boolean done;
     synchronized (this) {
       requests += moreRequests;
       bytes += moreBytes;
+      share.own += moreRequests;
+      share.ownBytes += moreBytes;
       done = closed && requests == 0 && bytes == 0;
     }
     if (done) {

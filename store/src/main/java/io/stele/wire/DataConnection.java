@@ -25,12 +25,15 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +53,11 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private static final Duration PROBE_PATIENCE = Duration.ofSeconds(2);
   private static final int FLUSH_AFTER = 64;
 
+  /** How many calls may be under way, and how many bytes of requests. */
+  private static final int CALLS_MAX = 65_536;
+
+  private static final long BYTES_MAX = 256L << 20;
+
   private final ProcessRuntime runtime;
   private final Address server;
   private final EventLoop loop;
@@ -57,6 +65,12 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private final FrameDecoder decoder;
   private final AtomicLong lastCallId = new AtomicLong();
   private final LongObjectHashMap<Call> calls = new LongObjectHashMap<>();
+
+  /** Calls that the socket had no room for yet; whose time is over leaves, unsent. */
+  private final Set<Call> unsent = new LinkedHashSet<>();
+
+  private final AtomicInteger callsUnderWay = new AtomicInteger();
+  private final AtomicLong bytesUnderWay = new AtomicLong();
   private final Consumer<DataConnection> whenFailed;
   private Optional<Channel> channel = Optional.empty();
   private boolean ready;
@@ -101,7 +115,17 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     return connection;
   }
 
+  /** Whatever is thrown ends the connection: calls would wait for it for ever, call after call. */
   private void connect(InetSocketAddress address, Throwable failure) {
+    try {
+      begin(address, failure);
+    } catch (RuntimeException | Error e) {
+      fail(e);
+      throw e;
+    }
+  }
+
+  private void begin(InetSocketAddress address, Throwable failure) {
     if (!usable) {
       return;
     }
@@ -114,6 +138,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
         .channel(NioSocketChannel.class)
         .option(ChannelOption.TCP_NODELAY, true)
         .option(ChannelOption.SO_KEEPALIVE, true)
+        .option(ChannelOption.WRITE_BUFFER_WATER_MARK, DataServer.WATER_MARK)
         .option(
             ChannelOption.CONNECT_TIMEOUT_MILLIS,
             Math.toIntExact(options.connectTimeout().toMillis()))
@@ -167,13 +192,51 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
                   + options.frameBytesMax()
                   + "; send less at a time"));
     }
-    Call call = new Call(id, Frame.encode(PooledByteBufAllocator.DEFAULT, header, body), millis);
+    if (!enter(payloadBytes)) {
+      return CompletableFuture.failedFuture(
+          SteleException.retryLater(
+              "too much waits for "
+                  + server
+                  + ": "
+                  + callsUnderWay
+                  + " calls, "
+                  + bytesUnderWay
+                  + " bytes"));
+    }
+    Call call;
+    try {
+      ByteBuf frame =
+          Frame.encode(PooledByteBufAllocator.DEFAULT, TrafficClass.of(header), header, body);
+      call = new Call(id, frame, payloadBytes, millis);
+    } catch (RuntimeException | Error e) {
+      leave(payloadBytes);
+      throw e;
+    }
     try {
       loop.execute(() -> begin(call));
     } catch (RejectedExecutionException e) {
       call.fail(new CallException("the client was closed", false, e));
+    } catch (RuntimeException | Error e) {
+      call.fail(new CallException("cannot send to " + server + ": " + e, false, e));
+      throw e;
     }
     return call.answer;
+  }
+
+  /** One call may always be under way, so that the largest one can be made at all. */
+  private boolean enter(long bytes) {
+    int others = callsUnderWay.getAndIncrement();
+    long otherBytes = bytesUnderWay.getAndAdd(bytes);
+    if (others > 0 && (others >= CALLS_MAX || otherBytes + bytes > BYTES_MAX)) {
+      leave(bytes);
+      return false;
+    }
+    return true;
+  }
+
+  private void leave(long bytes) {
+    callsUnderWay.decrementAndGet();
+    bytesUnderWay.addAndGet(-bytes);
   }
 
   private void begin(Call call) {
@@ -184,11 +247,14 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     try {
       calls.put(call.id, call);
       call.timer = loop.schedule(() -> expire(call), call.millis, TimeUnit.MILLISECONDS);
-      if (ready) {
+      if (ready && unsent.isEmpty() && channel.orElseThrow().isWritable()) {
         send(call);
+      } else {
+        unsent.add(call);
       }
     } catch (RuntimeException | Error e) { // Nobody else would tell the caller.
       calls.remove(call.id);
+      unsent.remove(call);
       call.fail(new CallException("cannot send to " + server + ": " + e, true, e));
       throw e;
     }
@@ -199,14 +265,31 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     call.sent = channel.orElseThrow().writeAndFlush(call.frame);
   }
 
+  /** Sends what waits, while the socket takes it. */
+  private void sendWaiting() {
+    while (!unsent.isEmpty() && channel.orElseThrow().isWritable()) {
+      Call next = unsent.iterator().next();
+      unsent.remove(next);
+      send(next);
+    }
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext context) {
+    if (ready) {
+      sendWaiting();
+    }
+  }
+
   private void expire(Call call) {
     calls.remove(call.id);
+    unsent.remove(call);
     // What the socket has not taken yet it may still take.
     boolean mayHaveExecuted = call.sent != null;
     call.fail(
         new CallException(
             "no answer from " + server + " within " + call.millis + " ms", mayHaveExecuted));
-    if (usable && ready && !probing && isSilentSince(call.sentNanos)) {
+    if (usable && ready && !probing && mayHaveExecuted && isSilentSince(call.sentNanos)) {
       probe();
     }
   }
@@ -235,17 +318,20 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   public void userEventTriggered(ChannelHandlerContext context, Object event) {
     if (event == HelloHandler.READY) {
       ready = true;
-      List.copyOf(calls.values()).forEach(this::send);
+      sendWaiting();
     }
   }
 
   @Override
   protected void channelRead0(ChannelHandlerContext context, Frame frame) throws IOException {
     ResponseProto header = frame.header(ResponseProto.parser());
+    if (!frame.isUnderstood()) {
+      throw new IOException("an answer has " + frame.unknown() + ", which this client cannot read");
+    }
+    Response response = new Response(header, frame.body());
     Call call = calls.remove(header.getCallId());
     if (call != null) { // else it came too late
-      call.cancelTimer();
-      call.answer.complete(new Response(header, frame.body()));
+      call.complete(response);
     }
   }
 
@@ -280,6 +366,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private void failCalls(String message, Throwable cause) {
     List<Call> unanswered = List.copyOf(calls.values());
     calls.clear();
+    unsent.clear();
     unanswered.forEach(call -> call.fail(new CallException(message, call.hasLeft(), cause)));
   }
 
@@ -288,9 +375,10 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   }
 
   /** One request and who waits for its answer. */
-  private static final class Call {
+  private final class Call {
     final long id;
     final ByteBuf frame;
+    final long bytes;
     final long millis;
     final CompletableFuture<Response> answer = new CompletableFuture<>();
     long sentNanos;
@@ -301,9 +389,10 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     /** Null until given to the channel, which then releases the frame. */
     @Nullable ChannelFuture sent;
 
-    Call(long id, ByteBuf frame, long millis) {
+    Call(long id, ByteBuf frame, long bytes, long millis) {
       this.id = id;
       this.frame = frame;
+      this.bytes = bytes;
       this.millis = millis;
     }
 
@@ -318,8 +407,15 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
       }
     }
 
+    void complete(Response response) {
+      cancelTimer();
+      leave(bytes);
+      answer.complete(response);
+    }
+
     void fail(CallException why) {
       cancelTimer();
+      leave(bytes);
       if (sent == null) {
         frame.release();
       }

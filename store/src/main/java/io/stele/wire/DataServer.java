@@ -34,12 +34,11 @@ public final class DataServer implements Closeable {
   private static final Duration HELLO_PATIENCE = Duration.ofSeconds(10);
   private static final int BACKLOG = 1024;
   private static final int FLUSH_AFTER = 64;
-  private static final WriteBufferWaterMark WATER_MARK =
-      new WriteBufferWaterMark(512 << 10, 2 << 20);
+  static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(512 << 10, 2 << 20);
 
   private final ProcessRuntime runtime;
   private final EventLoopGroup loops;
-  private final Admission admission;
+  private final Admissions admissions;
   private final ChannelGroup connections =
       new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
   private final Channel listener;
@@ -49,7 +48,7 @@ public final class DataServer implements Closeable {
    *
    * @param frameBytesMax the longest request and the longest answer, in bytes; at least the largest
    *     value allowed
-   * @param requestsMax requests not yet answered, over all connections
+   * @param requestsMax requests about users' tables not yet answered, over all connections
    * @param bytesMax bytes of requests not yet answered and of answers not yet sent, over all
    *     connections
    * @param stallMax how long a peer may leave its answers unread before its connection is closed
@@ -63,6 +62,26 @@ public final class DataServer implements Closeable {
       if (frameBytesMax < 1 || requestsMax < 1 || bytesMax < 1 || stallMax.isNegative()) {
         throw new IllegalArgumentException("limits are above 0");
       }
+    }
+  }
+
+  /**
+   * What the server accepts.
+   *
+   * @param user of requests about users' tables, and about none
+   * @param system of those about METADATA and the root tablet, beside the others
+   */
+  record Admissions(Admission user, Admission system) {
+    /** As {@code limits} has it for users' tables; an eighth of that for METADATA. */
+    static Admissions of(Limits limits) {
+      return new Admissions(
+          new Admission(limits.requestsMax(), limits.bytesMax()),
+          new Admission(Math.max(1, limits.requestsMax() / 8), Math.max(1, limits.bytesMax() / 8)));
+    }
+
+    /** Accepts nothing from now on; completes when all is answered and sent. */
+    CompletableFuture<Void> close() {
+      return CompletableFuture.allOf(user.close(), system.close());
     }
   }
 
@@ -95,7 +114,7 @@ public final class DataServer implements Closeable {
       throws IOException {
     this.runtime = runtime;
     this.loops = loops;
-    this.admission = new Admission(limits.requestsMax(), limits.bytesMax());
+    this.admissions = Admissions.of(limits);
     var bound =
         new ServerBootstrap()
             .group(loops)
@@ -110,12 +129,14 @@ public final class DataServer implements Closeable {
                   @Override
                   protected void initChannel(SocketChannel channel) {
                     connections.add(channel);
+                    ServerConnection connection =
+                        new ServerConnection(runtime, handler, admissions, limits);
                     channel
                         .pipeline()
                         .addLast(new FlushConsolidationHandler(FLUSH_AFTER, true))
                         .addLast(new HelloHandler.Server(HELLO_PATIENCE))
-                        .addLast(new FrameDecoder(runtime, limits.frameBytesMax()))
-                        .addLast(new ServerConnection(runtime, handler, admission, limits));
+                        .addLast(new FrameDecoder(runtime, limits.frameBytesMax(), connection))
+                        .addLast(connection);
                   }
                 })
             .bind(new InetSocketAddress(address.host(), address.port()))
@@ -138,12 +159,12 @@ public final class DataServer implements Closeable {
 
   /** Requests not yet answered. */
   public int requestsInFlight() {
-    return admission.requests();
+    return admissions.user().requests() + admissions.system().requests();
   }
 
   /** Bytes of requests not yet answered and of answers not yet sent. */
   public long bytesInFlight() {
-    return admission.bytes();
+    return admissions.user().bytes() + admissions.system().bytes();
   }
 
   /**
@@ -151,7 +172,7 @@ public final class DataServer implements Closeable {
    * most, then closes.
    */
   public void close(Duration grace) {
-    CompletableFuture<Void> idle = admission.close();
+    CompletableFuture<Void> idle = admissions.close();
     listener.close().awaitUninterruptibly();
     try {
       runtime.await(idle, grace);

@@ -15,46 +15,79 @@ import org.apache.hadoop.thirdparty.protobuf.Parser;
  * One message on a data plane connection: a small header and a body that is not looked into.
  *
  * <pre>
- *   frame         = length crc payload
+ *   frame         = length crc class encoding reserved payload
  *   length        : u32, bytes of the payload
- *   crc           : u32, CRC32C of length and payload
+ *   crc           : u32, CRC32C of all but itself
+ *   class         : u8, {@link TrafficClass}
+ *   encoding      : u8, of the body; 0: as it is
+ *   reserved      : u16, 0
  *   payload       = header-length header body
  *   header-length : varint
  *   header        : protobuf, {@code RequestProto} or {@code ResponseProto}
  *   body          : the rest; cell blocks
  *
- *   0        4        8
- *   +--------+--------+---------+--------+------------------------+
- *   | length |  crc   | hlength | header | body ...               |
- *   +--------+--------+---------+--------+------------------------+
+ *   0        4        8       9          10         12
+ *   +--------+--------+-------+----------+----------+---------+--------+----------+
+ *   | length |  crc   | class | encoding | reserved | hlength | header | body ... |
+ *   +--------+--------+-------+----------+----------+---------+--------+----------+
  * </pre>
  *
  * <p>Numbers of fixed width are big-endian. A frame received has been checked against its CRC and
  * owns the one array that header and body lie in, so that nobody counts references.
  */
 final class Frame {
-  /** Bytes of length and CRC. */
-  static final int PREFIX_BYTES = 8;
+  /** Bytes before the payload. */
+  static final int PREFIX_BYTES = 12;
 
   private final byte[] payload;
+  private final int flags;
   private final int header;
   private final int body;
+
+  /** Of the class USER, as it is. */
+  Frame(byte[] payload) throws IOException {
+    this(payload, 0);
+  }
 
   /**
    * Finds the parts of {@code payload}, which is kept.
    *
+   * @param flags class, encoding, and what is reserved
    * @throws IOException where the header's length is no varint or more than there is
    */
-  Frame(byte[] payload) throws IOException {
+  Frame(byte[] payload, int flags) throws IOException {
     CodedInputStream in = CodedInputStream.newInstance(payload);
     int headerBytes = in.readRawVarint32();
     this.payload = payload;
+    this.flags = flags;
     this.header = in.getTotalBytesRead();
     if (headerBytes < 0 || headerBytes > payload.length - header) {
       throw new IOException(
           "a frame of " + payload.length + " bytes claims a header of " + headerBytes);
     }
     this.body = header + headerBytes;
+  }
+
+  /** What its sender says that it is about. */
+  TrafficClass trafficClass() {
+    return trafficClass(flags);
+  }
+
+  static TrafficClass trafficClass(int flags) {
+    return TrafficClass.ofCode(flags >>> 24);
+  }
+
+  /** Whether its encoding is known, and all else that its sender may want understood. */
+  boolean isUnderstood() {
+    return (flags & 0xffffff) == 0;
+  }
+
+  /** The encoding of its body, and what is reserved, for messages. */
+  String unknown() {
+    return "encoding "
+        + (flags >>> 16 & 0xff)
+        + " and flags "
+        + Integer.toHexString(flags & 0xffff);
   }
 
   /** Bytes of header and body. */
@@ -86,17 +119,24 @@ final class Frame {
    * @param body is not moved by this
    */
   static ByteBuf encode(ByteBufAllocator allocator, MessageLite header, ByteBuffer body) {
+    return encode(allocator, TrafficClass.USER, header, body);
+  }
+
+  /** As above, of {@code kind}. */
+  static ByteBuf encode(
+      ByteBufAllocator allocator, TrafficClass kind, MessageLite header, ByteBuffer body) {
+    int flags = kind.code() << 24;
     int payloadBytes = Math.toIntExact(payloadBytes(header, body));
     ByteBuf frame = allocator.directBuffer(PREFIX_BYTES + payloadBytes);
     try {
-      frame.writeInt(payloadBytes).writeInt(0);
+      frame.writeInt(payloadBytes).writeInt(0).writeInt(flags);
       ByteBuffer target = frame.nioBuffer(PREFIX_BYTES, payloadBytes);
       CodedOutputStream out = CodedOutputStream.newInstance(target);
       out.writeUInt32NoTag(header.getSerializedSize());
       header.writeTo(out);
       out.flush();
       target.put(body.duplicate());
-      frame.setInt(4, crc(payloadBytes, target.flip()));
+      frame.setInt(4, crc(payloadBytes, flags, target.flip()));
       frame.writerIndex(PREFIX_BYTES + payloadBytes);
       return frame;
     } catch (IOException e) {
@@ -108,13 +148,22 @@ final class Frame {
     }
   }
 
-  /** CRC32C of the length as it stands in the frame, and the payload. */
-  static int crc(int payloadBytes, ByteBuffer payload) {
+  /** CRC32C of length, flags and payload. */
+  static int crc(int payloadBytes, int flags, ByteBuffer payload) {
+    CRC32C crc = crc(payloadBytes, flags);
+    crc.update(payload);
+    return (int) crc.getValue();
+  }
+
+  /** That of length and flags as they stand in the frame. */
+  static CRC32C crc(int payloadBytes, int flags) {
     CRC32C crc = new CRC32C();
     for (int shift = 24; shift >= 0; shift -= 8) {
       crc.update(payloadBytes >>> shift);
     }
-    crc.update(payload);
-    return (int) crc.getValue();
+    for (int shift = 24; shift >= 0; shift -= 8) {
+      crc.update(flags >>> shift);
+    }
+    return crc;
   }
 }

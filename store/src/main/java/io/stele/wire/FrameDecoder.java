@@ -7,9 +7,14 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.zip.CRC32C;
+import org.apache.hadoop.thirdparty.protobuf.CodedInputStream;
 
 /**
  * Cuts what arrives on a connection into {@link Frame}s, each checked.
+ *
+ * <p>Whether a frame is taken in is decided by its first twelve bytes. One that is not is passed
+ * over, checked as others are, without being kept: it comes as a {@link Refused}.
  *
  * <p>The bytes of a frame are copied once, from the socket's buffer to the array that the frame
  * keeps. That array grows as bytes arrive, so that a peer that merely claims a large frame gets no
@@ -20,19 +25,57 @@ import java.util.Arrays;
 final class FrameDecoder extends ChannelInboundHandlerAdapter {
   private static final int FIRST_BYTES_MAX = 1 << 20;
 
+  /** How much of a frame that is refused is kept: its header's length and the call's id. */
+  private static final int REFUSED_BYTES_KEPT = 24;
+
+  private static final int CALL_ID_TAG = 1 << 3; // Field 1, a varint: the first of each header.
+
   private final ProcessRuntime runtime;
   private final int payloadBytesMax;
+  private final Intake intake;
   private final ByteBuffer prefix = ByteBuffer.allocate(Frame.PREFIX_BYTES);
   private byte[] payload = new byte[0];
+  private CRC32C crcOfRefused = new CRC32C();
   private int payloadBytes;
   private int received;
+  private boolean admitted;
   private boolean damaged;
   private long lastReceivedNanos;
 
+  /** Decides which frames are taken in. */
+  interface Intake {
+    /** Takes all. */
+    Intake ALL =
+        new Intake() {
+          @Override
+          public boolean admit(TrafficClass kind, int bytes) {
+            return true;
+          }
+
+          @Override
+          public void abandon(TrafficClass kind, int bytes) {}
+        };
+
+    /** Whether to take in a frame of so many bytes: it then comes, or is abandoned. */
+    boolean admit(TrafficClass kind, int bytes);
+
+    /** What was admitted will not come. */
+    void abandon(TrafficClass kind, int bytes);
+  }
+
+  /** A request that was not taken in, the id of its call, and what it was about. */
+  record Refused(long callId, TrafficClass kind) {}
+
+  /** Takes in all frames. */
   FrameDecoder(ProcessRuntime runtime, int payloadBytesMax) {
+    this(runtime, payloadBytesMax, Intake.ALL);
+  }
+
+  FrameDecoder(ProcessRuntime runtime, int payloadBytesMax, Intake intake) {
     this.runtime = runtime;
     this.lastReceivedNanos = runtime.nanoTime();
     this.payloadBytesMax = payloadBytesMax;
+    this.intake = intake;
   }
 
   @Override
@@ -47,15 +90,42 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
       }
     } catch (IOException e) {
       damaged = true;
+      abandon();
       context.fireExceptionCaught(e);
+    } catch (RuntimeException | Error e) {
+      damaged = true; // There is no telling how much of it was taken.
+      abandon();
+      throw e;
     } finally {
       in.release();
     }
   }
 
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    abandon();
+    context.fireChannelInactive();
+  }
+
   /** When bytes last came, by {@link ProcessRuntime#nanoTime()}. */
   long lastReceivedNanos() {
     return lastReceivedNanos;
+  }
+
+  /** Whether part of a frame has come, and the rest not. */
+  boolean isInsideFrame() {
+    return prefix.position() > 0;
+  }
+
+  private void abandon() {
+    if (admitted) {
+      admitted = false;
+      intake.abandon(Frame.trafficClass(flags()), payloadBytes);
+    }
+  }
+
+  private int flags() {
+    return prefix.getInt(8);
   }
 
   /** Takes from {@code in} what belongs to the current frame; whether the frame is complete. */
@@ -70,11 +140,18 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
       begin();
     }
     int bytes = Math.min(payloadBytes - received, in.readableBytes());
-    if (received + bytes > payload.length) {
-      long doubled = Math.max(received + bytes, 2L * payload.length);
-      payload = Arrays.copyOf(payload, (int) Math.min(payloadBytes, doubled));
+    if (admitted) {
+      if (received + bytes > payload.length) {
+        long doubled = Math.max(received + bytes, 2L * payload.length);
+        payload = Arrays.copyOf(payload, (int) Math.min(payloadBytes, doubled));
+      }
+      in.readBytes(payload, received, bytes);
+    } else if (bytes > 0) {
+      crcOfRefused.update(in.nioBuffer(in.readerIndex(), bytes));
+      int kept = Math.min(bytes, Math.max(0, payload.length - received));
+      in.getBytes(in.readerIndex(), payload, Math.min(received, payload.length), kept);
+      in.skipBytes(bytes);
     }
-    in.readBytes(payload, received, bytes);
     received += bytes;
     return received == payloadBytes;
   }
@@ -88,22 +165,44 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
               + " bytes: the limit is "
               + payloadBytesMax);
     }
-    payload = new byte[Math.min(payloadBytes, FIRST_BYTES_MAX)];
     received = 0;
+    admitted = intake.admit(Frame.trafficClass(flags()), payloadBytes);
+    payload = new byte[Math.min(payloadBytes, admitted ? FIRST_BYTES_MAX : REFUSED_BYTES_KEPT)];
+    if (!admitted) {
+      crcOfRefused = Frame.crc(payloadBytes, flags());
+    }
   }
 
-  private Frame finish() throws IOException {
+  /** The frame that is complete, or a {@link Refused}. */
+  private Object finish() throws IOException {
     int stored = prefix.getInt(4);
-    int computed = Frame.crc(payloadBytes, ByteBuffer.wrap(payload));
+    int flags = flags();
+    int computed =
+        admitted
+            ? Frame.crc(payloadBytes, flags, ByteBuffer.wrap(payload))
+            : (int) crcOfRefused.getValue();
     if (stored != computed) {
       throw new IOException(
           String.format(
               "a frame of %d bytes was damaged on its way: its checksum is %08x, not %08x",
               payloadBytes, computed, stored));
     }
-    Frame frame = new Frame(payload);
+    Object whole =
+        admitted
+            ? new Frame(payload, flags)
+            : new Refused(callId(payload), Frame.trafficClass(flags));
+    admitted = false; // Now it is the receiver's.
     payload = new byte[0];
     prefix.clear();
-    return frame;
+    return whole;
+  }
+
+  private static long callId(byte[] head) throws IOException {
+    CodedInputStream in = CodedInputStream.newInstance(head);
+    in.readRawVarint32(); // The header's length.
+    if (in.readTag() != CALL_ID_TAG) {
+      throw new IOException("a request does not begin with a call id, so it cannot be answered");
+    }
+    return in.readUInt64();
   }
 }

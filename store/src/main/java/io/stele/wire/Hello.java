@@ -2,43 +2,115 @@ package io.stele.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.stele.wire.data.DataProtos.HelloProto;
+import java.io.IOException;
+import java.util.Optional;
 
 /**
  * What each side says first on a data plane connection, before any frame.
  *
  * <pre>
- *   hello          = magic version authentication
- *   magic          : u32, "STEL"
- *   version        : u16, of frames and headers; the server refuses any but its own
- *   authentication : u16, 0: none
+ *   hello   = magic length payload
+ *   magic   : u32, "STEL"
+ *   length  : u16, bytes of the payload
+ *   payload : HelloProto
  * </pre>
  *
- * <p>The client speaks first; a server of another version answers with its own hello, so that the
- * client can say what it met, and closes.
+ * <p>The client speaks first. The two speak the highest version that both know. Features that one
+ * side does not know are passed over, unless the other requires them; a server that cannot talk to
+ * a client says why in its own hello, and closes.
  *
- * <p>Authentication by token has its place here: a client with a token will send 1, the token's
- * identifier and a nonce; the server answers with its own nonce and proof that it knows the token's
- * key, then the client with its own. All of it is made and checked here, so that frames need not
- * know.
- *
- * @param magic what tells our protocol from another
- * @param version of the sender
- * @param authentication the way of authentication asked for
+ * <p>Authentication has its place here, on both sides, so that frames need not know of it.
  */
-record Hello(int magic, int version, int authentication) {
-  static final int BYTES = 8;
-  static final Hello OURS = new Hello(0x5354454c, 1, 0);
+final class Hello {
+  static final int MAGIC = 0x5354454c;
 
-  static Hello read(ByteBuf in) {
-    return new Hello(in.readInt(), in.readUnsignedShort(), in.readUnsignedShort());
+  /** Bytes of magic and length. */
+  static final int PREFIX_BYTES = 6;
+
+  static final int PAYLOAD_BYTES_MAX = 4096;
+
+  /** The features there are: bit 0, rows in parts. */
+  static final long FEATURES = 1;
+
+  static final int VERSION = 1;
+
+  private Hello() {}
+
+  /** What this side says. */
+  static HelloProto ours() {
+    return HelloProto.newBuilder()
+        .setVersionMin(VERSION)
+        .setVersionMax(VERSION)
+        .setFeatures(FEATURES)
+        .setAuthentication(0)
+        .build();
   }
 
-  ByteBuf encode(ByteBufAllocator allocator) {
-    return allocator.buffer(BYTES).writeInt(magic).writeShort(version).writeShort(authentication);
+  static ByteBuf encode(HelloProto hello, ByteBufAllocator allocator) {
+    byte[] payload = hello.toByteArray();
+    return allocator
+        .buffer(PREFIX_BYTES + payload.length)
+        .writeInt(MAGIC)
+        .writeShort(payload.length)
+        .writeBytes(payload);
   }
 
-  /** Whether the sender speaks our protocol at all. */
-  boolean isStele() {
-    return magic == OURS.magic;
+  /**
+   * Takes a hello from {@code in}; none while it is not there whole.
+   *
+   * @throws IOException where it is something else
+   */
+  static Optional<HelloProto> read(ByteBuf in) throws IOException {
+    if (in.readableBytes() < Integer.BYTES) {
+      return Optional.empty();
+    }
+    if (in.getInt(in.readerIndex()) != MAGIC) {
+      throw new IOException("it does not speak the data plane of Stele");
+    }
+    if (in.readableBytes() < PREFIX_BYTES) {
+      return Optional.empty();
+    }
+    int length = in.getUnsignedShort(in.readerIndex() + Integer.BYTES);
+    if (length > PAYLOAD_BYTES_MAX) {
+      throw new IOException("its hello claims " + length + " bytes");
+    }
+    if (in.readableBytes() < PREFIX_BYTES + length) {
+      return Optional.empty();
+    }
+    byte[] payload = new byte[length];
+    in.skipBytes(PREFIX_BYTES).readBytes(payload);
+    return Optional.of(HelloProto.parseFrom(payload));
+  }
+
+  /** Why the two cannot talk, if so. */
+  static Optional<String> mismatch(HelloProto ours, HelloProto theirs) {
+    if (theirs.getVersionMin() > ours.getVersionMax()
+        || theirs.getVersionMax() < ours.getVersionMin()) {
+      return Optional.of(
+          "it speaks version "
+              + versions(theirs)
+              + " of the data plane and this side version "
+              + versions(ours)
+              + ": use the client that came with the server");
+    }
+    long unknown = theirs.getFeaturesRequired() & ~ours.getFeatures();
+    if (unknown != 0) {
+      return Optional.of(
+          "it requires features that this side does not know (bits "
+              + Long.toHexString(unknown)
+              + "): use the client that came with the server");
+    }
+    if (theirs.getAuthentication() != ours.getAuthentication()) {
+      return Optional.of(
+          "it wants authentication of kind " + theirs.getAuthentication() + ", which is not known");
+    }
+    return Optional.empty();
+  }
+
+  private static String versions(HelloProto hello) {
+    return hello.getVersionMin() == hello.getVersionMax()
+        ? Integer.toString(hello.getVersionMax())
+        : hello.getVersionMin() + " to " + hello.getVersionMax();
   }
 }

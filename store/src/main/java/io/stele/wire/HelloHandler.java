@@ -5,6 +5,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.concurrent.Future;
+import io.stele.wire.data.DataProtos.HelloProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -35,24 +36,18 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
 
     @Override
     void begin(ChannelHandlerContext context) {
-      context.writeAndFlush(Hello.OURS.encode(context.alloc()), context.voidPromise());
+      context.writeAndFlush(Hello.encode(ours(), context.alloc()), context.voidPromise());
     }
 
     @Override
-    void receive(ChannelHandlerContext context, Hello server) throws IOException {
-      if (!server.isStele()) {
+    void receive(ChannelHandlerContext context, HelloProto server) throws IOException {
+      Optional<String> why =
+          server.hasRefusal()
+              ? Optional.of("it turns this client away: " + server.getRefusal())
+              : Hello.mismatch(ours(), server);
+      if (why.isPresent()) {
         throw new IOException(
-            "what listens at " + context.channel().remoteAddress() + " is not a tablet server");
-      }
-      if (server.version() != Hello.OURS.version()) {
-        throw new IOException(
-            "the tablet server at "
-                + context.channel().remoteAddress()
-                + " speaks version "
-                + server.version()
-                + " of the data plane and this client version "
-                + Hello.OURS.version()
-                + ": use the client that came with the server");
+            "the tablet server at " + context.channel().remoteAddress() + ": " + why.get());
       }
     }
   }
@@ -67,27 +62,25 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
     void begin(ChannelHandlerContext context) {}
 
     @Override
-    void receive(ChannelHandlerContext context, Hello client) throws IOException {
-      if (!client.isStele()) {
-        throw new IOException("what connected is not a client of Stele");
-      }
-      var sent = context.writeAndFlush(Hello.OURS.encode(context.alloc()));
-      if (client.version() != Hello.OURS.version()
-          || client.authentication() != Hello.OURS.authentication()) {
+    void receive(ChannelHandlerContext context, HelloProto client) throws IOException {
+      Optional<String> why = Hello.mismatch(ours(), client);
+      HelloProto.Builder answer = ours().toBuilder();
+      why.ifPresent(answer::setRefusal);
+      var sent = context.writeAndFlush(Hello.encode(answer.build(), context.alloc()));
+      if (why.isPresent()) {
         sent.addListener(ChannelFutureListener.CLOSE);
-        throw new IOException(
-            "a client of version "
-                + client.version()
-                + " with authentication "
-                + client.authentication()
-                + " was turned away");
+        throw new IOException("a client was turned away: " + why.get());
       }
     }
   }
 
+  private static HelloProto ours() {
+    return Hello.ours();
+  }
+
   abstract void begin(ChannelHandlerContext context);
 
-  abstract void receive(ChannelHandlerContext context, Hello theirs) throws IOException;
+  abstract void receive(ChannelHandlerContext context, HelloProto theirs) throws IOException;
 
   @Override
   public void channelActive(ChannelHandlerContext context) {
@@ -113,14 +106,14 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
 
   @Override
   protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
-    if (in.readableBytes() < Hello.BYTES) {
-      return;
-    }
-    timer.ifPresent(running -> running.cancel(false));
     try {
-      receive(context, Hello.read(in));
-      context.fireUserEventTriggered(READY);
-      context.pipeline().remove(this);
+      Optional<HelloProto> theirs = Hello.read(in);
+      if (theirs.isPresent()) {
+        timer.ifPresent(running -> running.cancel(false));
+        receive(context, theirs.get());
+        context.fireUserEventTriggered(READY);
+        context.pipeline().remove(this);
+      }
     } catch (IOException e) {
       in.skipBytes(in.readableBytes());
       context.fireExceptionCaught(e);

@@ -4,6 +4,7 @@ import io.stele.model.SteleException;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 
 /** What a tablet server answered. Immutable but for the position of whoever reads the body. */
 public final class Response {
@@ -38,6 +39,11 @@ public final class Response {
    *     comes as RETRY_LATER, a failure inside the server as OUTCOME_UNKNOWN
    */
   public Response check() {
+    if (status() == StatusProto.RETRY_LATER && header.hasRetryAfterMillis()) {
+      throw new RetryAfterException(
+          header.getMessage(),
+          Duration.ofMillis(Integer.toUnsignedLong(header.getRetryAfterMillis())));
+    }
     if (status() != StatusProto.OK) {
       throw StatusCodec.exception(status(), header.getMessage());
     }

@@ -3,7 +3,7 @@ package io.stele.wire;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.concurrent.Future;
 import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
@@ -28,31 +28,37 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Runs on the connection's event loop, but for answers, which come from any thread.
  */
-final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
+final class ServerConnection extends ChannelInboundHandlerAdapter implements FrameDecoder.Intake {
   private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
   private static final ResponseProto OK =
       ResponseProto.newBuilder().setStatus(StatusProto.OK).build();
 
+  /** When to come back to a server that is full. */
+  private static final int RETRY_AFTER_MILLIS = 50;
+
   private final ProcessRuntime runtime;
   private final RequestHandler handler;
-  private final Admission admission;
+  private final Admission.Share user;
+  private final Admission.Share system;
   private final DataServer.Limits limits;
 
   /** Read while nothing more could be sent: at most what one read of the socket brings. */
-  private final Queue<Frame> waiting = new ArrayDeque<>();
+  private final Queue<Object> waiting = new ArrayDeque<>();
 
   private boolean draining;
+  private boolean watching;
   private String peer = "";
   private Optional<Future<?>> stalled = Optional.empty();
 
   ServerConnection(
       ProcessRuntime runtime,
       RequestHandler handler,
-      Admission admission,
+      DataServer.Admissions admissions,
       DataServer.Limits limits) {
     this.runtime = runtime;
     this.handler = handler;
-    this.admission = admission;
+    this.user = admissions.user().share();
+    this.system = admissions.system().share();
     this.limits = limits;
   }
 
@@ -61,33 +67,65 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
     peer = String.valueOf(context.channel().remoteAddress());
   }
 
+  private Admission.Share share(TrafficClass kind) {
+    return switch (kind) {
+      case USER -> user;
+      case SYSTEM -> system;
+    };
+  }
+
   @Override
-  protected void channelRead0(ChannelHandlerContext context, Frame frame) throws IOException {
+  public boolean admit(TrafficClass kind, int bytes) {
+    return share(kind).admit(bytes);
+  }
+
+  @Override
+  public void abandon(TrafficClass kind, int bytes) {
+    share(kind).answered(bytes, 0);
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) throws IOException {
     if (context.channel().isWritable() && waiting.isEmpty()) {
-      accept(context, frame);
+      accept(context, message);
     } else {
-      waiting.add(frame);
+      waiting.add(message);
     }
   }
 
+  private void accept(ChannelHandlerContext context, Object message) throws IOException {
+    if (message instanceof Frame frame) {
+      accept(context, frame);
+    } else {
+      refuse(context, (FrameDecoder.Refused) message);
+    }
+  }
+
+  private void refuse(ChannelHandlerContext context, FrameDecoder.Refused refused) {
+    ResponseProto full =
+        ResponseProto.newBuilder()
+            .setCallId(refused.callId())
+            .setStatus(StatusProto.RETRY_LATER)
+            .setMessage("the tablet server takes no more at this moment: " + share(refused.kind()))
+            .setRetryAfterMillis(RETRY_AFTER_MILLIS)
+            .build();
+    context.writeAndFlush(Frame.encode(context.alloc(), full, DataPlane.EMPTY));
+  }
+
   private void accept(ChannelHandlerContext context, Frame frame) throws IOException {
-    RequestProto header = frame.header(RequestProto.parser());
-    if (!header.hasCallId()) {
-      throw new IOException("a request has no call id, so that it cannot be answered");
-    }
-    if (!admission.admit(frame.bytes())) {
-      String message = "the tablet server takes no more at this moment: " + admission;
-      ResponseProto full =
-          ResponseProto.newBuilder()
-              .setCallId(header.getCallId())
-              .setStatus(StatusProto.RETRY_LATER)
-              .setMessage(message)
-              .build();
-      context.writeAndFlush(Frame.encode(context.alloc(), full, DataPlane.EMPTY));
-      return;
-    }
-    Answer answer = new Answer(context.channel(), header.getCallId(), frame.bytes());
+    RequestProto header;
     try {
+      header = frame.header(RequestProto.parser());
+      if (!header.hasCallId()) {
+        throw new IOException("a request has no call id, so that it cannot be answered");
+      }
+    } catch (IOException | RuntimeException | Error e) {
+      abandon(frame.trafficClass(), frame.bytes());
+      throw e;
+    }
+    Answer answer = new Answer(context.channel(), header.getCallId(), frame);
+    try {
+      check(frame, header);
       switch (header.getMethodCase()) {
         case PING -> answer.answer(OK);
         case METHOD_NOT_SET ->
@@ -100,6 +138,24 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
       if (!(e instanceof SteleException)) {
         LOG.error("a request of {} failed: {}", peer, header.getMethodCase(), e);
       }
+    }
+  }
+
+  private static void check(Frame frame, RequestProto header) {
+    if (!frame.isUnderstood()) {
+      throw SteleException.refused(
+          "this tablet server does not know a frame with " + frame.unknown() + ": upgrade it");
+    }
+    long unknown = header.getFeaturesRequired() & ~Hello.FEATURES;
+    if (unknown != 0) {
+      throw SteleException.refused(
+          "a request requires features that this tablet server does not know (bits "
+              + Long.toHexString(unknown)
+              + "): upgrade it");
+    }
+    if (frame.trafficClass() == TrafficClass.SYSTEM
+        && TrafficClass.of(header) != TrafficClass.SYSTEM) {
+      throw SteleException.refused("a request for a user's table came as one for METADATA");
     }
   }
 
@@ -135,7 +191,41 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
   }
 
   @Override
+  public void channelReadComplete(ChannelHandlerContext context) {
+    watchFrame(context);
+    context.fireChannelReadComplete();
+  }
+
+  /** Closes a connection that stops in the middle of a request: it would hold its room for ever. */
+  private void watchFrame(ChannelHandlerContext context) {
+    FrameDecoder decoder = context.pipeline().get(FrameDecoder.class);
+    if (decoder == null || !decoder.isInsideFrame() || watching) {
+      return;
+    }
+    watching = true;
+    context
+        .executor()
+        .schedule(
+            () -> {
+              watching = false;
+              long silent = runtime.nanoTime() - decoder.lastReceivedNanos();
+              if (decoder.isInsideFrame() && silent >= limits.stallMax().toNanos()) {
+                exceptionCaught(context, new IOException("it stopped in the middle of a request"));
+              } else if (context.channel().isActive()) {
+                watchFrame(context);
+              }
+            },
+            limits.stallMax().toNanos(),
+            TimeUnit.NANOSECONDS);
+  }
+
+  @Override
   public void channelInactive(ChannelHandlerContext context) {
+    for (Object message : waiting) {
+      if (message instanceof Frame frame) {
+        abandon(frame.trafficClass(), frame.bytes());
+      }
+    }
     waiting.clear();
     cancelStalled();
   }
@@ -151,12 +241,14 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
     private final Channel channel;
     private final long callId;
     private final int requestBytes;
+    private final Admission.Share share;
     private final AtomicBoolean done = new AtomicBoolean();
 
-    Answer(Channel channel, long callId, int requestBytes) {
+    Answer(Channel channel, long callId, Frame request) {
       this.channel = channel;
       this.callId = callId;
-      this.requestBytes = requestBytes;
+      this.requestBytes = request.bytes();
+      this.share = share(request.trafficClass());
     }
 
     @Override
@@ -175,20 +267,20 @@ final class ServerConnection extends SimpleChannelInboundHandler<Frame> {
 
     private void send(ResponseProto response, ByteBuffer body) {
       if (!channel.isActive()) {
-        admission.answered(requestBytes, 0);
+        share.answered(requestBytes, 0);
         return;
       }
       ByteBuf frame;
       try {
         frame = encodeOrSayWhyNot(response, body);
       } catch (RuntimeException | Error e) {
-        admission.answered(requestBytes, 0);
+        share.answered(requestBytes, 0);
         channel.close(); // Else the client would wait for as long as it may.
         throw e;
       }
       int answerBytes = frame.readableBytes();
-      admission.answered(requestBytes, answerBytes);
-      channel.writeAndFlush(frame).addListener(sent -> admission.sent(answerBytes));
+      share.answered(requestBytes, answerBytes);
+      channel.writeAndFlush(frame).addListener(sent -> share.sent(answerBytes));
     }
 
     private ByteBuf encodeOrSayWhyNot(ResponseProto response, ByteBuffer body) {

@@ -82,7 +82,8 @@ public final class BareServer implements AutoCloseable {
             log,
             new MemtableBudget(MEMTABLE_BYTES_MAX),
             OperationBudget.unlimited(),
-            new KindResources.Threads(none, none, none, none, none));
+            new KindResources.Threads(
+                new KindResources.Threads.Handlers(none, none, none), none, none, none, none));
     context =
         new ServerContext(
             runtime,

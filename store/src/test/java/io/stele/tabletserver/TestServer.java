@@ -142,7 +142,12 @@ final class TestServer implements AutoCloseable {
         real.log(),
         real.memtables(),
         real.operations(),
-        new KindResources.Threads(handlers, loaders, minor, rewrites, splits));
+        new KindResources.Threads(
+            new KindResources.Threads.Handlers(handlers, handlers, handlers),
+            loaders,
+            minor,
+            rewrites,
+            splits));
   }
 
   TabletRecords records() {

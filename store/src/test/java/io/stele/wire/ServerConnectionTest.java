@@ -21,13 +21,18 @@ final class ServerConnectionTest {
       RequestProto.newBuilder().setCallId(7).setPing(PingProto.getDefaultInstance()).build();
 
   private final Admission admission = new Admission(10, 1 << 20);
-  private final EmbeddedChannel channel =
-      new EmbeddedChannel(
-          new ServerConnection(
-              SystemRuntime.INSTANCE,
-              (request, responder) -> {},
-              admission,
-              DataServer.Limits.DEFAULT));
+  private final ServerConnection connection =
+      new ServerConnection(
+          SystemRuntime.INSTANCE,
+          (request, responder) -> {},
+          new DataServer.Admissions(admission, admission),
+          DataServer.Limits.DEFAULT);
+  private final EmbeddedChannel channel = new EmbeddedChannel(connection);
+
+  private void receive(Frame frame) {
+    assertThat(connection.admit(frame.trafficClass(), frame.bytes())).isTrue();
+    channel.writeInbound(frame);
+  }
 
   /** Has no memory for the first buffers asked for. */
   private static final class ShortOfMemory extends AbstractByteBufAllocator {
@@ -61,7 +66,7 @@ final class ServerConnectionTest {
   void anAnswerThatCannotBeEncodedBecomesAFailure() throws IOException {
     channel.config().setAllocator(new ShortOfMemory(1));
 
-    channel.writeInbound(frame(PING));
+    receive(frame(PING));
 
     ResponseProto answer = answer(channel.readOutbound());
     assertThat(answer.getCallId()).isEqualTo(7);
@@ -75,7 +80,7 @@ final class ServerConnectionTest {
   void aConnectionOnWhichNothingCanBeAnsweredIsClosed() throws IOException {
     channel.config().setAllocator(new ShortOfMemory(Integer.MAX_VALUE));
 
-    channel.writeInbound(frame(PING));
+    receive(frame(PING));
 
     assertThat(channel.isOpen()).isFalse();
     assertThatNothingIsHeld();
