@@ -167,6 +167,27 @@ class ClientOverClusterTest {
   }
 
   @Test
+  void aHotRowTakesManyMutationsAndNoneFails() throws Exception {
+    try (MiniStele cluster = cluster(1)) {
+      Stele stele = cluster.client();
+      stele
+          .admin()
+          .createTable(TableSchema.of("t").with(new ColumnFamily("f", GcPolicy.maxVersions(1))));
+      Table table = stele.table("t");
+      int count = 30_000;
+      try (BatchWriter writer = table.batchWriter()) {
+        for (int i = 0; i < count; i++) {
+          writer.add(Mutation.of("hot").put("f", "q" + i % 10, Integer.toString(i)));
+        }
+      }
+      Row row = table.readRow("hot").orElseThrow();
+      for (int i = count - 10; i < count; i++) { // The last one added is the newest.
+        assertThat(row.value("f", "q" + i % 10)).contains(Bytes.of(Integer.toString(i)));
+      }
+    }
+  }
+
+  @Test
   void wrongInputIsRefusedInWordsAndAFamilyAddedLaterIsFound() throws Exception {
     try (MiniStele cluster = cluster(1)) {
       Stele stele = cluster.client();
