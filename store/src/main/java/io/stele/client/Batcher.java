@@ -420,7 +420,8 @@ final class Batcher {
     Optional<Decision.Again> how = Optional.empty();
     for (int i = 0; i < outcomes.size(); i++) {
       Pending pending = i == 0 ? first : behind.get(i - 1);
-      Optional<Decision.Again> decision = outcome(pending, first.tablet.orElseThrow(), outcomes.get(i));
+      Optional<Decision.Again> decision =
+          outcome(pending, first.tablet.orElseThrow(), outcomes.get(i));
       if (decision.isPresent()) {
         again.add(pending);
         how = how.or(() -> decision);

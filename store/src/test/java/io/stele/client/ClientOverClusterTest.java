@@ -172,7 +172,8 @@ class ClientOverClusterTest {
       Stele stele = cluster.client();
       stele
           .admin()
-          .createTable(TableSchema.of("t").with(new ColumnFamily("f", GcPolicy.maxVersions(1))));
+          .createTable(
+              TableSchema.of("t", "x").with(new ColumnFamily("f", GcPolicy.maxVersions(1))));
       Table table = stele.table("t");
       int count = 30_000;
       try (BatchWriter writer = table.batchWriter()) {

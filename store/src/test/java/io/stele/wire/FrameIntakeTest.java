@@ -1,0 +1,329 @@
+package io.stele.wire;
+
+import static io.stele.wire.RawPeer.REQUEST;
+import static io.stele.wire.RawPeer.frame;
+import static io.stele.wire.RawPeer.hello;
+import static io.stele.wire.RawPeer.readAnswer;
+import static io.stele.wire.RawPeer.readHello;
+import static io.stele.wire.RawPeer.withEncoding;
+import static io.stele.wire.RawPeer.writeHello;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.stele.model.TableId;
+import io.stele.runtime.Futures;
+import io.stele.runtime.SystemRuntime;
+import io.stele.wire.data.DataProtos.HelloProto;
+import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.SampleRowKeysProto;
+import io.stele.wire.data.DataProtos.StatusProto;
+import io.stele.wire.data.DataProtos.TabletProto;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is taken in, what is sent, and how versions of the wire meet. */
+@Timeout(60)
+final class FrameIntakeTest {
+  /** Length, CRC, flags, header's length, call id 7, 1000 ms, sample of t1/x, body. */
+  private static final String FRAME_7 =
+      "00000013"
+          + "04576ebc"
+          + "00000000"
+          + "10"
+          + "0807"
+          + "10e807"
+          + "6a090a070a027431120178"
+          + "0102";
+
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final ResponseProto OK = ResponseProto.getDefaultInstance();
+  private static final RequestHandler ECHO =
+      (request, responder) -> responder.answer(OK, request.body());
+
+  private final List<AutoCloseable> open = new ArrayList<>();
+
+  @AfterEach
+  void closeAll() throws Exception {
+    for (AutoCloseable closeable : open) {
+      closeable.close();
+    }
+  }
+
+  @Test
+  void aRequestForWhichThereIsNoRoomIsNotTakenIn() throws Exception {
+    Queue<Responder> held = new ConcurrentLinkedQueue<>();
+    DataServer server =
+        server(
+            new DataServer.Limits(10 << 20, 10, 1 << 20, LONG),
+            (request, responder) -> held.add(responder));
+    DataClient client = client();
+    var first = call(client, server, new byte[1000]);
+    await(() -> held.size() == 1);
+    long before = server.bytesInFlight();
+    Response refused = await(call(client, server, new byte[9 << 20]));
+    assertThatThrownBy(refused::check)
+        .isInstanceOfSatisfying(RetryAfterException.class, e -> assertThat(e.pause()).isPositive());
+    assertThat(server.bytesInFlight()).isEqualTo(before);
+    held.remove().answer(OK);
+    await(first).check();
+    await(() -> server.bytesInFlight() == 0);
+    var alone = call(client, server, new byte[9 << 20]);
+    await(() -> held.size() == 1);
+    held.remove().answer(OK);
+    await(alone).check();
+    assertThat(server.connections()).isEqualTo(1);
+  }
+
+  @Test
+  void aRequestThatNeverComesWholeGivesItsRoomBack() throws Exception {
+    DataServer server =
+        server(new DataServer.Limits(1 << 20, 10, 1 << 20, Duration.ofMillis(300)), ECHO);
+    byte[] half = Arrays.copyOf(frame(1), frame(1).length - 2);
+    try (Socket socket = new Socket("127.0.0.1", server.port())) {
+      DataOutputStream out = hello(socket, 1);
+      out.write(half);
+      await(() -> server.bytesInFlight() > 0);
+    }
+    await(() -> server.bytesInFlight() == 0 && server.requestsInFlight() == 0);
+    try (Socket socket = new Socket("127.0.0.1", server.port())) {
+      DataOutputStream out = hello(socket, 1);
+      out.write(half);
+      assertThat(socket.getInputStream().readAllBytes()).as("closed by the server").isEmpty();
+    }
+    await(() -> server.bytesInFlight() == 0 && server.requestsInFlight() == 0);
+  }
+
+  @Test
+  void aServerFullOfUsersRequestsStillTakesThoseForMetadata() throws Exception {
+    Queue<Responder> held = new ConcurrentLinkedQueue<>();
+    RequestProto metadata =
+        RequestProto.newBuilder()
+            .setSampleRowKeys(
+                SampleRowKeysProto.newBuilder()
+                    .setTablet(
+                        TabletProto.newBuilder()
+                            .setTableId(TableId.METADATA.value())
+                            .setTablet("x")))
+            .build();
+    DataServer server =
+        server(
+            new DataServer.Limits(1 << 20, 2, 1 << 20, LONG),
+            (request, responder) -> {
+              if (request
+                  .header()
+                  .equals(
+                      metadata.toBuilder()
+                          .setCallId(request.header().getCallId())
+                          .setRemainingMillis(request.header().getRemainingMillis())
+                          .build())) {
+                responder.answer(OK);
+              } else {
+                held.add(responder);
+              }
+            });
+    DataClient client = client();
+    for (int i = 0; i < 2; i++) {
+      var unused = call(client, server, new byte[0]);
+    }
+    assertThat(await(call(client, server, new byte[0])).status())
+        .isEqualTo(StatusProto.RETRY_LATER);
+    await(client.call(at(server), metadata, DataPlane.EMPTY, LONG)).check();
+  }
+
+  @Test
+  void aCallWhoseTimeIsOverBeforeTheSocketTookItIsNotSent() throws Exception {
+    DataClient client = client();
+    try (ServerSocket listener = new ServerSocket(0)) {
+      CompletableFuture<Void> readOn = new CompletableFuture<>();
+      CompletableFuture<List<Long>> seen =
+          CompletableFuture.supplyAsync(() -> serveLate(listener, readOn, 40), pool(1));
+      Address address = new Address("127.0.0.1", listener.getLocalPort());
+      List<CompletableFuture<Response>> large = new ArrayList<>();
+      for (int i = 0; i < 39; i++) { // More than the sockets' buffers take.
+        large.add(client.call(address, REQUEST, ByteBuffer.wrap(new byte[1 << 20]), LONG));
+      }
+      var hasty = client.call(address, REQUEST, DataPlane.EMPTY, Duration.ofMillis(200));
+      assertThatThrownBy(() -> await(hasty))
+          .isInstanceOfSatisfying(
+              CallException.class, e -> assertThat(e.mayHaveExecuted()).isFalse());
+      var last = client.call(address, REQUEST, DataPlane.EMPTY, LONG);
+      readOn.complete(null);
+      for (var call : large) {
+        await(call).check();
+      }
+      await(last).check();
+      assertThat(seen.get()).hasSize(40).doesNotContain(40L).contains(41L);
+    }
+  }
+
+  /** Answers so many calls, but reads the first of them only when told to; gives their ids. */
+  private static List<Long> serveLate(
+      ServerSocket listener, CompletableFuture<Void> readOn, int count) {
+    try (Socket socket = listener.accept()) {
+      DataOutputStream out = writeHello(socket, 1);
+      DataInputStream in = new DataInputStream(socket.getInputStream());
+      readHello(in);
+      readOn.join();
+      List<Long> ids = new ArrayList<>();
+      while (ids.size() < count) {
+        byte[] payload = new byte[in.readInt()];
+        in.readLong();
+        in.readFully(payload);
+        long id = new Frame(payload).header(RequestProto.parser()).getCallId();
+        ids.add(id);
+        out.write(
+            frame(ResponseProto.newBuilder().setCallId(id).setStatus(StatusProto.OK).build()));
+      }
+      return ids;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void whatALaterClientOffersIsPassedOverAndWhatItRequiresIsRefusedClearly() throws Exception {
+    DataServer server = server(ECHO);
+    HelloProto later =
+        HelloProto.newBuilder().setVersionMin(1).setVersionMax(9).setFeatures(~0L).build();
+    try (Socket socket = new Socket("127.0.0.1", server.port())) {
+      DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+      DataInputStream in = new DataInputStream(socket.getInputStream());
+      writeHello(out, later);
+      assertThat(readHello(in).hasRefusal()).isFalse();
+      out.write(frame(1));
+      assertThat(readAnswer(in).getStatus()).isEqualTo(StatusProto.OK);
+      out.write(frame(REQUEST.toBuilder().setCallId(2).setFeaturesRequired(1L << 40).build()));
+      ResponseProto refused = readAnswer(in);
+      assertThat(refused.getStatus()).isEqualTo(StatusProto.REFUSED);
+      assertThat(refused.getMessage()).contains("bits 10000000000");
+      out.write(withEncoding(frame(3), 7));
+      refused = readAnswer(in);
+      assertThat(refused.getCallId()).isEqualTo(3);
+      assertThat(refused.getStatus()).isEqualTo(StatusProto.REFUSED);
+      assertThat(refused.getMessage()).contains("encoding 7");
+    }
+    try (Socket socket = new Socket("127.0.0.1", server.port())) {
+      DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+      writeHello(out, later.toBuilder().setFeaturesRequired(1L << 40).build());
+      DataInputStream in = new DataInputStream(socket.getInputStream());
+      assertThat(readHello(in).getRefusal()).contains("requires features");
+      assertThat(in.readAllBytes()).isEmpty();
+    }
+  }
+
+  @Test
+  void aClientSaysWhyALaterServerTurnsItAway() throws Exception {
+    DataClient client = client();
+    try (ServerSocket listener = new ServerSocket(0)) {
+      var unused =
+          CompletableFuture.runAsync(
+              () -> {
+                try (Socket socket = listener.accept()) {
+                  HelloProto.Builder hello =
+                      HelloProto.newBuilder().setVersionMin(1).setVersionMax(3);
+                  writeHello(
+                      new DataOutputStream(socket.getOutputStream()),
+                      hello.setRefusal("it wants a token").build());
+                  socket.getInputStream().readAllBytes();
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              },
+              pool(1));
+      Address address = new Address("127.0.0.1", listener.getLocalPort());
+      assertThatThrownBy(() -> await(client.call(address, REQUEST, DataPlane.EMPTY, LONG)))
+          .isInstanceOfSatisfying(
+              CallException.class, e -> assertThat(e.mayHaveExecuted()).isFalse())
+          .hasMessageContaining("turns this client away: it wants a token");
+    }
+  }
+
+  @Test
+  void helloAndFrameHaveTheBytesOfTheirPage() {
+    ByteBuf hello = Hello.encode(Hello.ours(), UnpooledByteBufAllocator.DEFAULT);
+    assertThat(ByteBufUtil.hexDump(hello))
+        .isEqualTo("5354454c" + "000f" + "0801" + "1001" + "190100000000000000" + "2800");
+    hello.release();
+    assertThat(HexFormat.of().formatHex(frame(7))).isEqualTo(FRAME_7);
+  }
+
+  private DataServer server(RequestHandler handler) throws IOException {
+    return server(DataServer.Limits.DEFAULT, handler);
+  }
+
+  private DataServer server(DataServer.Limits limits, RequestHandler handler) throws IOException {
+    DataServer server =
+        DataServer.start(SystemRuntime.INSTANCE, new Address("127.0.0.1", 0), 1, limits, handler);
+    open.add(server);
+    return server;
+  }
+
+  private DataClient client() {
+    return client(DataClient.Options.DEFAULT);
+  }
+
+  private DataClient client(DataClient.Options options) {
+    DataClient client = new DataClient(SystemRuntime.INSTANCE, options);
+    open.add(client);
+    return client;
+  }
+
+  private ExecutorService pool(int threads) {
+    ExecutorService pool = Executors.newFixedThreadPool(threads);
+    open.add(pool::shutdownNow);
+    return pool;
+  }
+
+  private static Address at(DataServer server) {
+    return new Address("127.0.0.1", server.port());
+  }
+
+  private static CompletableFuture<Response> call(
+      DataClient client, DataServer server, byte[] body) {
+    return client.call(at(server), REQUEST, ByteBuffer.wrap(body), LONG);
+  }
+
+  private static byte[] bytes(ByteBuffer buffer) {
+    byte[] bytes = new byte[buffer.remaining()];
+    buffer.get(bytes);
+    return bytes;
+  }
+
+  private static Response await(CompletableFuture<Response> answer) throws IOException {
+    return Futures.await(SystemRuntime.INSTANCE, answer, "waiting for an answer");
+  }
+
+  private static void await(BooleanSupplier condition) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new AssertionError("not within 20 s");
+      }
+      TimeUnit.MILLISECONDS.sleep(2);
+    }
+  }
+}
