@@ -142,7 +142,7 @@ final class Torture {
             + plan.prefix()
             + "*");
     for (int number = 0; number < clients.size(); number++) {
-      run.start(runtime, clients.get(number), number);
+      run.start(runtime, clients.get(number), number, Duration.ZERO);
     }
     runtime.sleep(plan.length());
     run.stop();

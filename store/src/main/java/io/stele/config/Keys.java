@@ -213,6 +213,14 @@ public final class Keys {
           ofDays(7),
           "An SSTable is deleted no sooner than this after its tablet dropped it: the longest a read may take.");
 
+  public static final Key<Long> METADATA_SPLIT_BYTES =
+      Key.size(
+          "stele.metadata.split.bytes",
+          "64m",
+          4 * KIB,
+          GIB,
+          "A tablet of METADATA whose SSTables are larger is split.");
+
   public static final Key<Duration> CLIENT_TIMEOUT =
       Key.time(
           "stele.client.timeout",

@@ -25,6 +25,7 @@ import org.apache.hadoop.conf.Configuration;
  * @param operationsWindow a client silent this long is forgotten
  * @param operationsBytes bound of what tablets remember of operations
  * @param clockSkewMax how far the clock may be from the lock service's
+ * @param metadataSplitBytes a tablet of METADATA whose SSTables are larger is split
  */
 public record TabletServerConfig(
     ClusterConfig cluster,
@@ -45,7 +46,8 @@ public record TabletServerConfig(
     long valueBytesMax,
     Duration operationsWindow,
     long operationsBytes,
-    Duration clockSkewMax) {
+    Duration clockSkewMax,
+    long metadataSplitBytes) {
   /** Reads and checks all {@code stele.*} keys of {@code conf}. */
   public static TabletServerConfig of(Configuration conf) {
     return new TabletServerConfig(
@@ -67,7 +69,8 @@ public record TabletServerConfig(
         Keys.VALUE_BYTES_MAX.in(conf),
         Keys.OPERATIONS_WINDOW.in(conf),
         Keys.OPERATIONS_BYTES.in(conf),
-        Keys.CLOCK_SKEW_MAX.in(conf));
+        Keys.CLOCK_SKEW_MAX.in(conf),
+        Keys.METADATA_SPLIT_BYTES.in(conf));
   }
 
   /** The part of the cache in {@code conf} that is off the heap, in bytes. */

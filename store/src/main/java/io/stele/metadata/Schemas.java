@@ -50,11 +50,22 @@ public final class Schemas {
 
   private final ProcessRuntime runtime;
   private final LockService locks;
+  private final TableSchema metadata;
 
   /** Schemas in {@code locks}. */
   public Schemas(ProcessRuntime runtime, LockService locks) {
+    this(runtime, locks, METADATA_SCHEMA.splitBytes());
+  }
+
+  /**
+   * Schemas in {@code locks}.
+   *
+   * @param metadataSplitBytes the size above which tablets of METADATA are split
+   */
+  public Schemas(ProcessRuntime runtime, LockService locks, long metadataSplitBytes) {
     this.runtime = runtime;
     this.locks = locks;
+    this.metadata = METADATA_SCHEMA.withSplitBytes(metadataSplitBytes);
   }
 
   private static TableSchema system(String name, long splitBytes) {
@@ -77,7 +88,7 @@ public final class Schemas {
   /** The table of that id, in whatever state; also the root tablet's and METADATA. */
   public Optional<StoredTable> table(TableId id) throws IOException {
     if (id.isSystem()) {
-      TableSchema schema = id.equals(TableId.ROOT) ? ROOT_SCHEMA : METADATA_SCHEMA;
+      TableSchema schema = id.equals(TableId.ROOT) ? ROOT_SCHEMA : metadata;
       return Optional.of(
           new StoredTable(id, schema, StoredTable.State.READY, Set.of(), List.of(), 0));
     }

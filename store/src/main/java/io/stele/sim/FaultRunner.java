@@ -40,13 +40,11 @@ final class FaultRunner {
           fault.length(),
           () -> slot(SimulatedCluster.Kind.SERVER, kill.slot() + 1).process().kill());
     } else if (fault instanceof Fault.DieAt die) {
-      SimulatedProcess process = slot(SimulatedCluster.Kind.SERVER, die.slot()).process();
-      cluster.files().trap(process, die.operation(), die.nth(), process::kill);
+      SimulatedProcess process = slot(die.kind(), die.slot()).process();
+      process.traps().set(die.step(), die.nth(), process::kill);
     } else if (fault instanceof Fault.PauseAt pause) {
-      SimulatedProcess process = slot(SimulatedCluster.Kind.SERVER, pause.slot()).process();
-      cluster
-          .files()
-          .trap(process, pause.operation(), pause.nth(), () -> pause(process, fault.length()));
+      SimulatedProcess process = slot(pause.kind(), pause.slot()).process();
+      process.traps().set(pause.step(), pause.nth(), () -> pause(process, fault.length()));
     } else if (fault instanceof Fault.Drain drain) {
       cluster.drain(slot(SimulatedCluster.Kind.SERVER, drain.slot()));
     } else if (fault instanceof Fault.KillAll) {
@@ -65,6 +63,10 @@ final class FaultRunner {
     } else if (fault instanceof Fault.BadNetwork bad) {
       cluster.network().setWeather(bad.weather());
       later(fault.length(), () -> cluster.network().setWeather(SimulatedNetwork.Weather.FAIR));
+    } else if (fault instanceof Fault.SlowLink slow) {
+      SimulatedProcess process = slot(slow.kind(), slow.slot()).process();
+      cluster.network().setDelay(process, slow.delay());
+      later(fault.length(), () -> cluster.network().setDelay(process, Duration.ZERO));
     } else if (fault instanceof Fault.EndSession end) {
       slot(end.kind(), end.slot()).session().expire();
     } else if (fault instanceof Fault.LoseSession lose) {
@@ -134,6 +136,7 @@ final class FaultRunner {
       case CLIENTS -> client;
       case MEMBERS -> !ensemble && !files && !client;
       case HALF -> ensemble || (!files && (!client || other.isOdd()));
+      case OTHER_HALF -> ensemble || (!files && (!client || !other.isOdd()));
       case EVERYTHING -> true;
     };
   }

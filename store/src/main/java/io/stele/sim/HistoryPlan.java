@@ -3,6 +3,7 @@ package io.stele.sim;
 import io.stele.config.Keys;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -49,10 +50,12 @@ public record HistoryPlan(
   /** The plan that {@code seed} stands for. */
   public static HistoryPlan of(long seed, Duration length, List<String> workloads) {
     RandomGenerator random = new SplittableRandom(seed);
+    Focus focus = Focus.any(random);
+    List<String> fit = focus.workloads(workloads);
     List<String> chosen = new ArrayList<>();
     int count = 1 + random.nextInt(2);
     for (int i = 0; i < count; i++) {
-      String one = workloads.get(random.nextInt(workloads.size()));
+      String one = fit.get(random.nextInt(fit.size()));
       if (!chosen.contains(one)) {
         chosen.add(one);
       }
@@ -62,14 +65,14 @@ public record HistoryPlan(
         length,
         1 + random.nextInt(2),
         2 + random.nextInt(2),
-        clients(random, length),
+        clients(random, length, focus.clientsMin()),
         chosen,
-        settings(random),
-        Fault.plan(random, length, WITH_FROZEN_CLOCKS.containsAll(chosen)));
+        settings(random, focus),
+        focus.plan(random, length, WITH_FROZEN_CLOCKS.containsAll(chosen)));
   }
 
-  private static List<Duration> clients(RandomGenerator random, Duration length) {
-    List<Duration> begins = new ArrayList<>(List.of(Duration.ZERO));
+  private static List<Duration> clients(RandomGenerator random, Duration length, int fromStartMin) {
+    List<Duration> begins = new ArrayList<>(Collections.nCopies(fromStartMin, Duration.ZERO));
     int early = random.nextInt(2);
     int late = random.nextInt(3);
     for (int i = 0; i < early; i++) {
@@ -81,7 +84,7 @@ public record HistoryPlan(
     return begins;
   }
 
-  private static List<Setting> settings(RandomGenerator random) {
+  private static List<Setting> settings(RandomGenerator random, Focus focus) {
     List<Setting> settings = new ArrayList<>();
     settings.add(new Setting(Keys.ROOT_DIR.name(), "crash:///stele"));
     settings.add(new Setting(Keys.SESSION_TIMEOUT.name(), "1500ms"));
@@ -98,6 +101,9 @@ public record HistoryPlan(
     settings.add(new Setting(Keys.GARBAGE_INTERVAL.name(), (2 + random.nextInt(20)) + "s"));
     settings.add(new Setting(Keys.SWEEP_INTERVAL.name(), (1 + random.nextInt(5)) + "s"));
     settings.add(new Setting(Keys.SWEEP_GRACE.name(), random.nextInt(2000) + "ms"));
+    settings.add(
+        new Setting(Keys.METADATA_SPLIT_BYTES.name(), random.nextInt(4) == 0 ? "4k" : "64m"));
+    settings.addAll(focus.settings());
     return settings;
   }
 

@@ -3,23 +3,15 @@ package io.stele.sim;
 import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.model.SteleException;
-import io.stele.runtime.Deadline;
 import io.stele.runtime.Task;
-import io.stele.sim.check.Call;
-import io.stele.sim.check.CallChecker;
-import io.stele.sim.check.History;
 import io.stele.sim.check.Violation;
-import io.stele.sim.workload.ClientContext;
 import io.stele.sim.workload.Workload;
-import io.stele.sim.workload.WorkloadContext;
+import io.stele.sim.workload.WorkloadRun;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
 import org.apache.hadoop.fs.Path;
 
 /**
@@ -29,7 +21,7 @@ import org.apache.hadoop.fs.Path;
 public final class HistoryRun {
   private static final long STEPS_MAX = 3_000_000;
   private static final Duration START_MAX = Duration.ofSeconds(60);
-  private static final Duration CLIENTS_END_MAX = Duration.ofSeconds(60);
+  private static final Duration TASK_MAX = Duration.ofMinutes(2);
   private static final Duration REST_MAX = Duration.ofSeconds(60);
 
   /**
@@ -68,18 +60,17 @@ public final class HistoryRun {
 
   private final HistoryPlan plan;
   private final Simulation simulation;
-  private final Map<Workload, History> histories = new LinkedHashMap<>();
+  private final WorkloadRun work;
+  private final List<Workload> workloads;
   private final List<Violation> violations = new ArrayList<>();
-  private boolean workIsOver;
 
   private HistoryRun(HistoryPlan plan, List<Workload> known) {
     this.plan = plan;
     this.simulation = new Simulation(plan.seed(), STEPS_MAX);
-    for (Workload workload : known) {
-      if (plan.workloads().contains(workload.name())) {
-        histories.put(workload, new History());
-      }
-    }
+    this.workloads = known.stream().filter(one -> plan.workloads().contains(one.name())).toList();
+    this.work =
+        new WorkloadRun(
+            workloads, simulation.outside(), simulation.split(), HistoryPlan.CLIENT_TIMEOUT);
   }
 
   /**
@@ -100,18 +91,11 @@ public final class HistoryRun {
     }
     int calls = 0;
     int answered = 0;
-    for (Map.Entry<Workload, History> one : histories.entrySet()) {
-      List<Call> made = one.getValue().calls();
-      calls += made.size();
-      answered += (int) made.stream().filter(Call::isAnswered).count();
-      if (failure.isEmpty()) {
-        violations.addAll(one.getKey().check(made));
-        violations.addAll(
-            CallChecker.checkDeadlines(
-                made,
-                HistoryPlan.CLIENT_TIMEOUT,
-                CallChecker.DEADLINE_GRACE,
-                simulation.nowNanos()));
+    if (failure.isEmpty()) {
+      for (WorkloadRun.Result result : work.results()) {
+        calls += result.service().calls();
+        answered += result.service().answered();
+        violations.addAll(result.violations());
       }
     }
     return new Report(
@@ -135,80 +119,45 @@ public final class HistoryRun {
     }
     SimulatedProcess process = cluster.clientProcess();
     Stele client = cluster.connect(process);
-    for (Workload workload : histories.keySet()) {
-      join(process.start("sets up", () -> setUp(workload, client)), process, START_MAX);
+    for (Workload workload : workloads) {
+      join(process.start("sets up", () -> quietly(() -> setUp(workload, client))), process);
     }
 
     FaultRunner faults = new FaultRunner(cluster);
     faults.begin(plan.faults());
-    List<Task> workers = startClients(cluster);
+    startClients(cluster);
     simulation.outside().sleep(plan.length());
-    workIsOver = true;
-    for (Task worker : workers) {
-      join(worker, process, CLIENTS_END_MAX);
-    }
+    work.stop();
     faults.heal();
 
-    for (Map.Entry<Workload, History> one : histories.entrySet()) {
-      WorkloadContext context = context(client, process, one.getValue());
-      Task reader =
-          process.start("reads back", () -> quietly(() -> one.getKey().readBack(context)));
-      join(reader, process, CLIENTS_END_MAX);
-    }
+    join(process.start("reads back", () -> quietly(() -> work.readBack(process, client))), process);
     RestCheck rest = new RestCheck(cluster, new Path(Keys.ROOT_DIR.in(cluster.conf())));
     join(
         rest.process()
             .start("checks", () -> quietly(() -> violations.addAll(rest.await(REST_MAX)))),
-        rest.process(),
-        REST_MAX.multipliedBy(2));
+        rest.process());
     violations.addAll(cluster.network().services().violations());
   }
 
-  private List<Task> startClients(SimulatedCluster cluster) {
-    List<Task> workers = new ArrayList<>();
+  private void startClients(SimulatedCluster cluster) {
     for (int number = 0; number < plan.clients().size(); number++) {
       SimulatedProcess process = cluster.clientProcess();
-      Stele client = cluster.connect(process);
-      Duration begin = plan.clients().get(number);
-      for (Map.Entry<Workload, History> one : histories.entrySet()) {
-        int own = number;
-        WorkloadContext context = context(client, process, one.getValue());
-        workers.add(
-            process.start(
-                one.getKey().name(),
-                () ->
-                    quietly(
-                        () -> {
-                          process.sleep(begin);
-                          one.getKey().run(context, own);
-                        })));
-      }
-    }
-    return workers;
-  }
-
-  private void setUp(Workload workload, Stele client) {
-    SimulatedProcess runtime = simulation.outside();
-    Deadline deadline = Deadline.after(runtime, START_MAX);
-    while (true) {
-      try {
-        workload.setUp(client);
-        return;
-      } catch (SteleException | IOException e) {
-        if (deadline.isOver()) {
-          violations.add(
-              new Violation("start", "table " + workload.name() + " could not be made: " + e));
-          return;
-        }
-        simulation.note(runtime, "cannot make table " + workload.name() + " yet: " + e);
-      }
+      work.start(process, cluster.connect(process), number, plan.clients().get(number));
     }
   }
 
-  private void join(Task task, SimulatedProcess process, Duration most)
-      throws InterruptedException, ExecutionException {
-    if (!simulation.outside().await(task.ended(), most)) {
-      violations.add(new Violation("end", "a client of " + process.name() + " did not end"));
+  private void setUp(Workload workload, Stele client) throws InterruptedException {
+    try {
+      work.setUp(workload, client, START_MAX);
+    } catch (SteleException | IOException e) {
+      violations.add(
+          new Violation("start", "table " + workload.table() + " could not be made: " + e));
+    }
+  }
+
+  private void join(Task task, SimulatedProcess process) throws InterruptedException {
+    if (!simulation.outside().await(task.ended(), TASK_MAX)) {
+      violations.add(new Violation("end", "a task of " + process.name() + " did not end"));
     }
   }
 
@@ -222,10 +171,5 @@ public final class HistoryRun {
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts clients", e);
     }
-  }
-
-  private WorkloadContext context(Stele client, SimulatedProcess process, History history) {
-    return new ClientContext(
-        client, process, simulation.outside(), history, simulation.split(), () -> workIsOver);
   }
 }

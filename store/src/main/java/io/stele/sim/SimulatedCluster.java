@@ -301,6 +301,7 @@ public final class SimulatedCluster {
   public void heal() {
     network.cut((from, to) -> false);
     network.setWeather(SimulatedNetwork.Weather.FAIR);
+    network.endDelays();
     ensemble.setDown(false);
     ensemble.setLostAnswers(0);
     files.setWeather(SimulatedFiles.Weather.FAIR);

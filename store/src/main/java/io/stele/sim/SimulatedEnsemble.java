@@ -163,6 +163,11 @@ public final class SimulatedEnsemble {
     }
 
     private <T> T call(String path, boolean changes, Call<T> call) throws IOException {
+      Optional<Runnable> trap = process.traps().at(Step.LOCKS);
+      if (trap.isPresent()) {
+        simulation.note(process, "is trapped at the lock service's " + path);
+        trap.get().run();
+      }
       process.sleepUninterruptibly(Duration.ofNanos(1000 * random.nextLong(1, LATENCY_MAX_MICROS)));
       if (!isReachable()) {
         process.sleepUninterruptibly(sessionTimeout.dividedBy(2));

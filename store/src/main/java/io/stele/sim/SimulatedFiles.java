@@ -30,7 +30,6 @@ public final class SimulatedFiles {
   private final SimulatedProcess machine;
   private final CrashableDisk disk = new CrashableDisk();
   private final RandomGenerator random;
-  private final List<Trap> traps = new ArrayList<>();
   private Weather weather = Weather.FAIR;
   private boolean full;
   private long calls;
@@ -57,29 +56,6 @@ public final class SimulatedFiles {
   /** Sets how calls fare from now on. */
   public void setWeather(Weather now) {
     weather = now;
-  }
-
-  /** Something that happens to a process at one of its next calls. */
-  private static final class Trap {
-    final SimulatedProcess process;
-    final Operation operation;
-    final Runnable action;
-    int callsLeft;
-
-    Trap(SimulatedProcess process, Operation operation, int callsLeft, Runnable action) {
-      this.process = process;
-      this.operation = operation;
-      this.callsLeft = callsLeft;
-      this.action = action;
-    }
-  }
-
-  /**
-   * Has {@code action} run at the {@code nth} call from now on of that kind by {@code process}:
-   * before the call, or while its answer is on the way.
-   */
-  public void trap(SimulatedProcess process, Operation operation, int nth, Runnable action) {
-    traps.add(new Trap(process, operation, nth, action));
   }
 
   /** Has every write fail for want of room, or not. */
@@ -117,15 +93,13 @@ public final class SimulatedFiles {
     if (full && (operation == Operation.WRITE || operation == Operation.FLUSH)) {
       return Optional.of(new FaultInjector.Effect.Fail());
     }
-    for (Trap trap : traps) {
-      if (trap.process == process && trap.operation == operation && --trap.callsLeft == 0) {
-        traps.remove(trap);
-        simulation.note(process, "is trapped at " + operation + " of " + path.getName());
-        return Optional.of(
-            random.nextBoolean()
-                ? atOnce(process, trap.action)
-                : soon(simulation.outside(), trap.action));
-      }
+    Optional<Runnable> trap = step(operation).flatMap(process.traps()::at);
+    if (trap.isPresent()) {
+      simulation.note(process, "is trapped at " + operation + " of " + path.getName());
+      return Optional.of(
+          random.nextBoolean()
+              ? atOnce(process, trap.get())
+              : soon(simulation.outside(), trap.get()));
     }
     double chance = random.nextDouble();
     if (changes && chance < weather.fatal()) {
@@ -144,6 +118,18 @@ public final class SimulatedFiles {
     return random.nextDouble() < weather.waits()
         ? Optional.of(pause(process, Duration.ofNanos(1000 * LATENCY_MAX_MICROS)))
         : Optional.empty();
+  }
+
+  private static Optional<Step> step(Operation operation) {
+    return switch (operation) {
+      case CREATE -> Optional.of(Step.CREATE);
+      case WRITE -> Optional.of(Step.WRITE);
+      case FLUSH -> Optional.of(Step.FLUSH);
+      case CLOSE -> Optional.of(Step.CLOSE);
+      case DELETE -> Optional.of(Step.DELETE);
+      case OPEN -> Optional.of(Step.OPEN);
+      case READ, RENAME, LIST, STATUS, MKDIRS -> Optional.empty();
+    };
   }
 
   private FaultInjector.Effect pause(SimulatedProcess process, Duration most) {

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -62,6 +63,7 @@ public final class SimulatedNetwork {
   private final Simulation simulation;
   private final RandomGenerator random;
   private final Map<String, Endpoint> endpoints = new TreeMap<>(); // By address.
+  private final Map<String, Duration> delays = new TreeMap<>(); // By process.
   private Weather weather = Weather.FAIR;
   private BiPredicate<SimulatedProcess, SimulatedProcess> cut = (from, to) -> false;
   private int lastPort = FIRST_PORT;
@@ -134,6 +136,10 @@ public final class SimulatedNetwork {
     if (from.isDead()) {
       return; // It unwinds.
     }
+    if (from.isPaused()) {
+      simulation.schedule(from, Duration.ZERO, "", () -> send(from, to, what, call, deliver));
+      return; // It leaves when its process goes on.
+    }
     messages++;
     if (random.nextDouble() < weather.lost()) {
       simulation.note(from, "loses " + what + " to " + to.name());
@@ -146,7 +152,7 @@ public final class SimulatedNetwork {
     for (int i = 0; i < copies; i++) {
       simulation.schedule(
           to,
-          latency(),
+          latency(from, to),
           "",
           () -> {
             if (passes(from, to)) {
@@ -154,6 +160,30 @@ public final class SimulatedNetwork {
             }
           });
     }
+  }
+
+  /** Has all messages to and from {@code process} take up to {@code delay} longer from now on. */
+  void setDelay(SimulatedProcess process, Duration delay) {
+    if (delay.isZero()) {
+      delays.remove(process.name());
+    } else {
+      delays.put(process.name(), delay);
+    }
+  }
+
+  /** Ends all delays. */
+  void endDelays() {
+    delays.clear();
+  }
+
+  private Duration latency(SimulatedProcess from, SimulatedProcess to) {
+    Duration latency = latency();
+    for (SimulatedProcess end :
+        delays.isEmpty() ? List.<SimulatedProcess>of() : List.of(from, to)) {
+      Duration delay = delays.getOrDefault(end.name(), Duration.ZERO);
+      latency = latency.plusNanos(random.nextLong(delay.toNanos() + 1));
+    }
+    return latency;
   }
 
   private Duration latency() {
@@ -168,6 +198,11 @@ public final class SimulatedNetwork {
   private CompletableFuture<Object> call(
       SimulatedProcess caller, Address server, String what, Object request, Duration timeout) {
     PendingCall call = new PendingCall(caller);
+    Optional<Runnable> trap = caller.traps().at(Step.REQUEST);
+    if (trap.isPresent()) {
+      simulation.note(caller, "is trapped at " + what + " to " + server);
+      trap.get().run();
+    }
     Runnable cancel =
         simulation.schedule(
             caller,

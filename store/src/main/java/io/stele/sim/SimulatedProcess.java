@@ -35,6 +35,7 @@ public final class SimulatedProcess implements ProcessRuntime {
   private final Set<SimulatedTask> tasks = new LinkedHashSet<>();
   private final List<Object> held = new ArrayList<>();
   private final List<Runnable> atDeath = new ArrayList<>();
+  private final Traps traps = new Traps();
   private Duration skew = Duration.ZERO;
   private Duration lostTime = Duration.ZERO;
   private long taskNumber;
@@ -91,6 +92,11 @@ public final class SimulatedProcess implements ProcessRuntime {
     } else {
       atDeath.add(work);
     }
+  }
+
+  /** What happens to the process at its next steps. */
+  Traps traps() {
+    return traps;
   }
 
   /** Whether it was killed. */

@@ -10,6 +10,7 @@ import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.random.RandomGenerator;
+import java.util.random.RandomGenerator.SplittableGenerator;
 
 /**
  * Runs the tasks of many processes one at a time, in an order that a seed decides, on virtual time
@@ -89,7 +90,7 @@ public final class Simulation {
   }
 
   /** Random numbers of their own for some part of the simulation. */
-  public RandomGenerator split() {
+  public SplittableGenerator split() {
     return seeds.split();
   }
 

@@ -145,7 +145,7 @@ public final class TabletServer {
     context = new ServerContext(runtime, id, life, records, new HostedTablets(), resources);
     CaffeineBlockCache cache =
         new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());
-    Schemas schemas = new Schemas(runtime, locks);
+    Schemas schemas = new Schemas(runtime, locks, config.metadataSplitBytes());
     AgreedClock clock = new AgreedClock(runtime, config.clockSkewMax());
     TabletLoader loader =
         new TabletLoader(

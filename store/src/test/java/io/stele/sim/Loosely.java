@@ -1,5 +1,10 @@
 package io.stele.sim;
 
+import io.stele.model.Column;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
+import java.util.Optional;
+
 /** Values of types that are not visible here, for what {@link PlantedFaults} returns. */
 public final class Loosely {
   private Loosely() {}
@@ -12,5 +17,32 @@ public final class Loosely {
       }
     }
     throw new IllegalStateException(other + " has no sibling " + name);
+  }
+
+  /** A condition as {@code other} is, but one on a value always holds. */
+  public static Object conditionThatHolds(Object other) {
+    try {
+      Method value = other.getClass().getDeclaredMethod("value");
+      value.setAccessible(true);
+      if (((Optional<?>) value.invoke(other)).isEmpty()) {
+        return other;
+      }
+      Constructor<?> made = other.getClass().getDeclaredConstructor(Column.class, Optional.class);
+      made.setAccessible(true);
+      return made.newInstance(Column.of("split", "never there"), Optional.empty());
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The id of a tablet that a server has. */
+  public static Object id(Object hosted) {
+    try {
+      Method id = hosted.getClass().getDeclaredMethod("id");
+      id.setAccessible(true);
+      return id.invoke(hosted);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
   }
 }

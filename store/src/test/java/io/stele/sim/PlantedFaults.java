@@ -76,11 +76,54 @@ final class PlantedFaults {
         fault(
             "files being written are swept", "master.Sweeper", "isOrphan", PlantedFault.Yes.class),
         fault("writes go on while a tablet is split", "tablet.Sequencer", "pause", NoPause.class),
+        fault(
+            "the state is left out of the conditions on METADATA's records",
+            "metadata.TableRecordRows",
+            "update",
+            ConditionHolds.class),
+        fault(
+            "logs are struck before what was replayed is written out",
+            "tablet.Tablet",
+            "replayedRecords",
+            PlantedFault.Nothing.class),
+        fault(
+            "tables are swept by a mark with holes",
+            "metadata.CountedRecords",
+            "tile",
+            PlantedFault.Yes.class),
+        fault(
+            "records of splits that were not made count",
+            "metadata.CountedRecords",
+            "isNext",
+            PlantedFault.Yes.class),
+        fault(
+            "a split tablet is served beside its children",
+            "tabletserver.HostedTablets",
+            "split",
+            ParentServed.class),
         fault("tombstones go too early", "tablet.CellSieve", "tombstone", Drop.class));
   }
 
   private static PlantedFault fault(String name, String className, String method, Class<?> advice) {
     return new PlantedFault(name, ROOM + className, method, advice, Histories.NAMES);
+  }
+
+  static final class ConditionHolds {
+    @Advice.OnMethodEnter
+    static void enter(
+        @Advice.Argument(value = 0, readOnly = false, typing = Assigner.Typing.DYNAMIC)
+            Object condition) {
+      condition = Loosely.conditionThatHolds(condition);
+    }
+  }
+
+  static final class ParentServed {
+    @Advice.OnMethodExit
+    static void exit(
+        @Advice.Argument(value = 0, typing = Assigner.Typing.DYNAMIC) Object parent,
+        @Advice.FieldValue("serving") Map<Object, Object> serving) {
+      serving.put(Loosely.id(parent), parent);
+    }
   }
 
   static final class NoDelay {

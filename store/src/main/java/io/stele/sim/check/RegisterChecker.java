@@ -28,10 +28,8 @@ public final class RegisterChecker {
     Findings findings = new Findings("linearizability");
     SortedMap<Bytes, List<Call>> byRow = new TreeMap<>();
     for (Call call : calls) {
-      Bytes row = row(call.action());
-      if (!row.isEmpty()) {
-        byRow.computeIfAbsent(row, key -> new ArrayList<>()).add(call);
-      }
+      row(call.action())
+          .ifPresent(row -> byRow.computeIfAbsent(row, key -> new ArrayList<>()).add(call));
     }
     byRow.forEach((row, ofRow) -> checkRow(row, RegisterCall.of(ofRow), stepsMax, findings));
     return findings.violations();
@@ -55,16 +53,19 @@ public final class RegisterChecker {
     }
   }
 
-  private static Bytes row(Action action) {
+  /** The register that a call is of; none for one that opens a table. */
+  private static Optional<Bytes> row(Action action) {
     if (action instanceof Action.Read read) {
-      return read.row();
+      return Optional.of(read.row());
     } else if (action instanceof Action.Write write) {
-      return write.row();
+      return Optional.of(write.row());
     } else if (action instanceof Action.Delete delete) {
-      return delete.row();
+      return Optional.of(delete.row());
     } else if (action instanceof Action.CompareAndSet set) {
-      return set.row();
+      return Optional.of(set.row());
+    } else if (action instanceof Action.Other) {
+      return Optional.empty();
     }
-    return Bytes.EMPTY;
+    throw new IllegalArgumentException("no call of a register: " + action);
   }
 }

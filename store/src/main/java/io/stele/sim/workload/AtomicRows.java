@@ -24,36 +24,18 @@ import java.util.random.RandomGenerator;
  * Rows with columns in two locality groups, all of one value, that clients write, delete and write
  * anew while others read and scan them: nobody sees a row half changed.
  */
-public final class AtomicRows implements Workload {
+public final class AtomicRows extends TableWorkload {
   private static final List<Column> COLUMNS =
       List.of(Column.of("a", "1"), Column.of("a", "2"), Column.of("b", "1"), Column.of("b", "2"));
 
   private static final int SEVERAL = 3;
 
-  private final String table;
   private final int rows;
-  private final Pace pace;
 
   /** With so many rows in a table of that name. */
   public AtomicRows(String table, int rows, Pace pace) {
-    this.table = table;
+    super("atomic", "nobody sees a row half changed", table, pace);
     this.rows = rows;
-    this.pace = pace;
-  }
-
-  @Override
-  public String name() {
-    return "atomic";
-  }
-
-  @Override
-  public String table() {
-    return table;
-  }
-
-  @Override
-  public String claim() {
-    return "nobody sees a row half changed";
   }
 
   @Override

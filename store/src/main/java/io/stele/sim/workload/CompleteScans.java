@@ -23,50 +23,29 @@ import java.util.random.RandomGenerator;
  * A table that only grows, so that it is split, and is scanned meanwhile: a scan misses no row that
  * was acknowledged before it began, repeats none, and gives them in ascending order.
  */
-public final class CompleteScans implements Workload {
+public final class CompleteScans extends TableWorkload {
   private static final Column VALUE = Column.of("f", "value");
-  private static final long SPLIT_BYTES = 64 << 10;
 
-  private final String table;
   private final int rowsMax;
   private final int valueBytes;
-  private final Pace pace;
 
   /**
    * The workload.
    *
    * @param table the name of its table
    * @param rowsMax how many rows each client inserts at most; all of them are in every whole scan
-   * @param valueBytes the size of their values: a table above 64 KiB is split
+   * @param valueBytes the size of their values
    */
   public CompleteScans(String table, int rowsMax, int valueBytes, Pace pace) {
-    this.table = table;
+    super("scans", "a scan misses no row and repeats none, while the table splits", table, pace);
     this.rowsMax = rowsMax;
     this.valueBytes = valueBytes;
-    this.pace = pace;
-  }
-
-  @Override
-  public String name() {
-    return "scans";
-  }
-
-  @Override
-  public String table() {
-    return table;
-  }
-
-  @Override
-  public String claim() {
-    return "a scan misses no row and repeats none, while the table splits";
   }
 
   @Override
   public void setUp(Stele client) throws IOException {
     RecordedTable.create(
-        client,
-        TableSchema.of(table, VALUE.family()).withSplitBytes(SPLIT_BYTES),
-        List.of(Bytes.of("6"), Bytes.of("b")));
+        client, TableSchema.of(table, VALUE.family()), List.of(Bytes.of("6"), Bytes.of("b")));
   }
 
   @Override
@@ -83,7 +62,7 @@ public final class CompleteScans implements Workload {
         table.scan(RowRange.prefix(spread(random).slice(0, 1)), Long.MAX_VALUE);
       } else if (choice < 25) {
         table.scan(new RowRange(spread(random), Bytes.EMPTY), 1 + random.nextInt(20));
-      } else if (inserted < rowsMax) {
+      } else if (choice < 50 && inserted < rowsMax) {
         insert(table, client, inserted, random);
         inserted++;
       }

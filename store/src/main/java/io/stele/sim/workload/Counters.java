@@ -21,34 +21,16 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /** A few counters that all clients increment and read: each increment counts once. */
-public final class Counters implements Workload {
+public final class Counters extends TableWorkload {
   private static final Column COUNT = Column.of("f", "count");
   private static final int AMOUNT_MAX = 9;
 
-  private final String table;
   private final int rows;
-  private final Pace pace;
 
   /** With so many counters in a table of that name. */
   public Counters(String table, int rows, Pace pace) {
-    this.table = table;
+    super("counters", "each increment counts once, and no counter goes back", table, pace);
     this.rows = rows;
-    this.pace = pace;
-  }
-
-  @Override
-  public String name() {
-    return "counters";
-  }
-
-  @Override
-  public String table() {
-    return table;
-  }
-
-  @Override
-  public String claim() {
-    return "each increment counts once, and no counter goes back";
   }
 
   @Override

@@ -31,16 +31,14 @@ import java.util.random.RandomGenerator;
  * acknowledged node stays, and refers to one that is there. The nodes of a list are spread over the
  * table.
  */
-public final class LinkedLists implements Workload {
+public final class LinkedLists extends TableWorkload {
   private static final Column PREVIOUS = Column.of("f", "previous");
   private static final int LISTS = 4;
 
   /** So small that the writer has to wait for room now and then. */
   private static final long BUFFER_BYTES = 400;
 
-  private final String table;
   private final int nodesMax;
-  private final Pace pace;
 
   /**
    * The workload.
@@ -49,24 +47,8 @@ public final class LinkedLists implements Workload {
    * @param nodesMax how many nodes each client appends at most
    */
   public LinkedLists(String table, int nodesMax, Pace pace) {
-    this.table = table;
+    super("lists", "every acknowledged node stays, and refers to one that is there", table, pace);
     this.nodesMax = nodesMax;
-    this.pace = pace;
-  }
-
-  @Override
-  public String name() {
-    return "lists";
-  }
-
-  @Override
-  public String table() {
-    return table;
-  }
-
-  @Override
-  public String claim() {
-    return "every acknowledged node stays, and refers to one that is there";
   }
 
   @Override
@@ -110,13 +92,14 @@ public final class LinkedLists implements Workload {
     void run() throws InterruptedException {
       RandomGenerator random = context.random();
       while (!context.isOver()) {
-        int choice = random.nextInt(4);
+        // The table grows all the time, rather than at once: it splits under any fault.
+        int choice = random.nextInt(16);
         int list = random.nextInt(LISTS);
-        if (choice == 0 || nodes >= nodesMax) {
+        if (choice >= 4 || nodes >= nodesMax) {
           if (!last[list].isEmpty()) {
             table.read(last[list]);
           }
-        } else if (choice == 1) {
+        } else if (choice < 2) {
           Bytes key = newKey();
           CallOutcome outcome =
               table.mutate(new Action.Write(key, last[list]), node(key, last[list]));

@@ -33,7 +33,7 @@ final class RecordedTable {
   private static final int READ_BACK_TRIES = 60;
 
   /** So little that tables split while they are worked on. */
-  private static final long SPLIT_BYTES = 12 << 10;
+  private static final long SPLIT_BYTES = 4 << 10;
 
   private static final int SCAN_TRIES = 3;
 

@@ -108,8 +108,9 @@ public final class WorkloadRun {
    * @param process where they run
    * @param client the connection that they share
    * @param number of the client, from 0 on
+   * @param delay before it begins
    */
-  public void start(ProcessRuntime process, Stele client, int number) {
+  public void start(ProcessRuntime process, Stele client, int number, Duration delay) {
     if (clients.isEmpty()) {
       begunNanos = clock.nanoTime();
     }
@@ -119,7 +120,13 @@ public final class WorkloadRun {
           clients.add(
               process.start(
                   workload.name() + "-" + number,
-                  () -> quietly(workload, () -> workload.run(context, number))));
+                  () ->
+                      quietly(
+                          workload,
+                          () -> {
+                            process.sleep(delay);
+                            workload.run(context, number);
+                          })));
         });
   }
 

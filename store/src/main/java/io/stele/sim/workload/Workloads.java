@@ -7,8 +7,8 @@ public final class Workloads {
   private static final int REGISTERS = 4;
   private static final int COUNTERS = 3;
   private static final int ATOMIC_ROWS = 6;
-  private static final int NODES_MAX = 200;
-  private static final int ROWS_MAX = 50;
+  private static final int NODES_MAX = 250;
+  private static final int ROWS_MAX = 100;
   private static final int VALUE_BYTES = 500;
 
   private Workloads() {}

@@ -8,6 +8,7 @@ import static io.stele.sim.check.Recorded.rows;
 import static io.stele.sim.check.Recorded.set;
 import static io.stele.sim.check.Recorded.write;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.Seeds;
 import io.stele.model.Bytes;
@@ -43,6 +44,20 @@ class RegisterCheckerTest {
     history.call(set("r", "1", "3"), matched(false)).call(read("r"), rows(row("r", "2")));
     history.rejected(write("r", "4")).call(delete("r"), DONE).call(read("r"), rows());
     history.call(set("r", "", "5"), matched(true)).call(read("r"), rows(row("r", "5")));
+    assertGood();
+  }
+
+  @Test
+  void aCallThatIsNoneOfARegisterIsNotPassedOver() {
+    history.call(new Action.Increment(Bytes.of("r"), 1), DONE);
+    assertThatThrownBy(() -> RegisterChecker.check(history.calls(), RegisterChecker.STEPS_MAX))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("Increment");
+  }
+
+  @Test
+  void openingATableIsOfNoRegister() {
+    history.call(new Action.Other("open table registers"), DONE);
     assertGood();
   }
 

@@ -1,0 +1,123 @@
+package io.stele.sim;
+
+import java.time.Duration;
+import java.util.random.RandomGenerator;
+
+/** Draws faults of all kinds. */
+final class AnyFault {
+  private AnyFault() {}
+
+  /**
+   * A fault that a seed chooses.
+   *
+   * @param freezes whether clocks may stand still
+   */
+  static Fault of(RandomGenerator random, boolean freezes) {
+    SimulatedCluster.Kind kind = kind(random);
+    int slot = random.nextInt(8);
+    Duration length = random.nextBoolean() ? shortOfASession(random) : untilTabletsMoved(random);
+    return switch (random.nextInt(17)) {
+      case 0 -> new Fault.Kill(kind, slot);
+      case 1 -> random.nextInt(4) == 0 ? new Fault.KillAll() : new Fault.KillInTurn(slot, length);
+      case 2, 3, 4 ->
+          new Fault.DieAt(
+              SimulatedCluster.Kind.SERVER, slot, fileStep(random), 1 + random.nextInt(30));
+      case 5 ->
+          random.nextBoolean()
+              ? new Fault.DieAt(kind, slot, remoteStep(random), 1 + random.nextInt(30))
+              : new Fault.PauseAt(kind, slot, remoteStep(random), 1 + random.nextInt(30), length);
+      case 6, 7 ->
+          freezes
+              ? new Fault.Freeze(slot, length)
+              : new Fault.PauseAt(
+                  SimulatedCluster.Kind.SERVER,
+                  slot,
+                  fileStep(random),
+                  1 + random.nextInt(30),
+                  length);
+      case 8 -> new Fault.Pause(kind, slot, length);
+      case 9, 10 -> new Fault.Cut(kind, slot, far(random), way(random), length);
+      case 11 -> random.nextInt(3) == 0 ? slowLink(random, kind, slot) : badNetwork(random, length);
+      case 12 ->
+          random.nextBoolean()
+              ? new Fault.EndSession(kind, slot)
+              : new Fault.LoseSession(SimulatedCluster.Kind.SERVER, slot, length);
+      case 13 ->
+          random.nextBoolean() ? new Fault.NoEnsemble(length) : new Fault.LostAnswers(0.2, length);
+      case 14 ->
+          new Fault.WrongClock(
+              kind, slot, Duration.ofMillis(random.nextLong(-20_000, 20_000)), length);
+      case 15 -> random.nextInt(4) == 0 ? new Fault.FullDisk(length) : badFiles(random, length);
+      default -> new Fault.Drain(slot);
+    };
+  }
+
+  static SimulatedCluster.Kind kind(RandomGenerator random) {
+    return random.nextInt(4) == 0 ? SimulatedCluster.Kind.MASTER : SimulatedCluster.Kind.SERVER;
+  }
+
+  private static Duration shortOfASession(RandomGenerator random) {
+    return Duration.ofMillis(50 + random.nextLong(1500));
+  }
+
+  static Duration untilTabletsMoved(RandomGenerator random) {
+    return Duration.ofMillis(2500 + random.nextLong(6000));
+  }
+
+  private static Fault badNetwork(RandomGenerator random, Duration length) {
+    return new Fault.BadNetwork(
+        new SimulatedNetwork.Weather(
+            random.nextDouble() * 0.1, random.nextDouble() * 0.1, random.nextDouble() * 0.1),
+        length);
+  }
+
+  /** Slow enough for others to do much between two answers. */
+  static Fault slowLink(RandomGenerator random, SimulatedCluster.Kind kind, int slot) {
+    Duration delay = Duration.ofMillis(20 + random.nextLong(800));
+    return new Fault.SlowLink(kind, slot, delay, untilTabletsMoved(random));
+  }
+
+  private static Fault badFiles(RandomGenerator random, Duration length) {
+    return new Fault.BadFiles(
+        new SimulatedFiles.Weather(
+            0.4,
+            random.nextDouble() * 0.02,
+            random.nextDouble() * 0.03,
+            random.nextInt(3) == 0 ? 0.002 : 0),
+        length);
+  }
+
+  private static Fault.Way way(RandomGenerator random) {
+    return Fault.Way.values()[random.nextInt(Fault.Way.values().length)];
+  }
+
+  private static Fault.Far far(RandomGenerator random) {
+    return switch (random.nextInt(8)) {
+      case 0, 1, 2 -> Fault.Far.ENSEMBLE;
+      case 3 -> random.nextBoolean() ? Fault.Far.HALF : Fault.Far.OTHER_HALF;
+      case 4 -> Fault.Far.FILES;
+      case 5 -> Fault.Far.MEMBERS;
+      case 6 -> Fault.Far.CLIENTS;
+      default -> Fault.Far.EVERYTHING;
+    };
+  }
+
+  private static Step fileStep(RandomGenerator random) {
+    return switch (random.nextInt(8)) {
+      case 0, 1, 2 -> Step.FLUSH;
+      case 3, 4 -> Step.CREATE;
+      case 5 -> Step.CLOSE;
+      case 6 -> Step.WRITE;
+      default -> Step.DELETE;
+    };
+  }
+
+  /** What a process does to change what others have, or to learn of it. */
+  static Step remoteStep(RandomGenerator random) {
+    return switch (random.nextInt(6)) {
+      case 0 -> Step.LOCKS;
+      case 1 -> Step.OPEN;
+      default -> Step.REQUEST;
+    };
+  }
+}

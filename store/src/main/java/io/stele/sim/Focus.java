@@ -1,0 +1,134 @@
+package io.stele.sim;
+
+import io.stele.config.Keys;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/**
+ * What the faults of a history are mostly about. Faults of all kinds, thrown together, hardly ever
+ * come in the order that some mistakes need; faults of one family often do.
+ */
+enum Focus {
+  /** Anything. */
+  NONE,
+  /** A server or master is cut off from the lock service and some others, and not from all. */
+  DIVIDED,
+  /** Servers die one after the other, before they have written down what they took over. */
+  IN_TURN,
+  /** Processes stand still in the midst of what they do, and go on when others have their tasks. */
+  STOPPED,
+  /** Tablets split, METADATA's too, are swept, and move, while requests are late and repeated. */
+  SPLITTING;
+
+  private static final int FOCUSED_FAULTS_OF_TEN = 8;
+
+  /** One that a seed chooses; half of all histories have none. */
+  static Focus any(RandomGenerator random) {
+    return random.nextBoolean() ? NONE : values()[1 + random.nextInt(values().length - 1)];
+  }
+
+  /** The workloads that show most, out of {@code names}; all where none of those are there. */
+  List<String> workloads(List<String> names) {
+    List<String> fit =
+        switch (this) {
+          case NONE, IN_TURN, STOPPED -> names;
+          // What is read out of date shows, and hardly anything is written.
+          case DIVIDED -> List.of("registers");
+          case SPLITTING -> List.of("lists", "scans");
+        };
+    List<String> some = fit.stream().filter(names::contains).toList();
+    return some.isEmpty() ? names : some;
+  }
+
+  /** How many clients there are from the beginning, at least. */
+  int clientsMin() {
+    return switch (this) {
+      case DIVIDED -> 3;
+      case SPLITTING -> 2;
+      case NONE, IN_TURN, STOPPED -> 1;
+    };
+  }
+
+  /** Settings in the place of those that a seed would choose. */
+  List<HistoryPlan.Setting> settings() {
+    return switch (this) {
+      case NONE, DIVIDED, STOPPED -> List.of();
+      // What was replayed stays in the memtable for as long as nothing else has it written out.
+      case IN_TURN ->
+          List.of(
+              new HistoryPlan.Setting(Keys.MEMTABLE_BYTES.name(), "64k"),
+              new HistoryPlan.Setting(Keys.LOG_AGE_MAX.name(), "10s"));
+      case SPLITTING ->
+          List.of(
+              new HistoryPlan.Setting(Keys.METADATA_SPLIT_BYTES.name(), "4k"),
+              new HistoryPlan.Setting(Keys.MEMTABLE_BYTES.name(), "4k"),
+              new HistoryPlan.Setting(Keys.LOG_AGE_MAX.name(), "1s"),
+              new HistoryPlan.Setting(Keys.SWEEP_INTERVAL.name(), "200ms"),
+              new HistoryPlan.Setting(Keys.SWEEP_GRACE.name(), "0ms"));
+    };
+  }
+
+  /**
+   * Faults that a seed chooses, in the order in which they begin.
+   *
+   * @param freezes whether clocks may stand still
+   */
+  List<Fault.Planned> plan(RandomGenerator random, Duration during, boolean freezes) {
+    List<Fault.Planned> plan = new ArrayList<>();
+    int count = 2 + random.nextInt(9);
+    for (int i = 0; i < count; i++) {
+      Duration at = Duration.ofMillis(random.nextLong(during.toMillis()));
+      boolean focused = this != NONE && random.nextInt(10) < FOCUSED_FAULTS_OF_TEN;
+      plan.add(new Fault.Planned(at, focused ? focused(random) : AnyFault.of(random, freezes)));
+    }
+    plan.sort(Comparator.comparing(Fault.Planned::at));
+    return plan;
+  }
+
+  private Fault focused(RandomGenerator random) {
+    SimulatedCluster.Kind kind = AnyFault.kind(random);
+    int slot = random.nextInt(8);
+    Duration moving = AnyFault.untilTabletsMoved(random);
+    return switch (this) {
+      case NONE -> throw new IllegalStateException("nothing to focus on");
+      case DIVIDED -> {
+        Fault.Far far =
+            switch (random.nextInt(5)) {
+              case 0 -> Fault.Far.ENSEMBLE;
+              case 1, 2 -> Fault.Far.HALF;
+              default -> Fault.Far.OTHER_HALF;
+            };
+        yield new Fault.Cut(kind, slot, far, Fault.Way.BOTH, moving);
+      }
+      case IN_TURN -> new Fault.KillInTurn(slot, Duration.ofMillis(500 + random.nextLong(5500)));
+      case STOPPED ->
+          random.nextInt(4) == 0
+              ? new Fault.Kill(SimulatedCluster.Kind.SERVER, slot)
+              : new Fault.PauseAt(
+                  kind, slot, AnyFault.remoteStep(random), 1 + random.nextInt(12), moving);
+      case SPLITTING ->
+          switch (random.nextInt(8)) {
+            case 0 -> new Fault.BadNetwork(new SimulatedNetwork.Weather(0, 0.2, 0.3), moving);
+            case 1 ->
+                new Fault.DieAt(
+                    SimulatedCluster.Kind.SERVER,
+                    slot,
+                    AnyFault.remoteStep(random),
+                    1 + random.nextInt(12));
+            case 2 -> AnyFault.slowLink(random, SimulatedCluster.Kind.MASTER, slot);
+            case 3 -> new Fault.Drain(slot);
+            // Tablets split and are compacted between two of its reads.
+            default ->
+                new Fault.PauseAt(
+                    SimulatedCluster.Kind.MASTER,
+                    slot,
+                    Step.REQUEST,
+                    1 + random.nextInt(40),
+                    Duration.ofMillis(500 + random.nextLong(5500)));
+          };
+    };
+  }
+}

@@ -1,0 +1,15 @@
+package io.stele.sim;
+
+/** Something that a process does, at which a trap may catch it. */
+enum Step {
+  CREATE,
+  WRITE,
+  FLUSH,
+  CLOSE,
+  DELETE,
+  OPEN,
+  /** Any call of the lock service. */
+  LOCKS,
+  /** A request to another process. */
+  REQUEST
+}

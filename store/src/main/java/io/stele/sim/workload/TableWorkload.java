@@ -1,0 +1,35 @@
+package io.stele.sim.workload;
+
+/** A workload on one table. */
+abstract class TableWorkload implements Workload {
+  /** The name of the table. */
+  final String table;
+
+  /** How fast each client works. */
+  final Pace pace;
+
+  private final String name;
+  private final String claim;
+
+  TableWorkload(String name, String claim, String table, Pace pace) {
+    this.name = name;
+    this.claim = claim;
+    this.table = table;
+    this.pace = pace;
+  }
+
+  @Override
+  public final String name() {
+    return name;
+  }
+
+  @Override
+  public final String table() {
+    return table;
+  }
+
+  @Override
+  public final String claim() {
+    return claim;
+  }
+}
