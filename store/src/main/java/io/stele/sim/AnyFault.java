@@ -5,6 +5,9 @@ import java.util.random.RandomGenerator;
 
 /** Draws faults of all kinds. */
 final class AnyFault {
+  /** Whether NameNodes that are behind are among the faults. */
+  private static final boolean STALE_NAMES = true;
+
   private AnyFault() {}
 
   /**
@@ -45,15 +48,26 @@ final class AnyFault {
       case 13 ->
           random.nextBoolean() ? new Fault.NoEnsemble(length) : new Fault.LostAnswers(0.2, length);
       case 14 ->
-          new Fault.WrongClock(
-              kind, slot, Duration.ofMillis(random.nextLong(-20_000, 20_000)), length);
-      case 15 -> random.nextInt(4) == 0 ? new Fault.FullDisk(length) : badFiles(random, length);
+          new Fault.WrongClock(kind, slot, Duration.ofMillis(skewMillis(random)), length);
+      case 15 ->
+          switch (random.nextInt(6)) {
+            case 0 -> new Fault.FullDisk(length);
+            case 1, 2 ->
+                STALE_NAMES ? new Fault.StaleNames(kind, slot, length) : badFiles(random, length);
+            default -> badFiles(random, length);
+          };
       default -> new Fault.Drain(slot);
     };
   }
 
   static SimulatedCluster.Kind kind(RandomGenerator random) {
     return random.nextInt(4) == 0 ? SimulatedCluster.Kind.MASTER : SimulatedCluster.Kind.SERVER;
+  }
+
+  /** Within what servers allow, or of minutes or days. */
+  private static long skewMillis(RandomGenerator random) {
+    long most = random.nextBoolean() ? 20_000 : random.nextBoolean() ? 600_000 : 10L * 86_400_000;
+    return random.nextLong(-most, most);
   }
 
   private static Duration shortOfASession(RandomGenerator random) {

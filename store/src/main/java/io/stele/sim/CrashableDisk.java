@@ -8,6 +8,7 @@ import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -87,9 +88,6 @@ public final class CrashableDisk {
       writer = Optional.empty();
     }
   }
-
-  /** A name and what it stands for. */
-  record Named(String path, Node node) {}
 
   private final TreeMap<String, Node> nodes = new TreeMap<>();
   private final List<CrashableFileSystem> mounted = new ArrayList<>();
@@ -329,28 +327,32 @@ public final class CrashableDisk {
     return available;
   }
 
-  synchronized Node status(Path path) throws IOException {
-    return node(key(path));
+  synchronized OldNames.Seen status(Path path) throws IOException {
+    return seen(key(path), node(key(path)));
   }
 
-  synchronized List<Named> list(Path path) throws IOException {
+  synchronized List<OldNames.Seen> list(Path path) throws IOException {
     String key = key(path);
     Node node = node(key);
     if (!node.directory) {
-      return List.of(new Named(key, node));
+      return List.of(seen(key, node));
     }
-    String prefix = key.equals("/") ? "/" : key + "/";
-    List<Named> children = new ArrayList<>();
-    for (Map.Entry<String, Node> entry : nodes.tailMap(prefix, true).entrySet()) {
-      if (!entry.getKey().startsWith(prefix)) {
-        break;
-      }
-      String name = entry.getKey().substring(prefix.length());
-      if (!name.isEmpty() && name.indexOf('/') < 0) {
-        children.add(new Named(entry.getKey(), entry.getValue()));
-      }
+    List<OldNames.Seen> children = new ArrayList<>();
+    for (String child : OldNames.children(nodes, key)) {
+      children.add(seen(child, node(child)));
     }
     return children;
+  }
+
+  /** All names as they are now. */
+  synchronized OldNames names() {
+    NavigableMap<String, OldNames.Seen> seen = new TreeMap<>();
+    nodes.forEach((path, node) -> seen.put(path, seen(path, node)));
+    return new OldNames(seen);
+  }
+
+  private static OldNames.Seen seen(String path, Node node) {
+    return new OldNames.Seen(path, node, node.visible());
   }
 
   synchronized boolean mkdirs(Path path) throws IOException {
@@ -419,7 +421,7 @@ public final class CrashableDisk {
     return node;
   }
 
-  private static String key(Path path) {
+  static String key(Path path) {
     return path.toUri().getPath();
   }
 }

@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
@@ -37,6 +38,7 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
   private final CrashableDisk disk;
   private final AtomicInteger openReaders = new AtomicInteger();
   private volatile boolean dead;
+  private volatile Optional<OldNames> old = Optional.empty(); // By which names it is answered.
 
   /** The only process on a disk of its own; {@link #disk()} gives the disk. */
   public static CrashableFileSystem create() {
@@ -110,7 +112,7 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
   private FSDataOutputStream create(Path path, EnumSet<CreateFlag> flags, boolean recursive)
       throws IOException {
     Path file = makeQualified(path);
-    return perform(
+    return change(
         Operation.CREATE,
         file,
         () ->
@@ -133,33 +135,66 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
   @Override
   public boolean rename(Path from, Path to) throws IOException {
     Path target = makeQualified(to);
-    return perform(Operation.RENAME, makeQualified(from), () -> disk.rename(from, target));
+    return change(Operation.RENAME, makeQualified(from), () -> disk.rename(from, target));
   }
 
   @Override
   public boolean delete(Path path, boolean recursive) throws IOException {
-    return perform(Operation.DELETE, makeQualified(path), () -> disk.delete(path, recursive));
+    return change(Operation.DELETE, makeQualified(path), () -> disk.delete(path, recursive));
   }
 
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
-    return perform(
-        Operation.LIST,
-        makeQualified(path),
-        () ->
-            disk.list(path).stream()
-                .map(named -> status(new Path(named.path()), named.node()))
-                .toArray(FileStatus[]::new));
+    return perform(Operation.LIST, makeQualified(path), () -> seen(path)).stream()
+        .map(this::status)
+        .toArray(FileStatus[]::new);
+  }
+
+  private List<OldNames.Seen> seen(Path directory) throws IOException {
+    Optional<OldNames> names = old;
+    return names.isPresent()
+        ? names.get().list(CrashableDisk.key(directory))
+        : disk.list(directory);
   }
 
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
-    return perform(Operation.STATUS, makeQualified(path), () -> status(path, disk.status(path)));
+    return perform(
+        Operation.STATUS,
+        makeQualified(path),
+        () -> {
+          Optional<OldNames> names = old;
+          return status(
+              names.isPresent() ? names.get().status(CrashableDisk.key(path)) : disk.status(path));
+        });
+  }
+
+  /**
+   * Has {@link #getFileStatus} and {@link #listStatus} answered, from now on, as they would be at
+   * this moment, or that of this process's own last change of a name or {@link #msync}: as by a
+   * NameNode that only observes and is behind. Or no more.
+   */
+  void answerFromOldNames(boolean now) {
+    old = now ? Optional.of(disk.names()) : Optional.empty();
+  }
+
+  @Override
+  public void msync() throws IOException {
+    change(Operation.STATUS, new Path(ROOT), () -> true);
+  }
+
+  /** As {@link #perform}; what the process sees later is not older than this. */
+  private <T> T change(Operation operation, Path path, Action<T> action) throws IOException {
+    try {
+      return perform(operation, path, action);
+    } finally {
+      old = old.map(before -> disk.names());
+    }
   }
 
   @Override
   public boolean mkdirs(Path path, FsPermission permission) throws IOException {
-    return perform(Operation.MKDIRS, makeQualified(path), () -> disk.mkdirs(path));
+    return change(Operation.MKDIRS, makeQualified(path), () -> disk.mkdirs(path));
   }
 
   @Override
@@ -191,14 +226,14 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
     return new Path(ROOT);
   }
 
-  private FileStatus status(Path path, CrashableDisk.Node node) {
+  private FileStatus status(OldNames.Seen seen) {
     return new FileStatus(
-        disk.visible(node),
-        node.directory,
+        seen.length(),
+        seen.node().directory,
         1,
         BLOCK_BYTES,
-        node.modifiedMillis,
-        makeQualified(path));
+        seen.node().modifiedMillis,
+        makeQualified(new Path(seen.path())));
   }
 
   private void checkAlive() throws IOException {
@@ -305,7 +340,7 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
     public void close() throws IOException {
       if (!closed) {
         closed = true;
-        perform(
+        change(
             Operation.CLOSE,
             path,
             () -> {

@@ -116,6 +116,9 @@ public sealed interface Fault {
   /** Calls of the file system are slow, fail, or kill their process. */
   record BadFiles(SimulatedFiles.Weather weather, Duration length) implements Fault {}
 
+  /** A process is told by an Observer NameNode of files as they were when this began. */
+  record StaleNames(SimulatedCluster.Kind kind, int slot, Duration length) implements Fault {}
+
   /** The file system is full. */
   record FullDisk(Duration length) implements Fault {}
 

@@ -87,6 +87,10 @@ final class FaultRunner {
     } else if (fault instanceof Fault.BadFiles bad) {
       cluster.files().setWeather(bad.weather());
       later(fault.length(), () -> cluster.files().setWeather(SimulatedFiles.Weather.FAIR));
+    } else if (fault instanceof Fault.StaleNames stale) {
+      SimulatedProcess process = slot(stale.kind(), stale.slot()).process();
+      cluster.files().setStale(process, true);
+      later(fault.length(), () -> cluster.files().setStale(process, false));
     } else if (fault instanceof Fault.FullDisk) {
       cluster.files().setFull(true);
       later(fault.length(), () -> cluster.files().setFull(false));

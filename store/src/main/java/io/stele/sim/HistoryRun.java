@@ -123,6 +123,8 @@ public final class HistoryRun {
       join(process.start("sets up", () -> quietly(() -> setUp(workload, client))), process);
     }
 
+    LoadedWatch loaded = new LoadedWatch(cluster);
+    loaded.start();
     FaultRunner faults = new FaultRunner(cluster);
     faults.begin(plan.faults());
     startClients(cluster);
@@ -137,6 +139,7 @@ public final class HistoryRun {
             .start("checks", () -> quietly(() -> violations.addAll(rest.await(REST_MAX)))),
         rest.process());
     violations.addAll(cluster.network().services().violations());
+    violations.addAll(loaded.violations());
   }
 
   private void startClients(SimulatedCluster cluster) {

@@ -1,13 +1,7 @@
 package io.stele.sim;
 
-import io.stele.lock.LockService;
-import io.stele.metadata.Assignment;
-import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
-import io.stele.metadata.StoredTable;
-import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecord;
-import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -15,16 +9,13 @@ import io.stele.sim.check.FileChecker;
 import io.stele.sim.check.TabletState;
 import io.stele.sim.check.TilingChecker;
 import io.stele.sim.check.Violation;
-import io.stele.wire.TabletServerProtocol;
-import io.stele.wire.Transport;
-import io.stele.wire.control.ControlProtos.EmptyProto;
-import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -42,27 +33,18 @@ import org.apache.hadoop.fs.Path;
  */
 final class RestCheck {
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
-  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration LEAKED = Duration.ofDays(1);
 
   private final SimulatedProcess process;
-  private final LockService locks;
-  private final Transport transport;
+  private final ClusterView view;
   private final FileSystem files;
   private final Path root;
-  private final TabletAccess access;
-  private final TabletRecords records;
-  private final Schemas schemas;
 
   RestCheck(SimulatedCluster cluster, Path root) {
     this.process = cluster.clientProcess();
-    this.locks = cluster.ensemble().connect(process);
-    this.transport = cluster.network().transport(process, process.name());
+    this.view = new ClusterView(cluster, process);
     this.files = cluster.files().mount(process);
     this.root = root;
-    this.access = new TabletAccess(process, locks, transport.dataPlane());
-    this.records = new TabletRecords(process, locks, access, CALL_TIMEOUT);
-    this.schemas = new Schemas(process, locks);
   }
 
   /** What the check runs in. */
@@ -85,13 +67,8 @@ final class RestCheck {
   private List<Violation> look() {
     List<Violation> wrong = new ArrayList<>();
     try {
-      Set<TableId> tables = new TreeSet<>(Set.of(TableId.METADATA));
-      schemas.list().tables().stream().map(StoredTable::id).forEach(tables::add);
-      tables.add(TableId.ROOT);
-      List<TabletRecord> all = new ArrayList<>();
-      for (TableId table : tables) {
-        all.addAll(records.readAll(table));
-      }
+      Set<TableId> tables = view.tables();
+      List<TabletRecord> all = view.records(tables);
       List<TabletState> states = all.stream().map(TabletState::of).toList();
       wrong.addAll(TilingChecker.check(tables, states));
       wrong.addAll(unserved(all));
@@ -105,42 +82,21 @@ final class RestCheck {
 
   /** Tablets that are not served as their records say. */
   private List<Violation> unserved(List<TabletRecord> all) throws IOException {
-    Map<ServerId, Map<String, Long>> reports = new TreeMap<>();
-    for (Map.Entry<ServerId, ServerInfo> server : ServerInfo.all(locks).entrySet()) {
-      Map<String, Long> epochs = new TreeMap<>();
-      transport
-          .controlPlane()
-          .call(
-              server.getValue().control(),
-              TabletServerProtocol.class,
-              CALL_TIMEOUT,
-              protocol -> protocol.report(null, EmptyProto.getDefaultInstance()))
-          .getTabletsList()
-          .forEach(hosted -> epochs.put(name(hosted), hosted.getTablet().getEpoch()));
-      reports.put(server.getKey(), epochs);
+    Map<ServerId, Map<String, Long>> served = new TreeMap<>();
+    for (Map.Entry<ServerId, ServerInfo> server : view.servers().entrySet()) {
+      served.put(server.getKey(), view.served(server.getValue().control()));
     }
     List<Violation> wrong = new ArrayList<>();
     for (TabletRecord record : all) {
-      Assignment assignment = record.assignment();
-      boolean served =
-          assignment.state() == Assignment.State.LOADED
-              && assignment
-                  .server()
-                  .map(server -> reports.getOrDefault(server, Map.of()).get(record.id().toString()))
-                  .filter(epoch -> epoch == assignment.epoch())
-                  .isPresent();
-      if (record.tentative().isPresent()) {
-        continue;
-      }
-      if (!served) {
+      Optional<ServerId> server = record.assignment().server();
+      boolean isServed =
+          server.isPresent()
+              && ClusterView.isServed(record, served.getOrDefault(server.get(), Map.of()));
+      if (record.tentative().isEmpty() && !isServed) {
         wrong.add(new Violation("unserved", record + " is not served"));
       }
     }
     return wrong;
-  }
-
-  private static String name(HostedTabletProto hosted) {
-    return hosted.getTablet().getTableId() + "/" + hosted.getTablet().getTablet();
   }
 
   private SortedMap<String, Duration> sstables() throws IOException {
@@ -168,7 +124,7 @@ final class RestCheck {
     Set<String> needed = new TreeSet<>();
     all.forEach(record -> record.logs().forEach(log -> needed.add(log.toString())));
     Set<String> live = new TreeSet<>();
-    ServerInfo.all(locks).keySet().forEach(server -> live.add(server.toString()));
+    view.servers().keySet().forEach(server -> live.add(server.toString()));
     Set<String> there = new TreeSet<>();
     List<Violation> wrong = new ArrayList<>();
     for (String directory : List.of("logs", "recovery")) {

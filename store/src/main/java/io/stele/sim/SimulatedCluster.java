@@ -286,6 +286,23 @@ public final class SimulatedCluster {
     }
   }
 
+  /** Whether no fault touches {@code process} now, and it lives. */
+  boolean isUntouched(SimulatedProcess process) {
+    return !process.isDead()
+        && !process.isPaused()
+        && process.hasRightClock()
+        && !ensemble.isFaulty()
+        && !files.isFaulty()
+        && network.isFair(process)
+        && passesBothWays(process, ensemble.machine())
+        && passesBothWays(process, files.machine())
+        && slots.stream().allMatch(slot -> passesBothWays(process, slot.process()));
+  }
+
+  private boolean passesBothWays(SimulatedProcess one, SimulatedProcess other) {
+    return network.passes(one, other) && network.passes(other, one);
+  }
+
   /** A new process for clients. */
   public SimulatedProcess clientProcess() {
     return simulation.process("client-" + ++clients);
@@ -309,6 +326,7 @@ public final class SimulatedCluster {
     for (Slot slot : slots) {
       slot.process().resume();
       slot.process().setSkew(Duration.ZERO);
+      files.setStale(slot.process(), false);
     }
   }
 }

@@ -58,6 +58,11 @@ public final class SimulatedEnsemble {
     }
   }
 
+  /** Whether it is down or loses answers. */
+  boolean isFaulty() {
+    return down || lostAnswers > 0;
+  }
+
   /** How likely the answer to a change is lost. */
   public void setLostAnswers(double probability) {
     lostAnswers = probability;

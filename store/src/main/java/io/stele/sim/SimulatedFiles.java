@@ -3,7 +3,9 @@ package io.stele.sim;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -30,6 +32,7 @@ public final class SimulatedFiles {
   private final SimulatedProcess machine;
   private final CrashableDisk disk = new CrashableDisk();
   private final RandomGenerator random;
+  private final Map<String, CrashableFileSystem> views = new TreeMap<>(); // By process.
   private Weather weather = Weather.FAIR;
   private boolean full;
   private long calls;
@@ -53,6 +56,22 @@ public final class SimulatedFiles {
     return disk;
   }
 
+  /** Whether more goes wrong than that calls take a little time. */
+  boolean isFaulty() {
+    return full || !weather.equals(Weather.FAIR);
+  }
+
+  /**
+   * Has {@code process} told of names as they are now, and no later ones until it changes one or
+   * asks for all there is; or no more.
+   */
+  void setStale(SimulatedProcess process, boolean now) {
+    CrashableFileSystem view = views.get(process.name());
+    if (view != null) {
+      view.answerFromOldNames(now);
+    }
+  }
+
   /** Sets how calls fare from now on. */
   public void setWeather(Weather now) {
     weather = now;
@@ -71,6 +90,7 @@ public final class SimulatedFiles {
   /** The file system as {@code process} sees it: what it did not flush goes with it. */
   public FileSystem mount(SimulatedProcess process) {
     CrashableFileSystem view = disk.mount();
+    views.put(process.name(), view);
     process.atDeath(() -> disk.kill(view, random));
     return view;
   }

@@ -171,6 +171,11 @@ public final class SimulatedNetwork {
     }
   }
 
+  /** Whether messages to and from {@code process} arrive, once and at once, where not cut off. */
+  boolean isFair(SimulatedProcess process) {
+    return weather.equals(Weather.FAIR) && !delays.containsKey(process.name());
+  }
+
   /** Ends all delays. */
   void endDelays() {
     delays.clear();

@@ -141,6 +141,11 @@ public final class SimulatedProcess implements ProcessRuntime {
     skew = ahead;
   }
 
+  /** Whether its wall clock is right. */
+  boolean hasRightClock() {
+    return skew.isZero();
+  }
+
   // For the simulation.
 
   boolean isEnding() {

@@ -3,6 +3,7 @@ package io.stele.sim;
 import io.stele.model.Bytes;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.implementation.bytecode.assign.Assigner;

@@ -129,7 +129,7 @@ class WorkloadsTest {
       long now = System.nanoTime();
       for (int i = 0; i < workloads.size(); i++) {
         List<Call> calls = histories.get(i).calls();
-        assertThat(calls.size()).as(workloads.get(i).name()).isGreaterThan(4 * 40);
+        assertThat(calls.size()).as(workloads.get(i).name()).isGreaterThan(4 * 20);
         assertThat(calls).allMatch(Call::isAnswered);
         assertThat(workloads.get(i).check(calls)).isEmpty();
         assertThat(CallChecker.checkFailures(calls, Set.of())).isEmpty();

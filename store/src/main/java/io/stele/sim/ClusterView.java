@@ -1,0 +1,98 @@
+package io.stele.sim;
+
+import io.stele.lock.LockService;
+import io.stele.metadata.Assignment;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.wire.Address;
+import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.Transport;
+import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.HostedTabletProto;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What METADATA and the tablet servers of a {@link SimulatedCluster} say, as any client may ask
+ * them.
+ *
+ * <p>For the holder of the simulation's baton alone.
+ */
+final class ClusterView {
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
+
+  private final LockService locks;
+  private final Transport transport;
+  private final TabletRecords records;
+  private final Schemas schemas;
+
+  ClusterView(SimulatedCluster cluster, SimulatedProcess process) {
+    this.locks = cluster.ensemble().connect(process);
+    this.transport = cluster.network().transport(process, process.name());
+    TabletAccess access = new TabletAccess(process, locks, transport.dataPlane());
+    this.records = new TabletRecords(process, locks, access, CALL_TIMEOUT);
+    this.schemas = new Schemas(process, locks);
+  }
+
+  /** All tables, METADATA and the root tablet's too. */
+  NavigableSet<TableId> tables() throws IOException {
+    NavigableSet<TableId> tables = new TreeSet<>(Set.of(TableId.METADATA, TableId.ROOT));
+    schemas.list().tables().stream().map(StoredTable::id).forEach(tables::add);
+    return tables;
+  }
+
+  /** The records of all tablets of {@code tables}. */
+  List<TabletRecord> records(Set<TableId> tables) throws IOException {
+    List<TabletRecord> all = new ArrayList<>();
+    for (TableId table : tables) {
+      all.addAll(records.readAll(table));
+    }
+    return all;
+  }
+
+  /** The servers that hold their locks. */
+  Map<ServerId, ServerInfo> servers() throws IOException {
+    return ServerInfo.all(locks);
+  }
+
+  /** The epochs of the tablets that the server with that control plane serves, by name. */
+  Map<String, Long> served(Address control) throws IOException {
+    Map<String, Long> epochs = new TreeMap<>();
+    transport
+        .controlPlane()
+        .call(
+            control,
+            TabletServerProtocol.class,
+            CALL_TIMEOUT,
+            protocol -> protocol.report(null, EmptyProto.getDefaultInstance()))
+        .getTabletsList()
+        .forEach(hosted -> epochs.put(name(hosted), hosted.getTablet().getEpoch()));
+    return epochs;
+  }
+
+  /** Whether a server that serves {@code epochs} serves the tablet as its record says. */
+  static boolean isServed(TabletRecord record, Map<String, Long> epochs) {
+    Assignment assignment = record.assignment();
+    Long epoch = epochs.get(record.id().toString());
+    return assignment.state() == Assignment.State.LOADED
+        && epoch != null
+        && epoch == assignment.epoch();
+  }
+
+  private static String name(HostedTabletProto hosted) {
+    return hosted.getTablet().getTableId() + "/" + hosted.getTablet().getTablet();
+  }
+}

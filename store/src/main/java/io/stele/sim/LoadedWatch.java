@@ -1,0 +1,138 @@
+package io.stele.sim;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import io.stele.sim.check.Violation;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Whether, all along a history, each tablet whose record says that it is LOADED is served by the
+ * server that the record names, or is so within five seconds.
+ *
+ * <p>A server counts while it lives and no fault touches it or has touched it a while ago, whatever
+ * befalls others: a message that was lost is given up only then. What cannot be read counts for
+ * nothing: the five seconds begin anew.
+ *
+ * <p>For the holder of the simulation's baton alone.
+ */
+final class LoadedWatch {
+  private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
+  private static final Duration UNSERVED_MAX = Duration.ofSeconds(5);
+
+  /** After this nobody waits any more for a message that a fault has swallowed. */
+  private static final Duration AFTER_FAULT = Duration.ofSeconds(16);
+
+  /** A tablet as a record says it is loaded. */
+  private record Loaded(TabletId tablet, ServerId server, long epoch)
+      implements Comparable<Loaded> {
+    static Loaded of(TabletRecord record) {
+      return new Loaded(
+          record.id(), record.assignment().server().orElseThrow(), record.assignment().epoch());
+    }
+
+    @Override
+    public int compareTo(Loaded other) {
+      int byTablet = tablet.compareTo(other.tablet);
+      int byServer = byTablet != 0 ? byTablet : server.compareTo(other.server);
+      return byServer != 0 ? byServer : Long.compare(epoch, other.epoch);
+    }
+  }
+
+  private final SimulatedCluster cluster;
+  private final SimulatedProcess process;
+  private final ClusterView view;
+  private final Map<Loaded, Long> unservedSince = new TreeMap<>();
+  private final Map<String, Long> touched = new TreeMap<>(); // When last, by process.
+  private final Set<Loaded> told = new TreeSet<>();
+  private final List<Violation> violations = new ArrayList<>();
+
+  LoadedWatch(SimulatedCluster cluster) {
+    this.cluster = cluster;
+    this.process = cluster.clientProcess();
+    this.view = new ClusterView(cluster, process);
+  }
+
+  /** Watches until the history ends. */
+  void start() {
+    process.start("watches", this::watch);
+  }
+
+  /** What was wrong so far. */
+  List<Violation> violations() {
+    return List.copyOf(violations);
+  }
+
+  private void watch() {
+    try {
+      while (true) {
+        process.sleep(LOOK_EVERY);
+        look();
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("nobody interrupts the watch", e);
+    }
+  }
+
+  private void look() {
+    for (SimulatedCluster.Slot slot : cluster.slots(SimulatedCluster.Kind.SERVER)) {
+      if (!cluster.isUntouched(slot.process())) {
+        touched.put(slot.process().name(), process.nanoTime());
+      }
+    }
+    Set<Loaded> unserved = new TreeSet<>();
+    try {
+      Map<ServerId, ServerInfo> servers = view.servers();
+      List<TabletRecord> records = view.records(view.tables());
+      for (Map.Entry<ServerId, ServerInfo> server : servers.entrySet()) {
+        if (isUntouched(server.getKey())) {
+          Map<String, Long> served = view.served(server.getValue().control());
+          records.stream()
+              .filter(record -> record.assignment().isTo(server.getKey()))
+              .filter(record -> record.assignment().state() == Assignment.State.LOADED)
+              .filter(record -> !ClusterView.isServed(record, served))
+              .filter(record -> isUntouched(server.getKey()))
+              .forEach(record -> unserved.add(Loaded.of(record)));
+        }
+      }
+    } catch (IOException | SteleException e) {
+      unserved.clear();
+    }
+    unservedSince.keySet().retainAll(unserved);
+    for (Loaded loaded : unserved) {
+      long since = unservedSince.computeIfAbsent(loaded, unseen -> process.nanoTime());
+      Duration gone = Duration.ofNanos(process.nanoTime() - since);
+      if (gone.compareTo(UNSERVED_MAX) > 0 && told.add(loaded)) {
+        violations.add(
+            new Violation(
+                "loaded", loaded + " was not served for " + gone + " by a server without faults"));
+      }
+    }
+  }
+
+  private boolean isUntouched(ServerId server) {
+    Optional<SimulatedProcess> found =
+        cluster.slots(SimulatedCluster.Kind.SERVER).stream()
+            .filter(slot -> slot.server().filter(one -> one.id().equals(server)).isPresent())
+            .map(SimulatedCluster.Slot::process)
+            .findFirst();
+    return found.isPresent() && isUntouched(found.get());
+  }
+
+  private boolean isUntouched(SimulatedProcess server) {
+    Long last = touched.get(server.name());
+    return cluster.isUntouched(server)
+        && (last == null || process.nanoTime() - last > AFTER_FAULT.toNanos());
+  }
+}
