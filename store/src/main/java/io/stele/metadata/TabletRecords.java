@@ -392,25 +392,25 @@ public final class TabletRecords {
         Optional.empty());
   }
 
+  /**
+   * Writes the tentative record of the lower child. A tentative record that is there already, from
+   * a split under this epoch or an earlier one, is a leftover: had its split been done, no tablet
+   * would reach over its end. It may also come late, from a server that lost the tablet without
+   * knowing. One of a later epoch, or a record that counts, means that this server lost it.
+   */
   private void writeMarked(TabletRecord parent, TabletRecord low, Tentative mark)
       throws IOException {
     Mutation.Builder row = RecordCodec.putAll(marked(low, mark), "split from " + parent.id());
     RecordRows.Condition absent = new RecordRows.Condition(RecordCodec.STATE, Optional.empty());
-    if (rowsOf(low).update(absent, row.build())) {
-      return;
-    }
-    // An attempt of this very epoch that was given up: its change of the parent was not applied, or
-    // the parent's server would not be here.
-    for (TabletRecord left : page(low.id().table(), RowRange.single(low.row()), 1)) {
-      Optional<Tentative> other = left.tentative();
-      if (other.isPresent()
-          && other.get().parent().equals(mark.parent())
-          && other.get().parentEpoch() == mark.parentEpoch()) {
-        rowsOf(low).update(marked(other.get()), Mutation.of(low.row()).deleteRow());
+    while (!rowsOf(low).update(absent, row.build())) {
+      for (TabletRecord left : page(low.id().table(), RowRange.single(low.row()), 1)) {
+        Tentative other =
+            left.tentative()
+                .filter(found -> found.parentEpoch() <= mark.parentEpoch())
+                .orElseThrow(() -> new RecordChangedException("split", parent));
+        LOG.info("Removing what a split of {} left behind: {}", other.parent(), left);
+        rowsOf(low).update(marked(other), Mutation.of(low.row()).deleteRow());
       }
-    }
-    if (!rowsOf(low).update(absent, row.build())) {
-      throw new RecordChangedException("split", parent);
     }
   }
 

@@ -212,6 +212,28 @@ class TabletRecordsTest {
   }
 
   @Test
+  void aMarkThatAZombieWritesLateDoesNotKeepTheOwnerFromSplittingThere() throws IOException {
+    TabletRecord whole = records.loaded(records.assign(only(), ONE));
+    SplitResult first = split(whole, "s", 1);
+    TabletRecord zombie = first.lower();
+    TabletRecord owner = records.assign(records.release(zombie, "fenced"), TWO);
+    assertThat(records.removeTentatives(owner)).isZero();
+    TabletRecord loaded = records.loaded(owner);
+    leaveMarked(whole, "m"); // Of another parent, even.
+    SplitResult split = split(loaded, "m", 7);
+    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper(), first.upper());
+  }
+
+  @Test
+  void aServerThatLostTheTabletCannotSplitItWhereItsSuccessorDoes() throws IOException {
+    TabletRecord slow = records.loaded(records.assign(only(), ONE));
+    TabletRecord next = records.loaded(records.assign(records.release(slow, "fenced"), TWO));
+    leaveMarked(next, "m");
+    assertThatThrownBy(() -> split(slow, "m", 5)).isInstanceOf(RecordChangedException.class);
+    assertThat(metadata.size()).isEqualTo(2);
+  }
+
+  @Test
   void splitsOfSplitsTileWhateverMarksAreLeft() throws IOException {
     long seed = System.nanoTime();
     Random choice = new Random(seed);
