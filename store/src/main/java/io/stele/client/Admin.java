@@ -27,13 +27,16 @@ import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import io.stele.wire.control.ControlProtos.TableChangeProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.random.RandomGenerator;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /**
@@ -47,6 +50,8 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
  */
 public final class Admin {
   private static final Duration COMPACTION_MAX = Duration.ofHours(6);
+  private static final Duration LOOK_FIRST = Duration.ofMillis(10);
+  private static final int LOOKS_LONGER = 5;
 
   private final Connection connection;
 
@@ -55,7 +60,8 @@ public final class Admin {
   }
 
   /**
-   * Creates a table of one tablet; it can be used when this returns.
+   * Creates a table of one tablet; it can be used when this returns. See {@link
+   * #createTable(TableSchema, List)}.
    *
    * @throws io.stele.model.SteleException REFUSED where there is one of that name
    */
@@ -66,17 +72,23 @@ public final class Admin {
   /**
    * Creates a table cut into tablets at the given rows; it can be used when this returns.
    *
+   * <p>Where that takes longer than {@code stele.client.timeout} the outcome is unknown, as the
+   * master goes on. Asked again for the same, this waits for what was begun.
+   *
    * @param splitRows each is the first row of a further tablet; in any order
    * @throws io.stele.model.SteleException REFUSED where there is one of that name, or where {@link
-   *     TableRules} do not allow it
+   *     TableRules} do not allow it; OUTCOME_UNKNOWN where it may still come
    */
   public void createTable(TableSchema schema, List<Bytes> splitRows) throws IOException {
     List<Bytes> ascending = splitRows.stream().sorted().distinct().toList();
     TableRules.checkNew(schema, ascending);
     CreateTableRequestProto.Builder request =
-        CreateTableRequestProto.newBuilder().setSchema(message(schema));
+        CreateTableRequestProto.newBuilder().setSchema(message(schema)).setCreation(newName());
     ascending.forEach(row -> request.addSplitRows(ByteString.copyFrom(row.asByteBuffer())));
-    change("creating table " + schema.name(), m -> m.createTable(null, request.build()));
+    change(
+        "creating table " + schema.name(),
+        "create it again, with the same schema and split rows, to wait for it",
+        master -> master.createTable(null, request.build()));
   }
 
   /**
@@ -108,7 +120,11 @@ public final class Admin {
   }
 
   private void alter(AlterTableRequestProto request, String name) throws IOException {
-    change("altering table " + name, master -> master.alterTable(null, request));
+    change(
+        "altering table " + name,
+        "describe it to see its schema; alter it again, to the same, to wait until all tablet"
+            + " servers know it",
+        master -> master.alterTable(null, request));
   }
 
   /**
@@ -136,14 +152,19 @@ public final class Admin {
   }
 
   /**
-   * Drops a table and all it holds.
+   * Drops a table and all it holds; nothing is left of it when this returns. Asked again while it
+   * goes, this waits for that.
    *
    * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name
    */
   public void dropTable(String name) throws IOException {
     TableRules.checkNotReserved(name);
-    DropTableRequestProto request = DropTableRequestProto.newBuilder().setName(name).build();
-    change("dropping table " + name, master -> master.dropTable(null, request));
+    DropTableRequestProto.Builder request = DropTableRequestProto.newBuilder().setName(name);
+    connection.schemas().holder(name).ifPresent(table -> request.setTableId(table.id().value()));
+    change(
+        "dropping table " + name,
+        "drop it again to wait until it is gone",
+        master -> master.dropTable(null, request.build()));
   }
 
   /**
@@ -168,8 +189,7 @@ public final class Admin {
   public ClusterStatus clusterStatus() throws IOException {
     ClusterStatusResponseProto status =
         ask(
-            Effect.READ,
-            "asking for the cluster's state",
+            attempts(Effect.READ, "asking for the cluster's state"),
             master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()));
     return new ClusterStatus(
         status.getMaster(),
@@ -192,18 +212,69 @@ public final class Admin {
     return ByteString.copyFrom(TableCodec.encode(schema).asByteBuffer());
   }
 
-  private void change(String what, ControlPlane.Call<MasterProtocol, ?> call) throws IOException {
-    ask(Effect.CHANGE, what, call);
+  /** A name that nothing else has. */
+  private String newName() {
+    HexFormat hex = HexFormat.of();
+    RandomGenerator random = connection.runtime().random();
+    return hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong());
+  }
+
+  /**
+   * Asks for a change of a table, again and again until it is done. Each request, made again, joins
+   * what it began.
+   *
+   * @param toFindOut how people can tell what came of it
+   */
+  private void change(
+      String what, String toFindOut, ControlPlane.Call<MasterProtocol, TableChangeProto> call)
+      throws IOException {
+    Attempts attempts = attempts(Effect.CHANGE_WITH_ID, what);
+    Optional<String> waitsFor = Optional.empty();
+    int looks = 0;
+    while (true) {
+      TableChangeProto change;
+      try {
+        change = ask(attempts, call);
+      } catch (SteleException e) {
+        if (waitsFor.isEmpty() && e.code() != SteleException.Code.OUTCOME_UNKNOWN) {
+          throw e;
+        }
+        throw SteleException.outcomeUnknown(
+            e.getMessage() + ". It was begun and may go on: " + toFindOut, e);
+      }
+      if (change.getDone()) {
+        return;
+      }
+      waitsFor = Optional.of(change.getWaitsFor());
+      if (attempts.deadline().isOver()) {
+        throw SteleException.outcomeUnknown(
+            what
+                + ": not done within "
+                + connection.timeout().toMillis()
+                + " ms ("
+                + Keys.CLIENT_TIMEOUT.name()
+                + "), but begun, and the master goes on: "
+                + waitsFor.get()
+                + ". "
+                + toFindOut,
+            null);
+      }
+      Duration pause = LOOK_FIRST.multipliedBy(1L << Math.min(looks++, LOOKS_LONGER));
+      Duration left = attempts.deadline().remaining();
+      pause(pause.compareTo(left) < 0 ? pause : left);
+    }
+  }
+
+  private Attempts attempts(Effect effect, String what) {
+    return new Attempts(
+        connection.runtime(),
+        Purpose.of(effect, () -> what).limitedBy(Keys.CLIENT_TIMEOUT.name()),
+        Deadline.after(connection.runtime(), connection.timeout()));
   }
 
   /** Makes a call to the active master, waiting for one where there is none. */
-  private <R> R ask(Effect effect, String what, ControlPlane.Call<MasterProtocol, R> call)
+  private <R> R ask(Attempts attempts, ControlPlane.Call<MasterProtocol, R> call)
       throws IOException {
-    Attempts attempts =
-        new Attempts(
-            connection.runtime(),
-            Purpose.of(effect, () -> what).limitedBy(Keys.CLIENT_TIMEOUT.name()),
-            Deadline.after(connection.runtime(), connection.timeout()));
     while (true) {
       Decision decision;
       Optional<Address> master = MasterInfo.address(connection.locks());
@@ -213,7 +284,7 @@ public final class Admin {
         try {
           return connection
               .controlPlane()
-              .call(master.get(), MasterProtocol.class, attempts.deadline().remaining(), call);
+              .call(master.get(), MasterProtocol.class, attempts.attemptTimeout(), call);
         } catch (IOException | SteleException e) {
           if (Attempts.isInterruption(e)) {
             throw e;

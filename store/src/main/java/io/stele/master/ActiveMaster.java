@@ -80,15 +80,15 @@ final class ActiveMaster implements AutoCloseable {
     Schemas schemas = new Schemas(runtime, locks);
 
     Layout layout = Bootstrap.begin(runtime, fs, cluster.root(), locks, records);
-    TableAdmin tables = new TableAdmin(runtime, schemas, forLoop);
-    TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));
     Wake wake = new Wake(runtime);
+    TableAdmin tables = opened(new TableAdmin(runtime, schemas, forLoop, wake));
+    TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));
     ServerWatch servers =
         opened(new ServerWatch(runtime, locks, fs, layout, cluster.lease(), wake));
     MasterLoop loop = new MasterLoop(runtime, forLoop, servers, requests, tables, wake);
     sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
 
-    MasterRequests service = new MasterRequests(runtime, loop, tables, records, servers, requests);
+    MasterRequests service = new MasterRequests(loop, tables, servers);
     Transport.Listener control =
         opened(
             transport.serveControl(

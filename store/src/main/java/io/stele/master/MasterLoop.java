@@ -16,9 +16,11 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -49,14 +51,16 @@ final class MasterLoop implements Runnable {
   private final ServerWatch servers;
   private final TabletServers requests;
   private final TableAdmin tables;
+  private final OrphanRecords orphans;
+  private final ServerReports reports;
+  private final SchemaNews news;
   private final Wake wake;
 
   private volatile boolean stopped;
-  private volatile View view = new View(Map.of(), Map.of());
+  private volatile View view = new View(Map.of(), new TreeMap<>());
 
   private boolean bootstrapped;
   private boolean fullDue;
-  private boolean resumeDue;
   private List<TabletRecord> metadataRecords = List.of();
   private final Map<Bytes, TabletRecord> tableRecords = new TreeMap<>();
   private final Set<TabletId> readInFull = new HashSet<>(); // Tablets of METADATA.
@@ -72,7 +76,7 @@ final class MasterLoop implements Runnable {
    * @param live the servers that hold their locks
    * @param tablets by id
    */
-  record View(Map<ServerId, ServerInfo> live, Map<TabletId, TabletRecord> tablets) {
+  record View(Map<ServerId, ServerInfo> live, NavigableMap<TabletId, TabletRecord> tablets) {
     /** Whether a live server serves the tablet. */
     boolean isServed(TabletRecord record) {
       return MasterLoop.isServed(record, live);
@@ -86,6 +90,22 @@ final class MasterLoop implements Runnable {
     /** A server that is known to be live. */
     ServerInfo server(ServerId id) {
       return Objects.requireNonNull(live.get(id), () -> "server " + id + " is not in view");
+    }
+
+    /** Whether live servers serve all tablets of the table. */
+    boolean isServed(TableId table) {
+      List<TabletRecord> all = new ArrayList<>();
+      for (TabletRecord record : tablets.tailMap(new TabletId(table, "0".repeat(16))).values()) {
+        if (!record.id().table().equals(table)) {
+          break;
+        }
+        if (!isServed(record)) {
+          return false;
+        }
+        all.add(record);
+      }
+      all.sort(Comparator.comparing(TabletRecord::row));
+      return TabletRecords.tile(all);
     }
   }
 
@@ -102,6 +122,9 @@ final class MasterLoop implements Runnable {
     this.servers = servers;
     this.requests = requests;
     this.tables = tables;
+    this.orphans = new OrphanRecords(tables.schemas(), records);
+    this.reports = new ServerReports(runtime, requests);
+    this.news = new SchemaNews(requests);
   }
 
   /** Ends the loop after what it is doing. */
@@ -118,6 +141,16 @@ final class MasterLoop implements Runnable {
   /** What the loop saw last. */
   View view() {
     return view;
+  }
+
+  /** What the servers say of themselves. */
+  ServerReports reports() {
+    return reports;
+  }
+
+  /** Schemas that are being told to the servers. */
+  SchemaNews news() {
+    return news;
   }
 
   @Override
@@ -166,20 +199,23 @@ final class MasterLoop implements Runnable {
       metadataRecords = records.readUndamaged(TableId.METADATA);
     }
     ServedMetadata metadata = servedMetadata(rootServed, live);
-    resumeDue |= full;
-    if (resumeDue) {
-      resumeDue = !tables.resume();
+    if (full) {
+      tables.resume();
     }
     Set<TableId> dropping = tables.dropping();
     boolean complete = readTables(full, metadata, live, dropping);
 
-    Map<TabletId, TabletRecord> known = new TreeMap<>();
+    NavigableMap<TabletId, TabletRecord> known = new TreeMap<>();
     known.put(root.id(), root);
     metadataRecords.forEach(record -> known.put(record.id(), record));
     tableRecords.values().forEach(record -> known.put(record.id(), record));
     known.values().forEach(record -> record.assignment().server().ifPresent(servers::named));
+    removeOrphans(full, known);
     sent.keySet().retainAll(known.keySet());
     view = new View(live, known);
+    reports.ask(live);
+    news.goOn(live);
+    complete &= checkServed(known, metadata);
 
     List<Action> actions = AssignmentPlanner.plan(snapshot(live, known, dropping));
     complete &= act(actions, metadata);
@@ -272,6 +308,48 @@ final class MasterLoop implements Runnable {
     }
   }
 
+  /** Takes records of tables that are gone out of {@code known}, so that nobody acts on them. */
+  private void removeOrphans(boolean full, Map<TabletId, TabletRecord> known) throws IOException {
+    if (full) {
+      orphans.lookAgain();
+    }
+    for (TabletRecord orphan : orphans.among(tableRecords.values())) {
+      known.remove(orphan.id());
+      if (orphans.remove(orphan)) {
+        tableRecords.remove(orphan.row());
+      }
+    }
+  }
+
+  /**
+   * Compares what is LOADED with what the servers report. A server that says that it has not what
+   * its record says it has loses its lock: it ends, and its tablets go to others when it is fenced.
+   *
+   * @return whether all is as it should be
+   */
+  private boolean checkServed(Map<TabletId, TabletRecord> known, ServedMetadata metadata)
+      throws IOException {
+    boolean good = true;
+    for (TabletRecord record : reports.unserved(known.values())) {
+      if (!metadata.hasRecord(record.id(), record.row())) {
+        continue;
+      }
+      good = false;
+      Optional<TabletRecord> now = records.read(record.id().table(), record.row());
+      if (now.isEmpty() || !now.get().state().equals(record.state())) {
+        now.ifPresent(this::remember); // It was just given up, or split.
+        continue;
+      }
+      ServerId server = record.assignment().server().orElseThrow();
+      LOG.error(
+          "{} is served by nobody: its server lives and does not have it. {} is taken for dead",
+          record,
+          server);
+      servers.exited(server);
+    }
+    return good;
+  }
+
   private ClusterSnapshot snapshot(
       Map<ServerId, ServerInfo> live, Map<TabletId, TabletRecord> known, Set<TableId> dropping) {
     return new ClusterSnapshot(
@@ -348,13 +426,13 @@ final class MasterLoop implements Runnable {
         LOG.info("{} is taken from {}, which is fenced", record.id(), server);
         wake.look();
       }
-      case DISCARD -> requests.discard(server, view.server(server), record);
+      case DISCARD -> requests.discard(view.server(server), record);
     }
   }
 
   private void load(TabletRecord record, ServerId server) {
     sent.put(record.id(), new Sent(record.assignment().epoch(), runtime.nanoTime()));
-    requests.load(server, view.server(server), record);
+    requests.load(view.server(server), record);
   }
 
   private void remember(TabletRecord record) {

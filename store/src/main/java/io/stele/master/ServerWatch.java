@@ -42,7 +42,7 @@ final class ServerWatch implements AutoCloseable {
   private static final Duration RETRY = Duration.ofSeconds(2);
   // Clocks of the server and of the master may run apart by so much of the lease.
   private static final int DRIFT_PARTS = 20;
-  private static final int FENCERS_MAX = 32;
+  private static final int FENCERS_MAX = 16;
 
   /** How far the fencing of a server is. */
   private enum Stage {

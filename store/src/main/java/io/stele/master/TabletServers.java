@@ -3,7 +3,6 @@ package io.stele.master;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
-import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
@@ -12,98 +11,130 @@ import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.EmptyProto;
-import io.stele.wire.control.ControlProtos.LoadTabletRequestProto;
+import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
-import io.stele.wire.control.ControlProtos.UnloadTabletRequestProto;
+import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The master's requests to tablet servers. What they do shows in the tablets' records, so a request
- * that is lost is simply made again.
+ * The master's requests to tablet servers. Nobody waits for them: what they do shows in the
+ * tablets' records, or is told to a callback, so a request that is lost is simply made again.
  *
- * <p>There is at most one request under way for a tablet, and a few for a server, so that a server
- * that hangs does not keep all threads. Safe for use by any number of threads.
+ * <p>Each server has one queue and at most one call under way, which takes all tablets that are to
+ * be loaded, or discarded, together. A server that did not answer is left alone for a moment, so
+ * that those that hang do not keep all threads. Safe for use by any number of threads.
  */
 final class TabletServers implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServers.class);
-  private static final Duration TIMEOUT = Duration.ofSeconds(10);
-  private static final int CALLERS_MAX = 32;
-  private static final int CALLERS_PER_SERVER_MAX = 2;
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration REST_AFTER_FAILURE = Duration.ofSeconds(1);
+  private static final int CALLERS_MAX = 16;
+  private static final int TABLETS_PER_CALL_MAX = 500;
 
+  private final ProcessRuntime runtime;
   private final ControlPlane plane;
   private final WorkerPool callers;
 
   @GuardedBy("this")
   private final Map<Address, Queue> queues = new HashMap<>();
 
-  @GuardedBy("this")
-  private final Set<TabletId> underWay = new HashSet<>();
-
-  /** Requests to one server that wait for a caller, and how many callers it has. */
+  /** What a server is still to be asked; there while there is any, or a call is under way. */
   private static final class Queue {
-    final ArrayDeque<Request> waiting = new ArrayDeque<>();
-    int callers;
+    final Map<TabletId, TabletRefProto> loads = new LinkedHashMap<>();
+    final Map<TabletId, TabletRefProto> discards = new LinkedHashMap<>();
+    final Map<String, Request> others = new LinkedHashMap<>();
+    Set<TabletId> underWay = Set.of();
+    Optional<String> otherUnderWay = Optional.empty();
+
+    boolean isEmpty() {
+      return loads.isEmpty() && discards.isEmpty() && others.isEmpty();
+    }
+
+    void clear() {
+      loads.clear();
+      discards.clear();
+      others.clear();
+    }
   }
 
-  /** A request whose answer nobody waits for. */
-  private record Request(
-      TabletId tablet, String what, ControlPlane.Call<TabletServerProtocol, ?> call) {}
+  /** A call, and what to do once it is answered. */
+  @FunctionalInterface
+  private interface Request {
+    void make(Address server) throws IOException;
+  }
 
   TabletServers(ProcessRuntime runtime, ControlPlane plane) {
+    this.runtime = runtime;
     this.plane = plane;
     this.callers = runtime.pool("master-caller", CALLERS_MAX);
   }
 
   /** Asks for {@code record}'s tablet to be loaded, unless a request for it is still under way. */
-  void load(ServerId server, ServerInfo info, TabletRecord record) {
-    LoadTabletRequestProto request =
-        LoadTabletRequestProto.newBuilder().setTablet(ref(record)).build();
+  void load(ServerInfo info, TabletRecord record) {
     later(
         info,
-        new Request(
-            record.id(),
-            "load " + record.id() + " at " + server,
-            p -> p.loadTablet(null, request)));
+        queue -> {
+          if (!queue.underWay.contains(record.id())) {
+            queue.loads.putIfAbsent(record.id(), ref(record));
+          }
+        });
   }
 
   /**
    * Asks for {@code record}'s tablet to be given up and its data to be thrown away, unless a
    * request for it is still under way.
    */
-  void discard(ServerId server, ServerInfo info, TabletRecord record) {
-    UnloadTabletRequestProto request =
-        UnloadTabletRequestProto.newBuilder().setTablet(ref(record)).setDiscard(true).build();
+  void discard(ServerInfo info, TabletRecord record) {
     later(
         info,
-        new Request(
-            record.id(),
-            "discard " + record.id() + " at " + server,
-            p -> p.unloadTablet(null, request)));
+        queue -> {
+          if (!queue.underWay.contains(record.id())) {
+            queue.discards.putIfAbsent(record.id(), ref(record));
+          }
+        });
   }
 
-  /** Tells the server that a table's schema changed. */
-  void refreshSchema(ServerInfo info, String table) throws IOException {
+  /**
+   * Tells the server that a table's schema changed, unless that is still under way.
+   *
+   * @param told called when it has read the new one
+   */
+  void refreshSchema(ServerInfo info, String table, Runnable told) {
     RefreshSchemaRequestProto request =
         RefreshSchemaRequestProto.newBuilder().setName(table).build();
-    call(info.control(), p -> p.refreshSchema(null, request));
+    other(
+        info,
+        "refresh " + table,
+        server -> {
+          call(server, p -> p.refreshSchema(null, request));
+          told.run();
+        });
   }
 
-  /** What the server says of itself. */
-  ServerReportResponseProto report(ServerInfo info) throws IOException {
-    return call(info.control(), p -> p.report(null, EmptyProto.getDefaultInstance()));
+  /** Asks the server what it has to say of itself, unless that is still under way. */
+  void report(ServerInfo info, Consumer<ServerReportResponseProto> reported) {
+    other(
+        info,
+        "report",
+        server ->
+            reported.accept(call(server, p -> p.report(null, EmptyProto.getDefaultInstance()))));
   }
 
   static TabletRefProto ref(TabletRecord record) {
@@ -115,36 +146,25 @@ final class TabletServers implements AutoCloseable {
         .build();
   }
 
-  private void later(ServerInfo info, Request request) {
+  private void other(ServerInfo info, String name, Request request) {
+    later(
+        info,
+        queue -> {
+          if (!queue.otherUnderWay.equals(Optional.of(name))) {
+            queue.others.putIfAbsent(name, request);
+          }
+        });
+  }
+
+  private void later(ServerInfo info, Consumer<Queue> addition) {
     Address server = info.control();
+    boolean idle;
     synchronized (this) {
-      if (!underWay.add(request.tablet())) {
-        return;
-      }
-      Queue queue = queues.computeIfAbsent(server, address -> new Queue());
-      queue.waiting.add(request);
-      if (queue.callers == CALLERS_PER_SERVER_MAX) {
-        return;
-      }
-      queue.callers++;
+      idle = !queues.containsKey(server);
+      addition.accept(queues.computeIfAbsent(server, address -> new Queue()));
     }
-    goOn(server);
-  }
-
-  private void callNext(Address server) {
-    next(server).ifPresent(next -> call(server, next));
-  }
-
-  private void call(Address server, Request next) {
-    try {
-      call(server, next.call());
-    } catch (IOException | RuntimeException e) {
-      LOG.info("Asked to {}: {}", next.what(), e.toString());
-    } finally {
-      synchronized (this) {
-        underWay.remove(next.tablet());
-      }
-      goOn(server); // At the end of the queue, so that all servers have their turn.
+    if (idle) {
+      goOn(server);
     }
   }
 
@@ -156,14 +176,75 @@ final class TabletServers implements AutoCloseable {
     }
   }
 
-  /** The next request to {@code server}; empty where there is none, and the caller is done. */
-  private synchronized Optional<Request> next(Address server) {
-    Queue queue = Objects.requireNonNull(queues.get(server)); // It stays while it has callers.
-    Optional<Request> next = Optional.ofNullable(queue.waiting.poll());
-    if (next.isEmpty() && --queue.callers == 0) {
-      queues.remove(server);
+  private void callNext(Address server) {
+    Optional<Request> next = next(server);
+    if (next.isEmpty()) {
+      return;
     }
-    return next;
+    Duration rest = Duration.ZERO;
+    try {
+      next.get().make(server);
+    } catch (IOException | RuntimeException e) {
+      LOG.info("Tablet server {} did not do what it was asked: {}", server, e.toString());
+      rest = REST_AFTER_FAILURE;
+    } finally {
+      synchronized (this) {
+        Queue queue = queue(server);
+        queue.underWay = Set.of();
+        queue.otherUnderWay = Optional.empty();
+      }
+      // At the end of the callers' queue, so that all servers have their turn.
+      if (rest.isZero()) {
+        goOn(server);
+      } else {
+        runtime.after(rest, () -> goOn(server));
+      }
+    }
+  }
+
+  /** The next call to {@code server}; where there is none its queue is gone. */
+  private synchronized Optional<Request> next(Address server) {
+    Queue queue = queue(server);
+    if (queue.isEmpty()) {
+      queues.remove(server);
+      return Optional.empty();
+    }
+    if (!queue.loads.isEmpty()) {
+      LoadTabletsRequestProto request =
+          LoadTabletsRequestProto.newBuilder().addAllTablets(take(queue, queue.loads)).build();
+      return Optional.of(address -> call(address, p -> p.loadTablets(null, request)));
+    }
+    if (!queue.discards.isEmpty()) {
+      UnloadTabletsRequestProto request =
+          UnloadTabletsRequestProto.newBuilder()
+              .addAllTablets(take(queue, queue.discards))
+              .setDiscard(true)
+              .build();
+      return Optional.of(address -> call(address, p -> p.unloadTablets(null, request)));
+    }
+    Map.Entry<String, Request> other = queue.others.entrySet().iterator().next();
+    queue.others.remove(other.getKey());
+    queue.otherUnderWay = Optional.of(other.getKey());
+    return Optional.of(other.getValue());
+  }
+
+  @GuardedBy("this")
+  private Queue queue(Address server) {
+    return Objects.requireNonNull(queues.get(server)); // It stays while it has a caller.
+  }
+
+  private static List<TabletRefProto> take(Queue queue, Map<TabletId, TabletRefProto> from) {
+    List<TabletRefProto> taken = new ArrayList<>();
+    Map<TabletId, TabletRefProto> underWay = new TreeMap<>();
+    for (Iterator<Map.Entry<TabletId, TabletRefProto>> all = from.entrySet().iterator();
+        all.hasNext() && taken.size() < TABLETS_PER_CALL_MAX; ) {
+      Map.Entry<TabletId, TabletRefProto> one = all.next();
+      underWay.put(one.getKey(), one.getValue());
+      taken.add(one.getValue());
+      all.remove();
+    }
+    queue.underWay = underWay.keySet();
+    return taken;
   }
 
   private <R> R call(Address server, ControlPlane.Call<TabletServerProtocol, R> call)
@@ -177,8 +258,7 @@ final class TabletServers implements AutoCloseable {
       queues.forEach(
           (server, queue) -> {
             if (!addresses.contains(server)) {
-              queue.waiting.forEach(request -> underWay.remove(request.tablet()));
-              queue.waiting.clear();
+              queue.clear();
             }
           });
     }

@@ -90,7 +90,7 @@ public final class Schemas {
     if (id.isSystem()) {
       TableSchema schema = id.equals(TableId.ROOT) ? ROOT_SCHEMA : metadata;
       return Optional.of(
-          new StoredTable(id, schema, StoredTable.State.READY, Set.of(), List.of(), 0));
+          new StoredTable(id, schema, StoredTable.State.READY, Set.of(), List.of(), "", 0));
     }
     Optional<VersionedData> data = locks.read(LockPaths.table(id));
     return data.isEmpty()
@@ -105,20 +105,31 @@ public final class Schemas {
     } else if (name.equals(METADATA_SCHEMA.name())) {
       return table(TableId.METADATA);
     }
-    Optional<VersionedData> id = locks.read(LockPaths.tableName(name));
-    return id.isEmpty()
-        ? Optional.empty()
-        : table(new TableId(id.get().data().toUtf8()))
-            .filter(table -> table.state() == StoredTable.State.READY);
+    return holder(name).filter(table -> table.state() == StoredTable.State.READY);
   }
 
-  /** The table of that name. */
+  /** The table that has that name, in whatever state. */
+  public Optional<StoredTable> holder(String name) throws IOException {
+    Optional<VersionedData> id = locks.read(LockPaths.tableName(name));
+    return id.isEmpty() ? Optional.empty() : table(new TableId(id.get().data().toUtf8()));
+  }
+
+  /**
+   * The table of that name.
+   *
+   * @throws SteleException NOT_FOUND where there is none, RETRY_LATER where it is being created
+   */
   public StoredTable require(String name) throws IOException {
-    return byName(name)
-        .orElseThrow(
-            () ->
-                SteleException.notFound(
-                    "there is no table " + Bytes.of(name) + "; `stele table list` shows them all"));
+    Optional<StoredTable> ready = byName(name);
+    if (ready.isPresent()) {
+      return ready.get();
+    }
+    Optional<StoredTable> holder = holder(name);
+    if (holder.isPresent() && holder.get().state() == StoredTable.State.CREATING) {
+      throw SteleException.retryLater("table " + Bytes.of(name) + " is still being created");
+    }
+    throw SteleException.notFound(
+        "there is no table " + Bytes.of(name) + "; `stele table list` shows them all");
   }
 
   /**
@@ -152,34 +163,52 @@ public final class Schemas {
   /**
    * Step 1 of a new table: its node, with an id of its own.
    *
+   * @param creation names the wish for it; empty where it has no name
    * @throws SteleException REFUSED where {@link TableRules} do not allow it
    */
-  public StoredTable create(TableSchema schema, List<Bytes> splitRows) throws IOException {
+  public StoredTable create(TableSchema schema, List<Bytes> splitRows, String creation)
+      throws IOException {
     TableRules.checkNew(schema, splitRows);
     TableId id = nextId();
-    locks.create(
-        LockPaths.table(id),
-        TableCodec.encode(schema, StoredTable.State.CREATING, Set.of(), splitRows, newChange()));
-    return new StoredTable(id, schema, StoredTable.State.CREATING, Set.of(), splitRows, 0);
+    StoredTable table =
+        new StoredTable(id, schema, StoredTable.State.CREATING, Set.of(), splitRows, creation, 0);
+    locks.create(LockPaths.table(id), TableCodec.encode(table, newChange()));
+    return table;
   }
 
   /**
-   * Step 2: the name is the table's from now on.
+   * Step 2: the name is the table's from now on. A name that a table had which is gone is free: a
+   * master that lost its lock without knowing may have claimed it late.
    *
    * @return whether it is; false where another table has it
    */
   public boolean claimName(StoredTable table) throws IOException {
     String path = LockPaths.tableName(table.schema().name());
-    try {
-      locks.create(path, Bytes.of(table.id().value()));
-      return true;
-    } catch (SteleException e) {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       Optional<VersionedData> holder = locks.read(path);
       if (holder.isEmpty()) {
-        throw e;
+        try {
+          locks.create(path, Bytes.of(table.id().value()));
+          return true;
+        } catch (SteleException e) {
+          if (locks.read(path).isEmpty()) {
+            throw e;
+          } // Somebody was faster, or the answer was lost: look.
+        }
+      } else {
+        String id = holder.get().data().toUtf8();
+        if (id.equals(table.id().value())) {
+          return true;
+        }
+        // A table's node is there before it has a name, and an id is never used again.
+        if (locks.read(LockPaths.TABLES + "/" + id).isPresent()) {
+          return false;
+        }
+        LOG.info("The name {} was that of table {}, which is gone", table.schema().name(), id);
+        locks.delete(path, holder.get().version());
       }
-      return holder.get().data().toUtf8().equals(table.id().value());
     }
+    throw SteleException.retryLater("too many others claim the name " + table.schema().name());
   }
 
   /** The name is nobody's from now on, unless it is another table's. */
@@ -222,17 +251,25 @@ public final class Schemas {
   private StoredTable write(
       StoredTable table, TableSchema schema, StoredTable.State state, Set<String> dropped)
       throws IOException {
+    StoredTable next = changed(table, schema, state, dropped, table.version());
     OptionalInt version =
         locks.write(
-            LockPaths.table(table.id()),
-            TableCodec.encode(schema, state, dropped, table.splitRows(), newChange()),
-            table.version());
+            LockPaths.table(table.id()), TableCodec.encode(next, newChange()), table.version());
     if (version.isEmpty()) {
       throw SteleException.retryLater(
           "table " + schema.name() + " was changed by somebody else meanwhile: try again");
     }
+    return changed(table, schema, state, dropped, version.getAsInt());
+  }
+
+  private static StoredTable changed(
+      StoredTable table,
+      TableSchema schema,
+      StoredTable.State state,
+      Set<String> dropped,
+      int version) {
     return new StoredTable(
-        table.id(), schema, state, dropped, table.splitRows(), version.getAsInt());
+        table.id(), schema, state, dropped, table.splitRows(), table.creation(), version);
   }
 
   private TableId nextId() throws IOException {

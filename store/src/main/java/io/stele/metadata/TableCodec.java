@@ -29,7 +29,10 @@ public final class TableCodec {
 
   /** The bytes for {@code schema} on the control plane. */
   public static Bytes encode(TableSchema schema) {
-    return encode(schema, StoredTable.State.READY, Set.of(), List.of(), "");
+    return encode(
+        new StoredTable(
+            TableId.METADATA, schema, StoredTable.State.READY, Set.of(), List.of(), "", 0),
+        "");
   }
 
   /**
@@ -42,15 +45,12 @@ public final class TableCodec {
     return Avro.decode(bytes, TableValue.class, "a table's schema", TableCodec::schema);
   }
 
-  static Bytes encode(
-      TableSchema schema,
-      StoredTable.State state,
-      Set<String> droppedFamilies,
-      List<Bytes> splitRows,
-      String change) {
+  /** The bytes of {@code table}'s node, whose id and version are not among them. */
+  static Bytes encode(StoredTable table, String change) {
+    TableSchema schema = table.schema();
     return Avro.encode(
         TableValue.newBuilder()
-            .setState(TableStateValue.valueOf(state.name()))
+            .setState(TableStateValue.valueOf(table.state().name()))
             .setName(schema.name())
             .setFamilies(
                 schema.families().stream()
@@ -65,8 +65,9 @@ public final class TableCodec {
             .setGroups(schema.groups().stream().map(TableCodec::encode).toList())
             .setSplitBytes(schema.splitBytes())
             .setHsync(schema.hsync())
-            .setDroppedFamilies(List.copyOf(droppedFamilies))
-            .setSplitRows(splitRows.stream().map(Avro::buffer).toList())
+            .setDroppedFamilies(List.copyOf(table.droppedFamilies()))
+            .setSplitRows(table.splitRows().stream().map(Avro::buffer).toList())
+            .setCreation(table.creation())
             .setChange(change)
             .build());
   }
@@ -83,6 +84,7 @@ public final class TableCodec {
                 StoredTable.State.valueOf(value.getState().name()),
                 Set.copyOf(value.getDroppedFamilies()),
                 value.getSplitRows().stream().map(Avro::bytes).toList(),
+                value.getCreation(),
                 version));
   }
 

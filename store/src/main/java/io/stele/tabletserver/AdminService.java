@@ -10,13 +10,13 @@ import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
-import io.stele.wire.control.ControlProtos.LoadTabletRequestProto;
+import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
-import io.stele.wire.control.ControlProtos.UnloadTabletRequestProto;
+import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -57,15 +57,18 @@ final class AdminService implements TabletServerService.BlockingInterface {
   }
 
   @Override
-  public EmptyProto loadTablet(RpcController controller, LoadTabletRequestProto request) {
-    TabletRefProto tablet = request.getTablet();
-    lifecycle.load(id(tablet), ByteStrings.bytes(tablet.getMetadataRow()), tablet.getEpoch());
+  public EmptyProto loadTablets(RpcController controller, LoadTabletsRequestProto request) {
+    for (TabletRefProto tablet : request.getTabletsList()) {
+      lifecycle.load(id(tablet), ByteStrings.bytes(tablet.getMetadataRow()), tablet.getEpoch());
+    }
     return DONE;
   }
 
   @Override
-  public EmptyProto unloadTablet(RpcController controller, UnloadTabletRequestProto request) {
-    lifecycle.unload(id(request.getTablet()), request.getTablet().getEpoch(), request.getDiscard());
+  public EmptyProto unloadTablets(RpcController controller, UnloadTabletsRequestProto request) {
+    for (TabletRefProto tablet : request.getTabletsList()) {
+      lifecycle.unload(id(tablet), tablet.getEpoch(), request.getDiscard());
+    }
     return DONE;
   }
 
@@ -101,24 +104,11 @@ final class AdminService implements TabletServerService.BlockingInterface {
     ServerReportResponseProto.Builder report = ServerReportResponseProto.newBuilder();
     long sstableBytes = 0;
     for (HostedTablet hosted : server.tablets().all()) {
-      TabletRecord record = hosted.record();
-      TabletStatistics statistics = hosted.tablet().statistics();
-      sstableBytes += statistics.fileBytes();
-      report.addTablets(
-          HostedTabletProto.newBuilder()
-              .setTablet(
-                  TabletRefProto.newBuilder()
-                      .setTableId(record.id().table().value())
-                      .setTablet(record.id().name())
-                      .setEpoch(record.assignment().epoch())
-                      .setMetadataRow(ByteStrings.of(record.row())))
-              .setState(record.assignment().state().name())
-              .setStartRow(ByteStrings.of(record.extent().start()))
-              .setEndRow(ByteStrings.of(record.extent().end()))
-              .setMemtableBytes(statistics.memtableBytes())
-              .setSstableBytes(statistics.fileBytes())
-              .setSstables(statistics.files()));
+      sstableBytes += hosted.tablet().statistics().fileBytes();
+      report.addTablets(describe(hosted));
     }
+    // Last, so that a tablet on its way out is in one of the two at least.
+    server.tablets().leaving().forEach(hosted -> report.addLeaving(describe(hosted)));
     long memtableBytes = 0;
     for (KindResources resources : server.resources().all()) {
       memtableBytes += resources.memtables().bytes();
@@ -135,6 +125,25 @@ final class AdminService implements TabletServerService.BlockingInterface {
                 .setTablets(server.tablets().count())
                 .setMemtableBytes(memtableBytes)
                 .setSstableBytes(sstableBytes))
+        .build();
+  }
+
+  private static HostedTabletProto describe(HostedTablet hosted) {
+    TabletRecord record = hosted.record();
+    TabletStatistics statistics = hosted.tablet().statistics();
+    return HostedTabletProto.newBuilder()
+        .setTablet(
+            TabletRefProto.newBuilder()
+                .setTableId(record.id().table().value())
+                .setTablet(record.id().name())
+                .setEpoch(record.assignment().epoch())
+                .setMetadataRow(ByteStrings.of(record.row())))
+        .setState(record.assignment().state().name())
+        .setStartRow(ByteStrings.of(record.extent().start()))
+        .setEndRow(ByteStrings.of(record.extent().end()))
+        .setMemtableBytes(statistics.memtableBytes())
+        .setSstableBytes(statistics.fileBytes())
+        .setSstables(statistics.files())
         .build();
   }
 

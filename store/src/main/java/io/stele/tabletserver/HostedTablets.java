@@ -24,6 +24,10 @@ final class HostedTablets {
   private final ConcurrentNavigableMap<TabletId, HostedTablet> serving =
       new ConcurrentSkipListMap<>();
 
+  /** Not served any more, while their records still say LOADED here. */
+  private final ConcurrentNavigableMap<TabletId, HostedTablet> leaving =
+      new ConcurrentSkipListMap<>();
+
   /** Its monitor guards every change of which tablet has which schema, too. */
   @GuardedBy("newest")
   private final Map<TableId, StoredTable> newest = new HashMap<>();
@@ -71,9 +75,20 @@ final class HostedTablets {
         table.id(), table, (known, read) -> read.version() > known.version() ? read : known);
   }
 
-  /** Serves {@code tablet} no more. */
+  /** Serves {@code tablet} no more; it is leaving until it has {@link #left}. */
   void remove(HostedTablet tablet) {
+    leaving.put(tablet.id(), tablet);
     serving.remove(tablet.id(), tablet);
+  }
+
+  /** The record of {@code tablet}, which was removed, names somebody else or nobody by now. */
+  void left(HostedTablet tablet) {
+    leaving.remove(tablet.id(), tablet);
+  }
+
+  /** Those that were removed and have not left. */
+  Collection<HostedTablet> leaving() {
+    return List.copyOf(leaving.values());
   }
 
   Optional<HostedTablet> find(TabletId tablet) {

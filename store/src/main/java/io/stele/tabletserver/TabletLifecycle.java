@@ -139,6 +139,7 @@ class TabletLifecycle {
         hosted
             .manifest()
             .change(before -> records.unloaded(before, discard ? "discarded" : "unloaded"));
+        tablets.left(hosted);
       } finally {
         hosted.minor().release(1);
       }

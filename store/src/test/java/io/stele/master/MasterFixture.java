@@ -2,6 +2,7 @@ package io.stele.master;
 
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
+import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
 import io.stele.metadata.MemoryRecords;
 import io.stele.metadata.MetadataKeys;
@@ -12,9 +13,11 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.LocalityGroup;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
@@ -26,11 +29,13 @@ import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
-import io.stele.wire.control.ControlProtos.LoadTabletRequestProto;
+import io.stele.wire.control.ControlProtos.HostedTabletProto;
+import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
+import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
-import io.stele.wire.control.ControlProtos.UnloadTabletRequestProto;
+import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -62,10 +67,9 @@ final class MasterFixture {
   final ServerWatch watch = new ServerWatch(process, locks, fs, layout, LEASE, wake);
   final Servers plane = new Servers();
   final TabletServers servers = new TabletServers(process, plane);
-  final TableAdmin tables = new TableAdmin(process, schemas, records);
+  final TableAdmin tables = new TableAdmin(process, schemas, records, wake);
   final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
-  final MasterRequests requests =
-      new MasterRequests(process, loop, tables, records, watch, servers);
+  final MasterRequests requests = new MasterRequests(loop, tables, watch);
 
   void run(Simulation.Work work) throws Exception {
     simulation.run(work);
@@ -99,7 +103,21 @@ final class MasterFixture {
 
   /** A READY table, not served by anybody. */
   TableId table(String name, Bytes... splitRows) throws IOException {
-    return tables.create(schema(name), List.of(splitRows)).id();
+    TableId id = tables.create(schema(name), List.of(splitRows), "").id();
+    tables.told(finished(id));
+    return id;
+  }
+
+  /** Lets the steps of tables on their way be taken, until the one is READY or gone. */
+  TableId finished(TableId id) throws IOException {
+    try {
+      for (int i = 0; i < 100 && tables.goOn(table -> true); i++) {
+        sleep(Duration.ofMillis(50));
+      }
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
+    return id;
   }
 
   static TableSchema schema(String name) {
@@ -118,12 +136,15 @@ final class MasterFixture {
 
   /** All tablet servers. */
   final class Servers implements ControlPlane, TabletServerProtocol {
+    private Address asked;
     final List<String> requests = new ArrayList<>();
+    final List<TabletId> lost = new ArrayList<>(); // Loaded, and not reported.
 
     @Override
     public <P, R> R call(Address server, Class<P> protocol, Duration timeout, Call<P, R> call)
         throws IOException {
       try {
+        asked = server;
         return call.on(protocol.cast(this));
       } catch (ServiceException e) {
         throw new IOException(e.getCause());
@@ -154,17 +175,23 @@ final class MasterFixture {
     }
 
     @Override
-    public EmptyProto loadTablet(RpcController c, LoadTabletRequestProto request)
+    public EmptyProto loadTablets(RpcController c, LoadTabletsRequestProto request)
         throws ServiceException {
-      requests.add("load " + request.getTablet().getTableId());
-      return change(() -> records.loaded(record(request.getTablet())));
+      for (TabletRefProto tablet : request.getTabletsList()) {
+        requests.add("load " + tablet.getTableId());
+        change(() -> records.loaded(record(tablet)));
+      }
+      return EmptyProto.getDefaultInstance();
     }
 
     @Override
-    public EmptyProto unloadTablet(RpcController c, UnloadTabletRequestProto request)
+    public EmptyProto unloadTablets(RpcController c, UnloadTabletsRequestProto request)
         throws ServiceException {
-      requests.add("unload " + request.getTablet().getTableId());
-      return change(() -> records.unloaded(record(request.getTablet()), "unloaded"));
+      for (TabletRefProto tablet : request.getTabletsList()) {
+        requests.add("unload " + tablet.getTableId());
+        change(() -> records.unloaded(record(tablet), "unloaded"));
+      }
+      return EmptyProto.getDefaultInstance();
     }
 
     @Override
@@ -179,8 +206,43 @@ final class MasterFixture {
     }
 
     @Override
-    public ServerReportResponseProto report(RpcController c, EmptyProto request) {
-      return ServerReportResponseProto.getDefaultInstance();
+    public ServerReportResponseProto report(RpcController c, EmptyProto request)
+        throws ServiceException {
+      try {
+        return report(asked);
+      } catch (IOException e) {
+        throw new ServiceException(e);
+      }
+    }
+
+    /** What the server of that address is to have, by the records, but for what it lost. */
+    private ServerReportResponseProto report(Address server) throws IOException {
+      ServerReportResponseProto.Builder report =
+          ServerReportResponseProto.newBuilder()
+              .setStatus(
+                  ServerStatusProto.newBuilder()
+                      .setServerId(server.host())
+                      .setControlAddress(server.toString())
+                      .setDataAddress(server.toString())
+                      .setMemtableBytes(7));
+      List<TabletRecord> all = new ArrayList<>(records.readUndamaged(TableId.METADATA));
+      records.readRoot().ifPresent(all::add);
+      all.addAll(records.readUndamaged(RowRange.ALL));
+      for (TabletRecord record : all) {
+        boolean has =
+            record.assignment().state() == Assignment.State.LOADED
+                && record.assignment().server().orElseThrow().host().equals(server.host())
+                && !lost.contains(record.id());
+        if (has) {
+          report.addTablets(
+              HostedTabletProto.newBuilder()
+                  .setTablet(TabletServers.ref(record))
+                  .setState("LOADED")
+                  .setStartRow(ByteStrings.of(record.extent().start()))
+                  .setEndRow(ByteStrings.of(record.extent().end())));
+        }
+      }
+      return report.build();
     }
 
     @Override

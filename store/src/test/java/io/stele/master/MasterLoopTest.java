@@ -3,6 +3,7 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.lock.Lock;
+import io.stele.lock.LockPaths;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.TabletRecord;
@@ -11,6 +12,7 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -131,6 +133,45 @@ class MasterLoopTest {
   }
 
   @Test
+  void aRecordThatADeposedMasterWritesOfATableDroppedSinceIsRemovedAndNeverAssigned()
+      throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          TableId table = master.table("users");
+          master.settle();
+          master.tables.drop("users", Optional.empty());
+          master.loop.lookAtAll();
+          master.settle();
+          assertThat(master.schemas.list().tables()).isEmpty();
+          master.plane.requests.clear();
+          master.records.createTable(table, List.of(Bytes.of("m"))); // Late.
+          master.loop.lookAtAll();
+          master.settle();
+          assertThat(master.records.readAll(table)).isEmpty();
+          assertThat(master.plane.requests).isEmpty();
+        });
+  }
+
+  @Test
+  void anOrphanRecordWithDataIsLeftToPeople() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          TableId lost = new TableId("t77");
+          master.records.createTable(lost, List.of());
+          TabletRecord record = master.records.readAll(lost).get(0);
+          master.records.release(master.records.loaded(master.records.assign(record, B)), "fenced");
+          master.loop.lookAtAll();
+          master.settle();
+          assertThat(master.records.readAll(lost)).hasSize(1);
+          assertThat(master.plane.requests).doesNotContain("load t77");
+        });
+  }
+
+  @Test
   void aLostRequestForLoadingIsMadeAgain() throws Exception {
     master.run(
         () -> {
@@ -158,6 +199,49 @@ class MasterLoopTest {
           master.locks.reconnect();
           master.sleep(Duration.ofSeconds(5));
           assertThat(master.isServed(TableId.METADATA)).isTrue();
+          master.loop.stop();
+          master.simulation.outside().await(task.ended());
+        });
+  }
+
+  @Test
+  void aServerThatDoesNotHaveWhatItsRecordSaysLosesItsLockAndTheTabletIsServedAgain()
+      throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          TableId table = master.table("users");
+          var task = master.process.start("loop", master.loop);
+          master.sleep(Duration.ofSeconds(30));
+          assertThat(master.locks.read(LockPaths.server(A))).as("while all is well").isPresent();
+          TabletRecord tablet = master.records.readAll(table).get(0);
+          master.plane.lost.add(tablet.id());
+          master.sleep(Duration.ofSeconds(3));
+          master.start(B);
+          master.sleep(Duration.ofSeconds(15));
+          assertThat(master.locks.read(LockPaths.server(A))).isEmpty();
+          master.plane.lost.clear();
+          master.sleep(MasterFixture.LEASE.multipliedBy(2));
+          assertThat(master.records.readAll(table)).allMatch(record -> record.assignment().isTo(B));
+          master.loop.stop();
+          master.simulation.outside().await(task.ended());
+        });
+  }
+
+  @Test
+  void aTabletThatWasGivenUpSinceItsRecordWasReadCostsNobodyItsLock() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          TableId table = master.table("users");
+          var task = master.process.start("loop", master.loop);
+          master.sleep(Duration.ofSeconds(15));
+          master.records.unloaded(master.records.readAll(table).get(0), "drained");
+          master.sleep(Duration.ofSeconds(30));
+          assertThat(master.locks.read(LockPaths.server(A))).isPresent();
+          assertThat(master.isServed(table)).isTrue();
           master.loop.stop();
           master.simulation.outside().await(task.ended());
         });

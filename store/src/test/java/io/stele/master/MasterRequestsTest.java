@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.LockPaths;
 import io.stele.metadata.TableCodec;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -16,7 +17,9 @@ import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
+import io.stele.wire.control.ControlProtos.TableChangeProto;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class MasterRequestsTest {
@@ -25,55 +28,81 @@ class MasterRequestsTest {
   private final MasterFixture master = new MasterFixture();
 
   @Test
-  void aCreatedTableIsServedWhenTheRequestReturns() throws Exception {
+  void aTableIsCreatedWhenItIsServed() throws Exception {
     master.run(
         () -> {
           running(true);
-          TableId table = new TableId(master.requests.createTable(null, create()).getTableId());
+          TableId table = untilDone(() -> master.requests.createTable(null, create()));
           assertThat(master.isServed(table)).isTrue();
         });
   }
 
   @Test
-  void aTableThatNobodyCanServeIsCreatedAllTheSame() throws Exception {
+  void aTableThatNobodyCanServeIsBegunAndSaysWhatItWaitsFor() throws Exception {
     master.run(
         () -> {
           running(false);
-          long start = master.simulation.nowNanos();
-          master.requests.createTable(null, create());
-          Duration took = Duration.ofNanos(master.simulation.nowNanos() - start);
-          assertThat(took).isBetween(Duration.ofSeconds(30), Duration.ofSeconds(31));
-          assertThat(master.schemas.require("users").schema().name()).isEqualTo("users");
+          for (int i = 0; i < 20; i++) {
+            TableChangeProto change = master.requests.createTable(null, create());
+            assertThat(change.getDone()).isFalse();
+            assertThat(change.getWaitsFor()).isNotEmpty();
+            master.sleep(Duration.ofSeconds(1));
+          }
+          master.start(A);
+          untilDone(() -> master.requests.createTable(null, create()));
         });
   }
 
   @Test
-  void aDroppedTableIsGoneWhenTheRequestReturns() throws Exception {
+  void noRequestForATableWaitsSoThatAReportOfADeathIsTakenAtOnce() throws Exception {
     master.run(
         () -> {
           running(true);
-          master.requests.createTable(null, create());
-          master.requests.dropTable(
-              null, DropTableRequestProto.newBuilder().setName("users").build());
+          TableId stuck = untilDone(() -> master.requests.createTable(null, create()));
+          master.requests.servesAt(new Address("here", 7));
+          master.memory.setAway(Optional.of(RowRange.ALL));
+          long start = master.simulation.nowNanos();
+          for (int i = 0; i < 100; i++) {
+            CreateTableRequestProto request = create("table" + i);
+            assertThat(master.requests.createTable(null, request).getDone()).isFalse();
+          }
+          assertThat(master.requests.dropTable(null, drop(stuck)).getDone()).isFalse();
+          master.requests.clusterStatus(null, EmptyProto.getDefaultInstance());
+          master.requests.serverExited(
+              null, ServerExitedRequestProto.newBuilder().setServerId(A.toString()).build());
+          assertThat(master.simulation.nowNanos()).isEqualTo(start);
+          assertThat(master.locks.read(LockPaths.server(A))).isEmpty();
+        });
+  }
+
+  @Test
+  void aTableIsDroppedWhenNothingIsLeftOfIt() throws Exception {
+    master.run(
+        () -> {
+          running(true);
+          TableId table = untilDone(() -> master.requests.createTable(null, create()));
+          assertThat(untilDone(() -> master.requests.dropTable(null, drop(table))))
+              .isEqualTo(table);
           assertThat(master.schemas.list().tables()).isEmpty();
           assertThat(master.plane.requests).contains("unload t1");
         });
   }
 
   @Test
-  void anAlteredTableIsToldToAllServers() throws Exception {
+  void aTableIsAlteredWhenAllServersKnow() throws Exception {
     master.run(
         () -> {
           running(true);
-          master.requests.createTable(null, create());
-          master.requests.alterTable(
-              null,
+          untilDone(() -> master.requests.createTable(null, create()));
+          AlterTableRequestProto request =
               AlterTableRequestProto.newBuilder()
                   .setSchema(
                       ByteStrings.of(
                           TableCodec.encode(MasterFixture.schema("users").withHsync(true))))
-                  .build());
-          assertThat(master.plane.requests).contains("refresh users");
+                  .build();
+          assertThat(master.requests.alterTable(null, request).getDone()).isFalse();
+          untilDone(() -> master.requests.alterTable(null, request));
+          assertThat(master.plane.requests).containsOnlyOnce("refresh users");
           assertThat(master.schemas.require("users").schema().hsync()).isTrue();
         });
   }
@@ -101,8 +130,8 @@ class MasterRequestsTest {
     master.run(
         () -> {
           running(true);
-          master.requests.createTable(null, create());
-          master.sleep(Duration.ofSeconds(2)); // It shows what the loop saw last.
+          untilDone(() -> master.requests.createTable(null, create()));
+          master.sleep(Duration.ofSeconds(5)); // It shows what the loop saw last.
           master.requests.servesAt(new Address("here", 7));
           var status = master.requests.clusterStatus(null, EmptyProto.getDefaultInstance());
           assertThat(status.getMaster()).isEqualTo("here:7");
@@ -111,14 +140,43 @@ class MasterRequestsTest {
           assertThat(status.getUnassigned()).isZero();
           assertThat(status.getServersList())
               .singleElement()
-              .satisfies(server -> assertThat(server.getServerId()).isEqualTo(A.toString()));
+              .satisfies(
+                  server -> {
+                    assertThat(server.getControlAddress()).isEqualTo("a:1");
+                    assertThat(server.getMemtableBytes()).as("as it reports").isEqualTo(7);
+                    assertThat(server.getTablets()).isEqualTo(3);
+                  });
         });
   }
 
   private static CreateTableRequestProto create() {
+    return create("users");
+  }
+
+  private static CreateTableRequestProto create(String name) {
     return CreateTableRequestProto.newBuilder()
-        .setSchema(ByteStrings.of(TableCodec.encode(MasterFixture.schema("users"))))
+        .setSchema(ByteStrings.of(TableCodec.encode(MasterFixture.schema(name))))
+        .setCreation("wish for " + name)
         .build();
+  }
+
+  private static DropTableRequestProto drop(TableId table) {
+    return DropTableRequestProto.newBuilder().setName("users").setTableId(table.value()).build();
+  }
+
+  private interface Request {
+    TableChangeProto make() throws Exception;
+  }
+
+  private TableId untilDone(Request request) throws Exception {
+    for (int i = 0; i < 200; i++) {
+      TableChangeProto change = request.make();
+      if (change.getDone()) {
+        return new TableId(change.getTableId());
+      }
+      master.sleep(Duration.ofMillis(100));
+    }
+    throw new AssertionError("not done: " + request.make());
   }
 
   private Task running(boolean withServer) throws Exception {

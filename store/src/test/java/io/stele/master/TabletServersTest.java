@@ -6,43 +6,67 @@ import io.stele.metadata.MemoryRecords;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
-import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.sim.MemoryLockStore;
 import io.stele.sim.SimulatedProcess;
 import io.stele.sim.Simulation;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
+import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
+import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
+import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
+import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
+import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.apache.hadoop.thirdparty.protobuf.RpcController;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.junit.jupiter.api.Test;
 
 class TabletServersTest {
-  private static final ServerId SERVER = new ServerId("host", 1, 1);
-
   private final Simulation simulation = new Simulation(1, 1_000_000);
   private final SimulatedProcess process = simulation.process("master");
   private final SlowPlane plane = new SlowPlane(process);
   private final TabletServers servers = new TabletServers(process, plane);
 
   @Test
-  void aTabletHasOneRequestUnderWayAndAServerTwo() throws Exception {
+  void aServerHasOneCallUnderWayAndTabletsGoTogether() throws Exception {
     simulation.run(
         () -> {
           List<TabletRecord> tablets = tablets(10);
           for (int i = 0; i < 3; i++) {
-            tablets.forEach(tablet -> servers.load(SERVER, info("host"), tablet));
+            tablets.forEach(tablet -> servers.load(info("host"), tablet));
           }
+          servers.refreshSchema(info("host"), "users", () -> {});
+          servers.report(info("host"), report -> {});
           simulation.outside().sleep(Duration.ofSeconds(60));
-          assertThat(plane.calls).hasSize(10);
-          assertThat(plane.mostAtOnce).isEqualTo(2);
-          servers.load(SERVER, info("host"), tablets.get(0));
+          assertThat(plane.mostAtOnce).isEqualTo(1);
+          assertThat(plane.tablets).as("each once").hasSize(10).doesNotHaveDuplicates();
+          assertThat(plane.calls).as("loads, schema, report").hasSizeLessThanOrEqualTo(4);
+          int before = plane.calls.size();
+          servers.load(info("host"), tablets.get(0));
           simulation.outside().sleep(Duration.ofSeconds(60));
-          assertThat(plane.calls).hasSize(11);
+          assertThat(plane.calls).hasSize(before + 1);
+        });
+  }
+
+  @Test
+  void aThousandServersAreAskedByAFewThreads() throws Exception {
+    simulation.run(
+        () -> {
+          TabletRecord tablet = tablets(1).get(0);
+          for (int i = 0; i < 1000; i++) {
+            servers.load(info("host" + i), tablet);
+          }
+          simulation.outside().sleep(Duration.ofMinutes(10));
+          assertThat(plane.calls).hasSize(1000);
+          assertThat(plane.mostAtOnce).isEqualTo(16);
         });
   }
 
@@ -51,8 +75,8 @@ class TabletServersTest {
     simulation.run(
         () -> {
           List<TabletRecord> tablets = tablets(101);
-          tablets.subList(0, 100).forEach(tablet -> servers.load(SERVER, info("slow"), tablet));
-          servers.load(SERVER, info("host"), tablets.get(100));
+          tablets.subList(0, 100).forEach(tablet -> servers.load(info("slow"), tablet));
+          servers.load(info("host"), tablets.get(100));
           simulation.outside().sleep(Duration.ofSeconds(2));
           assertThat(plane.answered).containsExactly("host");
         });
@@ -63,9 +87,9 @@ class TabletServersTest {
     simulation.run(
         () -> {
           TabletRecord tablet = tablets(1).get(0);
-          servers.load(SERVER, info("refusing"), tablet);
+          servers.load(info("refusing"), tablet);
           simulation.outside().sleep(Duration.ofSeconds(5));
-          servers.load(SERVER, info("refusing"), tablet);
+          servers.load(info("refusing"), tablet);
           simulation.outside().sleep(Duration.ofSeconds(5));
           assertThat(plane.calls).hasSize(2);
         });
@@ -76,12 +100,12 @@ class TabletServersTest {
     simulation.run(
         () -> {
           List<TabletRecord> tablets = tablets(10);
-          tablets.forEach(tablet -> servers.load(SERVER, info("slow"), tablet));
+          tablets.forEach(tablet -> servers.load(info("slow"), tablet));
           simulation.outside().sleep(Duration.ofMillis(1));
           servers.retain(Set.of());
           simulation.outside().sleep(Duration.ofSeconds(300));
-          assertThat(plane.calls).hasSize(2);
-          servers.load(SERVER, info("host"), tablets.get(9));
+          assertThat(plane.calls).hasSize(1);
+          servers.load(info("host"), tablets.get(9));
           simulation.outside().sleep(Duration.ofSeconds(5));
           assertThat(plane.answered).endsWith("host");
         });
@@ -103,10 +127,11 @@ class TabletServersTest {
   }
 
   /** Calls that take a second; those to {@code slow} ten, and those to {@code refusing} fail. */
-  private static final class SlowPlane implements ControlPlane {
+  private static final class SlowPlane implements ControlPlane, TabletServerProtocol {
     private final SimulatedProcess process;
     private final List<Address> calls = new ArrayList<>();
     private final List<String> answered = new ArrayList<>();
+    private final List<String> tablets = new ArrayList<>();
     private int now;
     private int mostAtOnce;
 
@@ -130,10 +155,45 @@ class TabletServersTest {
         throw new IOException("refused");
       }
       answered.add(server.host());
-      return null;
+      try {
+        return call.on(protocol.cast(this));
+      } catch (ServiceException e) {
+        throw new IOException(e);
+      }
     }
 
     @Override
     public void retain(Set<Address> servers) {}
+
+    @Override
+    public EmptyProto loadTablets(RpcController c, LoadTabletsRequestProto request) {
+      request.getTabletsList().forEach(tablet -> tablets.add(tablet.getTablet()));
+      return EmptyProto.getDefaultInstance();
+    }
+
+    @Override
+    public EmptyProto unloadTablets(RpcController c, UnloadTabletsRequestProto request) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public EmptyProto refreshSchema(RpcController c, RefreshSchemaRequestProto request) {
+      return EmptyProto.getDefaultInstance();
+    }
+
+    @Override
+    public EmptyProto compactTable(RpcController c, CompactTableRequestProto request) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public ServerReportResponseProto report(RpcController c, EmptyProto request) {
+      return ServerReportResponseProto.getDefaultInstance();
+    }
+
+    @Override
+    public EmptyProto drain(RpcController c, EmptyProto request) {
+      throw new UnsupportedOperationException();
+    }
   }
 }

@@ -97,7 +97,7 @@ class BootstrapTest {
                         List.of(new GcPolicy.KeepAll(), GcPolicy.maxVersions(2)))))
             .withHsync(true);
     assertThat(TableCodec.decode(TableCodec.encode(schema))).isEqualTo(schema);
-    StoredTable table = schemas.create(schema, List.of(Bytes.of("m")));
+    StoredTable table = schemas.create(schema, List.of(Bytes.of("m")), "");
     assertThat(schemas.table(table.id())).contains(table);
     assertThat(schemas.byName("web")).isEmpty();
     assertThat(schemas.claimName(table)).isTrue();
@@ -110,7 +110,7 @@ class BootstrapTest {
     assertThatThrownBy(() -> schemas.alter(without, schema))
         .hasMessageContaining("had a family b that was dropped");
     assertThat(schemas.byName("web")).contains(without);
-    StoredTable other = schemas.create(schema, List.of());
+    StoredTable other = schemas.create(schema, List.of(), "");
     assertThat(other.id()).isNotEqualTo(table.id());
     assertThat(schemas.claimName(other)).isFalse();
     schemas.releaseName(other);

@@ -13,8 +13,10 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
@@ -46,6 +48,49 @@ class MiniSteleTest {
       stele.admin().createTable(TableSchema.of("web", "f"));
       assertThat(stele.table("web").readRow("a")).isEmpty();
       assertThat(cluster.aborts()).isEmpty();
+    }
+  }
+
+  @Test
+  void aTableAskedForWhileTheClusterStartsIsJoinedWhenAskedForAgain() throws IOException {
+    Configuration impatient = new Configuration(CONF);
+    impatient.set(Keys.CLIENT_TIMEOUT.name(), "2s");
+    TableSchema schema = TableSchema.of("web", "f");
+    List<Bytes> splitRows = List.of(Bytes.of("m"));
+    try (MiniStele cluster = MiniStele.start(impatient, Site.inMemory(), 0, 1)) {
+      Stele stele = cluster.client();
+      awaitMaster(stele);
+      for (int i = 0; i < 2; i++) {
+        long start = System.nanoTime();
+        assertThatThrownBy(() -> stele.admin().createTable(schema, splitRows))
+            .hasMessageContaining("create it again, with the same schema and split rows")
+            .isInstanceOfSatisfying(
+                SteleException.class,
+                e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
+        assertThat(Duration.ofNanos(System.nanoTime() - start))
+            .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(5));
+        assertThatThrownBy(() -> stele.table("web"))
+            .isInstanceOfSatisfying(
+                SteleException.class,
+                e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+      }
+      cluster.startServer();
+      cluster.awaitServed(TableId.METADATA);
+      stele.admin().createTable(schema, splitRows);
+      stele.table("web").mutate(Mutation.of("a").put("f", "q", "1"));
+      assertThatThrownBy(() -> stele.admin().createTable(schema, splitRows))
+          .hasMessageContaining("there is a table web already");
+    }
+  }
+
+  private static void awaitMaster(Stele stele) throws IOException {
+    while (true) {
+      try {
+        stele.admin().clusterStatus();
+        return;
+      } catch (SteleException e) {
+        assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER);
+      }
     }
   }
 

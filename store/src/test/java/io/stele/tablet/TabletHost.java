@@ -127,7 +127,7 @@ final class TabletHost {
   /** Adds the record of a new tablet, which is all of a new table. */
   Stored add(TabletSpec spec) {
     try {
-      StoredTable table = schemas.create(spec.schema(), List.of());
+      StoredTable table = schemas.create(spec.schema(), List.of(), "");
       assertThat(table.id()).isEqualTo(spec.id().table());
       schemas.advance(table, StoredTable.State.READY);
     } catch (IOException e) {

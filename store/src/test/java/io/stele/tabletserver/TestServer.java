@@ -156,7 +156,7 @@ final class TestServer implements AutoCloseable {
 
   /** Makes a table of one tablet, which nobody has. */
   TabletRecord createTable(TableSchema schema) throws IOException {
-    StoredTable table = schemas.create(schema, List.of());
+    StoredTable table = schemas.create(schema, List.of(), "");
     schemas.claimName(table);
     StoredTable ready = schemas.advance(table, StoredTable.State.READY);
     records().createTable(ready.id(), List.of());

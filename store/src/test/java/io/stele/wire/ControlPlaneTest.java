@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
-import io.stele.wire.control.ControlProtos.CreateTableResponseProto;
 import io.stele.wire.control.ControlProtos.MasterService;
+import io.stele.wire.control.ControlProtos.TableChangeProto;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.ConnectException;
@@ -32,8 +32,7 @@ final class ControlPlaneTest {
       CreateTableRequestProto.newBuilder().setSchema(ByteString.copyFromUtf8("schema")).build();
 
   private final Configuration conf = new Configuration();
-  private Callable<CreateTableResponseProto> behaviour =
-      CreateTableResponseProto::getDefaultInstance;
+  private Callable<TableChangeProto> behaviour = TableChangeProto::getDefaultInstance;
   private ControlServer server;
 
   @BeforeEach
@@ -61,7 +60,7 @@ final class ControlPlaneTest {
 
   @Test
   void answersCrossTheWire() throws IOException {
-    behaviour = () -> CreateTableResponseProto.newBuilder().setTableId("t7").build();
+    behaviour = () -> TableChangeProto.newBuilder().setTableId("t7").setDone(true).build();
     assertThat(create(Duration.ofSeconds(10)).getTableId()).isEqualTo("t7");
   }
 
@@ -141,14 +140,14 @@ final class ControlPlaneTest {
     behaviour =
         () -> {
           done.await();
-          return CreateTableResponseProto.newBuilder().setTableId("late").build();
+          return TableChangeProto.newBuilder().setTableId("late").setDone(true).build();
         };
     assertThatThrownBy(() -> create(Duration.ofMillis(300)))
         .isInstanceOf(SocketTimeoutException.class);
     done.countDown();
   }
 
-  private CreateTableResponseProto create(Duration timeout) throws IOException {
+  private TableChangeProto create(Duration timeout) throws IOException {
     try (var client = client(server.port(), timeout)) {
       return client.call(m -> m.createTable(null, REQUEST));
     }

@@ -18,7 +18,7 @@ import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
-import io.stele.wire.control.ControlProtos.UnloadTabletRequestProto;
+import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -216,15 +216,13 @@ final class SteleServers implements Servers {
       List<TabletRefProto> left = userTabletsOf(server);
       // Again until there is none left: a split may put two in the place of one.
       for (; !left.isEmpty() && !deadline.isOver(); left = userTabletsOf(server)) {
-        for (TabletRefProto tablet : left) {
-          UnloadTabletRequestProto request =
-              UnloadTabletRequestProto.newBuilder().setTablet(tablet).build();
-          plane.call(
-              server,
-              TabletServerProtocol.class,
-              REPORT_TIMEOUT,
-              protocol -> protocol.unloadTablet(null, request));
-        }
+        UnloadTabletsRequestProto request =
+            UnloadTabletsRequestProto.newBuilder().addAllTablets(left).build();
+        plane.call(
+            server,
+            TabletServerProtocol.class,
+            REPORT_TIMEOUT,
+            protocol -> protocol.unloadTablets(null, request));
         pause();
       }
     } catch (SteleException e) {

@@ -1,0 +1,103 @@
+package io.stele.master;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.RecordChangedException;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.CorruptionException;
+import io.stele.model.TableId;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds records of tables that are gone, which a master that lost its lock without knowing may have
+ * written late.
+ *
+ * <p>A table's node is there before its first record and goes after its last, and an id is never
+ * used again. So where a record is there, and its table's node is not when it is looked for after
+ * the record was read, the record is an orphan. Orphans are never assigned. One to which nothing
+ * was ever written is removed; any other is left to people, as it may be the node that was lost.
+ *
+ * <p>For the one thread of the master's loop.
+ */
+final class OrphanRecords {
+  private static final Logger LOG = LoggerFactory.getLogger(OrphanRecords.class);
+
+  private final Schemas schemas;
+  private final TabletRecords records;
+  private final Set<TableId> there = new TreeSet<>();
+  private final Set<TableId> reported = new TreeSet<>();
+
+  OrphanRecords(Schemas schemas, TabletRecords records) {
+    this.schemas = schemas;
+    this.records = records;
+  }
+
+  /** Forgets which tables are there: each is looked for again. */
+  void lookAgain() {
+    there.clear();
+  }
+
+  /** Of {@code known}, which were just read, those of tables that are gone. */
+  List<TabletRecord> among(Collection<TabletRecord> known) throws IOException {
+    Set<TableId> gone = new TreeSet<>();
+    List<TabletRecord> orphans = new ArrayList<>();
+    for (TabletRecord record : known) {
+      TableId table = record.id().table();
+      if (!there.contains(table) && !gone.contains(table)) {
+        (isThere(table) ? there : gone).add(table);
+      }
+      if (gone.contains(table)) {
+        orphans.add(record);
+      }
+    }
+    return orphans;
+  }
+
+  private boolean isThere(TableId table) throws IOException {
+    try {
+      return schemas.table(table).isPresent();
+    } catch (CorruptionException e) {
+      return true; // Whatever is in it.
+    }
+  }
+
+  /**
+   * Removes {@code orphan} where nothing is lost by it.
+   *
+   * @return whether it is removed
+   */
+  boolean remove(TabletRecord orphan) throws IOException {
+    boolean untouched =
+        orphan.assignment().state() == Assignment.State.NONE
+            && orphan.files().isEmpty()
+            && orphan.logs().isEmpty()
+            && orphan.redo().sequence() == 0;
+    if (!untouched) {
+      if (reported.add(orphan.id().table())) {
+        LOG.error(
+            "METADATA has tablets of a table that the lock service does not have, with data, such"
+                + " as {}. They are left alone: if table {} was not dropped, its node in the lock"
+                + " service was lost",
+            orphan,
+            orphan.id().table());
+      }
+      return false;
+    }
+    try {
+      records.delete(orphan);
+      LOG.info("Removed the record of {}: its table is gone, and it never held anything", orphan);
+      return true;
+    } catch (RecordChangedException e) {
+      LOG.debug("{} was changed meanwhile: the next look shows how it is", orphan, e);
+      return false;
+    }
+  }
+}

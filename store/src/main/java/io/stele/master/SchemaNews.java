@@ -1,0 +1,83 @@
+package io.stele.master;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.StoredTable;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Schemas that changed and that not every live server is known to have read yet.
+ *
+ * <p>A server that starts later reads what there is then. Safe for use by any number of threads; it
+ * waits for nothing.
+ */
+final class SchemaNews {
+  private final TabletServers servers;
+
+  @GuardedBy("this")
+  private final Map<TableId, News> all = new TreeMap<>();
+
+  /** A version of a schema, and who has read it or a newer one. */
+  private record News(StoredTable table, Set<ServerId> told) {}
+
+  SchemaNews(TabletServers servers) {
+    this.servers = servers;
+  }
+
+  /**
+   * Has all servers told of {@code table}'s schema, in the background.
+   *
+   * @return a server that may not know it yet; empty where none is left, which is said once
+   */
+  Optional<ServerId> spread(StoredTable table, Map<ServerId, ServerInfo> live) {
+    News news;
+    synchronized (this) {
+      news = all.get(table.id());
+      if (news == null || news.table().version() < table.version()) {
+        news = new News(table, new TreeSet<>());
+        all.put(table.id(), news);
+      }
+    }
+    Optional<ServerId> left = tell(news, live);
+    if (left.isEmpty()) {
+      synchronized (this) {
+        all.remove(table.id(), news);
+      }
+    }
+    return left;
+  }
+
+  /** Tells those that could not be told before. */
+  void goOn(Map<ServerId, ServerInfo> live) {
+    Map<TableId, News> now;
+    synchronized (this) {
+      now = new TreeMap<>(all);
+    }
+    now.values().forEach(news -> tell(news, live));
+  }
+
+  private Optional<ServerId> tell(News news, Map<ServerId, ServerInfo> live) {
+    Optional<ServerId> left = Optional.empty();
+    for (Map.Entry<ServerId, ServerInfo> server : live.entrySet()) {
+      synchronized (this) {
+        if (news.told().contains(server.getKey())) {
+          continue;
+        }
+      }
+      left = Optional.of(server.getKey());
+      servers.refreshSchema(
+          server.getValue(), news.table().schema().name(), () -> told(news, server.getKey()));
+    }
+    return left;
+  }
+
+  private synchronized void told(News news, ServerId server) {
+    news.told().add(server);
+  }
+}

@@ -1,0 +1,157 @@
+package io.stele.master;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.metadata.Assignment;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.wire.ByteStrings;
+import io.stele.wire.control.ControlProtos.HostedTabletProto;
+import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
+import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * What the live tablet servers said of themselves last, and where that contradicts the records.
+ *
+ * <p>They are asked every few seconds, in the background. Safe for use by any number of threads; it
+ * waits for nothing.
+ */
+final class ServerReports {
+  private static final Duration EVERY = Duration.ofSeconds(3);
+
+  private final ProcessRuntime runtime;
+  private final TabletServers servers;
+
+  @GuardedBy("this")
+  private final Map<ServerId, Report> last = new TreeMap<>();
+
+  @GuardedBy("this")
+  private final Map<ServerId, Long> askedNanos = new TreeMap<>();
+
+  @GuardedBy("this")
+  private final Map<TabletId, Suspicion> suspicions = new TreeMap<>();
+
+  /**
+   * A report.
+   *
+   * @param askedNanos it tells how things were at that moment or later
+   * @param tablets the rows of the tablets it serves or is about to give up, by table and start
+   */
+  private record Report(
+      long askedNanos,
+      ServerStatusProto status,
+      Map<String, NavigableMap<Bytes, RowRange>> tablets) {}
+
+  /**
+   * A tablet that its server did not report.
+   *
+   * @param state the record's exact assignment
+   * @param sinceNanos the record said so then
+   */
+  private record Suspicion(Bytes state, long sinceNanos) {}
+
+  ServerReports(ProcessRuntime runtime, TabletServers servers) {
+    this.runtime = runtime;
+    this.servers = servers;
+  }
+
+  /** Asks those of the live servers that were not asked for a while; forgets the others. */
+  void ask(Map<ServerId, ServerInfo> live) {
+    long now = runtime.nanoTime();
+    List<ServerId> due = new ArrayList<>();
+    synchronized (this) {
+      last.keySet().retainAll(live.keySet());
+      askedNanos.keySet().retainAll(live.keySet());
+      for (ServerId server : live.keySet()) {
+        Long asked = askedNanos.get(server);
+        if (asked == null || now - asked >= EVERY.toNanos()) {
+          askedNanos.put(server, now);
+          due.add(server);
+        }
+      }
+    }
+    for (ServerId server : due) {
+      servers.report(live.get(server), report -> reported(server, now, report));
+    }
+  }
+
+  private void reported(ServerId server, long asked, ServerReportResponseProto report) {
+    Map<String, NavigableMap<Bytes, RowRange>> tablets = new HashMap<>();
+    report.getTabletsList().forEach(tablet -> add(tablets, tablet));
+    report.getLeavingList().forEach(tablet -> add(tablets, tablet));
+    synchronized (this) {
+      last.put(server, new Report(asked, report.getStatus(), tablets));
+    }
+  }
+
+  private static void add(
+      Map<String, NavigableMap<Bytes, RowRange>> tablets, HostedTabletProto tablet) {
+    RowRange rows =
+        new RowRange(
+            ByteStrings.bytes(tablet.getStartRow()), ByteStrings.bytes(tablet.getEndRow()));
+    tablets
+        .computeIfAbsent(tablet.getTablet().getTableId(), table -> new TreeMap<>())
+        .put(rows.start(), rows);
+  }
+
+  /** What the server said of itself last. */
+  synchronized Optional<ServerStatusProto> status(ServerId server) {
+    return Optional.ofNullable(last.get(server)).map(Report::status);
+  }
+
+  /**
+   * Of {@code known}, the tablets that are LOADED and that their live server does not report,
+   * though it was asked after their records said so. Their records are to be read once more: where
+   * they still say the same, nobody serves them.
+   */
+  synchronized List<TabletRecord> unserved(Collection<TabletRecord> known) {
+    long now = runtime.nanoTime();
+    List<TabletRecord> unserved = new ArrayList<>();
+    Set<TabletId> suspected = new HashSet<>();
+    for (TabletRecord record : known) {
+      if (record.assignment().state() != Assignment.State.LOADED) {
+        continue;
+      }
+      Report report = last.get(record.assignment().server().orElseThrow());
+      if (report == null || reports(report, record)) {
+        continue;
+      }
+      suspected.add(record.id());
+      Suspicion before = suspicions.get(record.id());
+      if (before == null || !before.state().equals(record.state())) {
+        suspicions.put(record.id(), new Suspicion(record.state(), now));
+      } else if (report.askedNanos() - before.sinceNanos() > 0) {
+        unserved.add(record);
+      }
+    }
+    suspicions.keySet().retainAll(suspected);
+    return unserved;
+  }
+
+  /** Whether it has these rows, be it as another tablet: a split may be on its way. */
+  private static boolean reports(Report report, TabletRecord record) {
+    NavigableMap<Bytes, RowRange> tablets = report.tablets().get(record.id().table().value());
+    if (tablets == null) {
+      return false;
+    }
+    Map.Entry<Bytes, RowRange> before = tablets.floorEntry(record.extent().start());
+    Bytes after = tablets.higherKey(record.extent().start());
+    return (before != null && before.getValue().intersection(record.extent()).isPresent())
+        || (after != null && record.extent().isBeforeEnd(after));
+  }
+}
