@@ -106,15 +106,21 @@ final class Sweeper {
     }
     Set<String> needed = mark.get().neededFiles();
     int deleted = 0;
+    boolean lost = false;
     for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
-      List<TabletRecord> records = mark.get().tables().get(one.getKey());
-      if (records != null) {
-        deleted += sweep(records, one.getValue(), needed);
+      List<TabletRecord> marked = mark.get().tables().get(one.getKey());
+      if (marked != null) {
+        deleted += sweep(marked, one.getValue(), needed);
       } else if (!mark.get().dropping().contains(one.getKey())) {
-        deleted += sweepDropped(one.getKey(), one.getValue(), needed);
+        if (records.readAll(one.getKey()).isEmpty()) {
+          deleted += sweepDropped(one.getKey(), one.getValue(), needed);
+        } else {
+          LOG.error("Table {} has tablets, but no node: its files and all logs stay", one.getKey());
+          lost = true;
+        }
       }
     }
-    return mark.get().dropping().isEmpty()
+    return mark.get().dropping().isEmpty() && !lost
         ? deleted + sweepLogs(fencedLogs, mark.get().neededLogs())
         : deleted;
   }

@@ -201,11 +201,27 @@ class SweeperTest {
   }
 
   @Test
+  void filesOfATableWhoseNodeIsLostStayWhileItsRecordsAreThere() throws Exception {
+    run(
+        () -> {
+          String needed = file(0, 1);
+          put(List.of(needed), Map.of());
+          master.fs.mkdirs(master.layout.recovery(A)); // Named by the tablet's record.
+          master.locks.delete(
+              LockPaths.table(table), master.schemas.table(table).orElseThrow().version());
+          later();
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(exists(needed)).isTrue();
+          assertThat(master.fs.exists(master.layout.recovery(A))).isTrue();
+        });
+  }
+
+  @Test
   void nothingGoesWhileSomeTableIsBeingCreated() throws Exception {
     run(
         () -> {
           String orphan = file(0, 1);
-          master.schemas.create(TableSchema.of("coming", "f"), List.of());
+          master.schemas.create(TableSchema.of("coming", "f"), List.of(), "");
           later();
           assertThat(sweeper.sweep()).isZero();
           assertThat(exists(orphan)).isTrue();

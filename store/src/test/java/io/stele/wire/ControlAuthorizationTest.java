@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.SteleException;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
-import io.stele.wire.control.ControlProtos.CreateTableResponseProto;
 import io.stele.wire.control.ControlProtos.MasterService;
+import io.stele.wire.control.ControlProtos.TableChangeProto;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.security.PrivilegedExceptionAction;
@@ -53,7 +53,7 @@ final class ControlAuthorizationTest {
                 getClass().getClassLoader(),
                 new Class<?>[] {MasterService.BlockingInterface.class},
                 (proxy, method, arguments) ->
-                    CreateTableResponseProto.newBuilder().setTableId("t7").build());
+                    TableChangeProto.newBuilder().setTableId("t7").setDone(true).build());
     return ControlServer.start(
         conf,
         new Address("127.0.0.1", 0),
