@@ -22,6 +22,7 @@ import picocli.CommandLine.ParameterException;
       YarnCommand.class,
       StatusCommand.class,
       TableCommand.class,
+      TabletCommand.class,
       PutCommand.class,
       GetCommand.class,
       ScanCommand.class,

@@ -45,6 +45,13 @@ final class StatusCommand implements Callable<Integer> {
             server.webAddress().map(address -> "http://" + address + "/").orElse(""));
       }
       text.lines("").forEach(out::println);
+      for (ClusterStatus.Troubled tablet : status.troubled()) {
+        String how =
+            tablet.quarantined()
+                ? " is in quarantine (stele tablet release " + tablet.tablet() + "): "
+                : tablet.served() ? " is served, but " : " is not served yet: ";
+        out.println("tablet " + tablet.tablet() + how + tablet.reason());
+      }
     }
     return ExitCode.DONE.number();
   }

@@ -26,6 +26,7 @@ import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
 import java.io.IOException;
@@ -196,7 +197,36 @@ public final class Admin {
         status.getServersList().stream().map(Admin::server).toList(),
         status.getTables(),
         status.getTablets(),
-        status.getUnassigned());
+        status.getUnassigned(),
+        status.getTroubledList().stream()
+            .map(
+                tablet ->
+                    new ClusterStatus.Troubled(
+                        tablet.getTablet(),
+                        tablet.getServed(),
+                        tablet.getQuarantined(),
+                        tablet.getReason()))
+            .toList());
+  }
+
+  /**
+   * Has a tablet that is in quarantine loaded again; one that is not stays as it is.
+   *
+   * @param tablet its id, as {@link ClusterStatus#troubled} gives it
+   * @throws io.stele.model.SteleException NOT_FOUND where there is no such tablet
+   */
+  public void releaseTablet(String tablet) throws IOException {
+    ReleaseTabletRequestProto request =
+        ReleaseTabletRequestProto.newBuilder().setTablet(tablet).build();
+    change(
+        "releasing tablet " + tablet,
+        "the cluster's status shows whether it is in quarantine",
+        master ->
+            TableChangeProto.newBuilder()
+                .setTableId("")
+                .setDone(master.releaseTablet(null, request).getDone())
+                .setWaitsFor("its record is being written")
+                .build());
   }
 
   private static ClusterStatus.Server server(ServerStatusProto server) {
@@ -247,7 +277,8 @@ public final class Admin {
       }
       waitsFor = Optional.of(change.getWaitsFor());
       if (attempts.deadline().isOver()) {
-        throw SteleException.outcomeUnknown(
+        throw new SteleException(
+            SteleException.Code.OUTCOME_UNKNOWN,
             what
                 + ": not done within "
                 + connection.timeout().toMillis()
@@ -256,8 +287,7 @@ public final class Admin {
                 + "), but begun, and the master goes on: "
                 + waitsFor.get()
                 + ". "
-                + toFindOut,
-            null);
+                + toFindOut);
       }
       Duration pause = LOOK_FIRST.multipliedBy(1L << Math.min(looks++, LOOKS_LONGER));
       Duration left = attempts.deadline().remaining();

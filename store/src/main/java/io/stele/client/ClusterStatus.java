@@ -12,12 +12,29 @@ import java.util.Optional;
  * @param tables how many tables there are, METADATA not counted
  * @param tablets how many tablets there are in all
  * @param unassigned how many of them no server serves at the moment
+ * @param troubled tablets that need people
  */
 public record ClusterStatus(
-    String master, List<Server> servers, int tables, int tablets, int unassigned) {
+    String master,
+    List<Server> servers,
+    int tables,
+    int tablets,
+    int unassigned,
+    List<Troubled> troubled) {
   public ClusterStatus {
     servers = List.copyOf(servers);
+    troubled = List.copyOf(troubled);
   }
+
+  /**
+   * A tablet that cannot be loaded, or whose maintenance fails again and again.
+   *
+   * @param tablet its id, as {@link Admin#releaseTablet} takes it
+   * @param served whether it is served all the same
+   * @param quarantined whether the master has given up loading it until it is released
+   * @param reason why, in words
+   */
+  public record Troubled(String tablet, boolean served, boolean quarantined, String reason) {}
 
   /**
    * A tablet server.

@@ -19,7 +19,8 @@ import java.util.TreeSet;
  * <p>The root tablet comes first; METADATA's tablets when it is served; each other tablet when the
  * METADATA tablet with its record is. Tablets nobody has go to the servers that have the fewest,
  * the largest first, so that number and size even out; what is served stays where it is. Servers
- * that drain get none, unless only such are left, and then only METADATA's.
+ * that drain get none, unless only such are left, and then only METADATA's. A tablet that could not
+ * be loaded goes to another server, where there is one.
  */
 final class AssignmentPlanner {
   /** What a tablet holds; the earlier ones are loaded first. */
@@ -145,6 +146,11 @@ final class AssignmentPlanner {
       Load to = from.pollFirst();
       if (to == null) {
         return; // No server takes tablets.
+      }
+      if (tablet.failedOn().equals(Optional.of(to.server())) && !from.isEmpty()) {
+        Load failed = to;
+        to = from.pollFirst();
+        from.add(failed);
       }
       from.add(new Load(to.tablets() + 1, to.bytes() + tablet.bytes(), to.server()));
       actions.add(new Action.Assign(tablet.id(), to.server()));

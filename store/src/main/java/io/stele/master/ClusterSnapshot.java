@@ -7,6 +7,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -39,6 +40,13 @@ record ClusterSnapshot(
    * @param row the key of its row in METADATA
    * @param extent its rows
    * @param bytes of its SSTables
+   * @param failedOn the server that could not load it last
    */
-  record Tablet(TabletId id, Bytes row, RowRange extent, Assignment assignment, long bytes) {}
+  record Tablet(
+      TabletId id,
+      Bytes row,
+      RowRange extent,
+      Assignment assignment,
+      long bytes,
+      Optional<ServerId> failedOn) {}
 }

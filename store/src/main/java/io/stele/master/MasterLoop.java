@@ -2,6 +2,7 @@ package io.stele.master;
 
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Bootstrap;
+import io.stele.metadata.LoadTrouble;
 import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
@@ -54,6 +55,7 @@ final class MasterLoop implements Runnable {
   private final OrphanRecords orphans;
   private final ServerReports reports;
   private final SchemaNews news;
+  private final LoadTroubles troubles;
   private final Wake wake;
 
   private volatile boolean stopped;
@@ -125,6 +127,7 @@ final class MasterLoop implements Runnable {
     this.orphans = new OrphanRecords(tables.schemas(), records);
     this.reports = new ServerReports(runtime, requests);
     this.news = new SchemaNews(requests);
+    this.troubles = new LoadTroubles(runtime, records);
   }
 
   /** Ends the loop after what it is doing. */
@@ -146,6 +149,18 @@ final class MasterLoop implements Runnable {
   /** What the servers say of themselves. */
   ServerReports reports() {
     return reports;
+  }
+
+  /** A server could not load a tablet. */
+  void notLoaded(LoadFailure failure) {
+    troubles.failed(failure);
+    wake.look();
+  }
+
+  /** Somebody wants a tablet tried again that is in quarantine. */
+  void release(TabletId tablet) {
+    troubles.release(tablet);
+    wake.look();
   }
 
   /** Schemas that are being told to the servers. */
@@ -212,6 +227,10 @@ final class MasterLoop implements Runnable {
     known.values().forEach(record -> record.assignment().server().ifPresent(servers::named));
     removeOrphans(full, known);
     sent.keySet().retainAll(known.keySet());
+    for (TabletRecord changed : troubles.apply(known)) {
+      known.put(changed.id(), changed);
+      remember(changed);
+    }
     view = new View(live, known);
     reports.ask(live);
     news.goOn(live);
@@ -359,6 +378,7 @@ final class MasterLoop implements Runnable {
             .toList(),
         servers.fenced(),
         known.values().stream()
+            .filter(record -> !troubles.holds(record))
             .map(
                 record ->
                     new ClusterSnapshot.Tablet(
@@ -366,7 +386,8 @@ final class MasterLoop implements Runnable {
                         record.row(),
                         record.extent(),
                         record.assignment(),
-                        record.fileBytes()))
+                        record.fileBytes(),
+                        record.trouble().map(LoadTrouble::server)))
             .toList(),
         dropping);
   }

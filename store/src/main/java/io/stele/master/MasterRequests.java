@@ -10,6 +10,7 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.MasterProtocol;
@@ -18,13 +19,19 @@ import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
+import io.stele.wire.control.ControlProtos.ReleaseTabletResponseProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
+import io.stele.wire.control.ControlProtos.TabletNotLoadedRequestProto;
+import io.stele.wire.control.ControlProtos.TabletRefProto;
+import io.stele.wire.control.ControlProtos.TroubledTabletProto;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.slf4j.Logger;
@@ -113,7 +120,9 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           Optional<TableId> id =
-              request.hasTableId() ? Optional.of(tableId(request.getTableId())) : Optional.empty();
+              request.hasTableId()
+                  ? Optional.of(parsed(request.getTableId(), TableId::new))
+                  : Optional.empty();
           Optional<StoredTable> going = tables.drop(request.getName(), id);
           return going.isPresent()
               ? waitsFor(going.get().id(), "tablet servers are still to give up its tablets")
@@ -131,14 +140,6 @@ final class MasterRequests implements MasterProtocol {
         .setDone(false)
         .setWaitsFor(what)
         .build();
-  }
-
-  private static TableId tableId(String text) {
-    try {
-      return new TableId(text);
-    } catch (IllegalArgumentException e) {
-      throw new SteleException(SteleException.Code.REFUSED, e.getMessage(), e);
-    }
   }
 
   @Override
@@ -161,11 +162,35 @@ final class MasterRequests implements MasterProtocol {
                   .setTablets(view.tablets().size())
                   .setUnassigned(unassigned);
           self.ifPresent(address -> status.setMaster(address.toString()));
+          addTroubles(status, view);
           for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
             status.addServers(status(server.getKey(), server.getValue(), view));
           }
           return status.build();
         });
+  }
+
+  private void addTroubles(ClusterStatusResponseProto.Builder status, MasterLoop.View view) {
+    for (TabletRecord record : view.tablets().values()) {
+      record
+          .trouble()
+          .ifPresent(
+              trouble ->
+                  status.addTroubled(
+                      TroubledTabletProto.newBuilder()
+                          .setTablet(record.id().toString())
+                          .setReason(trouble.server() + " could not load it: " + trouble.reason())
+                          .setQuarantined(trouble.quarantined())));
+    }
+    loop.reports()
+        .troubles()
+        .forEach(
+            (tablet, reason) ->
+                status.addTroubled(
+                    TroubledTabletProto.newBuilder()
+                        .setTablet(tablet.toString())
+                        .setReason(reason)
+                        .setServed(true)));
   }
 
   private ServerStatusProto status(ServerId server, ServerInfo info, MasterLoop.View view) {
@@ -190,23 +215,54 @@ final class MasterRequests implements MasterProtocol {
       throws ServiceException {
     return serve(
         () -> {
-          ServerId server;
-          try {
-            server = ServerId.parse(request.getServerId());
-          } catch (IllegalArgumentException e) {
-            throw SteleException.refused(e);
-          }
+          ServerId server = parsed(request.getServerId(), ServerId::parse);
           LOG.info("Tablet server {} is reported to have ended", server);
           servers.exited(server);
           return EmptyProto.getDefaultInstance();
         });
   }
 
+  @Override
+  public EmptyProto tabletNotLoaded(RpcController c, TabletNotLoadedRequestProto request) {
+    TabletRefProto tablet = request.getTablet();
+    loop.notLoaded(
+        new LoadFailure(
+            parsed(request.getServerId(), ServerId::parse),
+            parsed(tablet.getTableId() + "/" + tablet.getTablet(), TabletId::parse),
+            tablet.getEpoch(),
+            request.getReason(),
+            request.getFailsElsewhere()));
+    return EmptyProto.getDefaultInstance();
+  }
+
+  @Override
+  public ReleaseTabletResponseProto releaseTablet(
+      RpcController c, ReleaseTabletRequestProto request) {
+    TabletId tablet = parsed(request.getTablet(), TabletId::parse);
+    TabletRecord record = loop.view().tablets().get(tablet);
+    if (record == null) {
+      throw SteleException.notFound(
+          "the master knows no tablet " + tablet + "; `stele status` shows those in quarantine");
+    }
+    if (record.isQuarantined()) {
+      loop.release(tablet);
+    }
+    return ReleaseTabletResponseProto.newBuilder().setDone(!record.isQuarantined()).build();
+  }
+
+  private static <T> T parsed(String text, Function<String, T> parser) {
+    try {
+      return parser.apply(text);
+    } catch (IllegalArgumentException e) {
+      throw SteleException.refused(e);
+    }
+  }
+
   private static TableSchema schema(Bytes bytes) {
     try {
       return TableCodec.decode(bytes);
     } catch (CorruptionException e) {
-      throw new SteleException(SteleException.Code.REFUSED, e.getMessage(), e);
+      throw new SteleException(SteleException.Code.REFUSED, String.valueOf(e.getMessage()), e);
     }
   }
 }

@@ -7,6 +7,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.ByteStrings;
@@ -50,12 +51,14 @@ final class ServerReports {
    * A report.
    *
    * @param askedNanos it tells how things were at that moment or later
+   * @param troubles maintenance of tablets that fails again and again
    * @param tablets the rows of the tablets it serves or is about to give up, by table and start
    */
   private record Report(
       long askedNanos,
       ServerStatusProto status,
-      Map<String, NavigableMap<Bytes, RowRange>> tablets) {}
+      Map<String, NavigableMap<Bytes, RowRange>> tablets,
+      Map<TabletId, String> troubles) {}
 
   /**
    * A tablet that its server did not report.
@@ -73,29 +76,37 @@ final class ServerReports {
   /** Asks those of the live servers that were not asked for a while; forgets the others. */
   void ask(Map<ServerId, ServerInfo> live) {
     long now = runtime.nanoTime();
-    List<ServerId> due = new ArrayList<>();
+    Map<ServerId, ServerInfo> due = new TreeMap<>();
     synchronized (this) {
       last.keySet().retainAll(live.keySet());
       askedNanos.keySet().retainAll(live.keySet());
-      for (ServerId server : live.keySet()) {
-        Long asked = askedNanos.get(server);
-        if (asked == null || now - asked >= EVERY.toNanos()) {
-          askedNanos.put(server, now);
-          due.add(server);
-        }
-      }
+      live.forEach(
+          (server, info) -> {
+            Long asked = askedNanos.get(server);
+            if (asked == null || now - asked >= EVERY.toNanos()) {
+              askedNanos.put(server, now);
+              due.put(server, info);
+            }
+          });
     }
-    for (ServerId server : due) {
-      servers.report(live.get(server), report -> reported(server, now, report));
-    }
+    due.forEach((server, info) -> servers.report(info, report -> reported(server, now, report)));
   }
 
   private void reported(ServerId server, long asked, ServerReportResponseProto report) {
     Map<String, NavigableMap<Bytes, RowRange>> tablets = new HashMap<>();
     report.getTabletsList().forEach(tablet -> add(tablets, tablet));
     report.getLeavingList().forEach(tablet -> add(tablets, tablet));
+    Map<TabletId, String> troubles = new TreeMap<>();
+    for (HostedTabletProto tablet : report.getTabletsList()) {
+      if (tablet.getTroublesCount() > 0) {
+        troubles.put(
+            new TabletId(
+                new TableId(tablet.getTablet().getTableId()), tablet.getTablet().getTablet()),
+            String.join("; ", tablet.getTroublesList()));
+      }
+    }
     synchronized (this) {
-      last.put(server, new Report(asked, report.getStatus(), tablets));
+      last.put(server, new Report(asked, report.getStatus(), tablets, troubles));
     }
   }
 
@@ -112,6 +123,13 @@ final class ServerReports {
   /** What the server said of itself last. */
   synchronized Optional<ServerStatusProto> status(ServerId server) {
     return Optional.ofNullable(last.get(server)).map(Report::status);
+  }
+
+  /** Tablets that are served and whose maintenance fails again and again, and why. */
+  synchronized Map<TabletId, String> troubles() {
+    Map<TabletId, String> all = new TreeMap<>();
+    last.values().forEach(report -> all.putAll(report.troubles()));
+    return all;
   }
 
   /**

@@ -38,6 +38,7 @@ import java.util.TreeSet;
  * redo:                 RedoValue
  * dropped:&lt;path&gt;        DroppedValue          an SSTable not needed any more
  * split:                TentativeValue        the row is a split's lower child, see CountedRecords
+ * trouble:              TroubleValue          it could not be loaded
  * events:               EventValue            what happened, one version an event
  * </pre>
  */
@@ -49,6 +50,7 @@ final class RecordCodec {
   static final String REDO = "redo";
   static final String DROPPED = "dropped";
   static final String SPLIT = "split";
+  static final String TROUBLE = "trouble";
   static final String EVENTS = "events";
 
   static final Column STATE = Column.of(ASSIGNMENT, "state");
@@ -79,6 +81,7 @@ final class RecordCodec {
     Redo redo = Redo.START;
     Map<String, Long> dropped = new TreeMap<>();
     Optional<Tentative> tentative = Optional.empty();
+    Optional<LoadTrouble> trouble = Optional.empty();
     for (Cell cell : row.cells()) {
       if (SINGLE.contains(cell.family()) && !cell.qualifier().isEmpty()) {
         continue; // A later version may add it.
@@ -94,6 +97,7 @@ final class RecordCodec {
                 cell.qualifier().toUtf8(),
                 Avro.decode(
                     cell.value(), DroppedValue.class, where, DroppedValue::getDroppedMillis));
+        case TROUBLE -> trouble = Optional.of(LoadTrouble.decode(cell.value(), where));
         case SPLIT -> tentative = Optional.of(tentative(cell.value(), where));
         default -> {} // Events, and what a later version may add.
       }
@@ -115,7 +119,8 @@ final class RecordCodec {
             logs,
             redo,
             dropped,
-            tentative));
+            tentative,
+            trouble));
   }
 
   /** Puts all of {@code record} into its row. */
@@ -126,6 +131,7 @@ final class RecordCodec {
     record.files().forEach(file -> putFile(row, file));
     record.logs().forEach(server -> putLog(row, server));
     putRedo(row, record.redo());
+    record.trouble().ifPresent(trouble -> putTrouble(row, trouble));
     record.tentative().ifPresent(mark -> row.put(SPLIT, Bytes.EMPTY, encode(mark)));
     return putEvent(row, event, record.assignment());
   }
@@ -167,6 +173,10 @@ final class RecordCodec {
                 .setHighestTimestamp(redo.highestTimestamp())
                 .build());
     row.put(REDO, Bytes.EMPTY, value);
+  }
+
+  static void putTrouble(Mutation.Builder row, LoadTrouble trouble) {
+    row.put(TROUBLE, Bytes.EMPTY, trouble.encode());
   }
 
   static void putDropped(Mutation.Builder row, String path, long millis) {

@@ -71,7 +71,12 @@ public final class Schemas {
   private static TableSchema system(String name, long splitBytes) {
     List<ColumnFamily> families = new ArrayList<>();
     for (String family :
-        List.of(RecordCodec.FILES, RecordCodec.LOGS, RecordCodec.REDO, RecordCodec.DROPPED)) {
+        List.of(
+            RecordCodec.FILES,
+            RecordCodec.LOGS,
+            RecordCodec.REDO,
+            RecordCodec.DROPPED,
+            RecordCodec.TROUBLE)) {
       families.add(ColumnFamily.of(family));
     }
     families.add(new ColumnFamily(RecordCodec.EVENTS, GcPolicy.maxVersions(EVENTS_KEPT)));

@@ -29,6 +29,7 @@ import java.util.TreeSet;
  *     (milliseconds since 1970)
  * @param tentative the split whose lower child this is, as long as the record says so itself;
  *     whether it counts is up to the record after it
+ * @param trouble why it could not be loaded; empty once it was
  */
 public record TabletRecord(
     TabletId id,
@@ -40,7 +41,8 @@ public record TabletRecord(
     Set<ServerId> logs,
     Redo redo,
     Map<String, Long> dropped,
-    Optional<Tentative> tentative) {
+    Optional<Tentative> tentative,
+    Optional<LoadTrouble> trouble) {
 
   /**
    * What makes a record tentative: the split whose lower child it is.
@@ -69,6 +71,7 @@ public record TabletRecord(
         Set.of(),
         Redo.START,
         Map.of(),
+        Optional.empty(),
         Optional.empty());
   }
 
@@ -88,7 +91,27 @@ public record TabletRecord(
 
   TabletRecord withAssignment(Assignment next, Set<ServerId> nextLogs) {
     return new TabletRecord(
-        id, extent, row, next, next.encode(), files, nextLogs, redo, dropped, Optional.empty());
+        id,
+        extent,
+        row,
+        next,
+        next.encode(),
+        files,
+        nextLogs,
+        redo,
+        dropped,
+        Optional.empty(),
+        next.state() == Assignment.State.LOADED ? Optional.empty() : trouble);
+  }
+
+  TabletRecord withTrouble(Optional<LoadTrouble> next) {
+    return new TabletRecord(
+        id, extent, row, assignment, state, files, logs, redo, dropped, tentative, next);
+  }
+
+  /** Whether it is left alone until somebody releases it. */
+  public boolean isQuarantined() {
+    return trouble.filter(LoadTrouble::quarantined).isPresent();
   }
 
   @Override

@@ -42,7 +42,8 @@ import org.slf4j.LoggerFactory;
  * in time: then the caller must not act on the tablet any more until it has read the record again.
  *
  * <p>Only a tablet's server changes its record, but for {@link #assign}, {@link #release}, {@link
- * #forgetDropped}, {@link #createTable} and {@link #delete}, which are the master's.
+ * #notLoaded}, {@link #releaseFromQuarantine}, {@link #forgetDropped}, {@link #createTable} and
+ * {@link #delete}, which are the master's.
  *
  * <p>Safe for use by any number of threads. All calls block.
  */
@@ -155,6 +156,9 @@ public final class TabletRecords {
     require(record, Assignment.State.ASSIGNED, "loading");
     TabletRecord next = record.withAssignment(record.assignment().loaded(), record.logs());
     Mutation.Builder row = change(record, "loaded", next.assignment());
+    if (record.trouble().isPresent()) {
+      delete(row, RecordCodec.TROUBLE, "");
+    }
     RecordCodec.putState(row, next);
     apply("loading", record, row);
     return next;
@@ -181,6 +185,27 @@ public final class TabletRecords {
    * log of a server that had loaded it stays in its record.
    */
   public TabletRecord release(TabletRecord record, String why) throws IOException {
+    return release(record, why, record.trouble());
+  }
+
+  /** Takes the tablet from a server that said that it could not load it, and writes down why. */
+  public TabletRecord notLoaded(TabletRecord record, LoadTrouble trouble) throws IOException {
+    require(record, Assignment.State.ASSIGNED, "failure to load");
+    String what = trouble.quarantined() ? "quarantined" : "not loaded";
+    return release(record, what + ": " + trouble.reason(), Optional.of(trouble));
+  }
+
+  /** Has a tablet that nobody has tried again, as if it had never failed to load. */
+  public TabletRecord releaseFromQuarantine(TabletRecord record) throws IOException {
+    require(record, Assignment.State.NONE, "release from quarantine");
+    Mutation.Builder row = change(record, "released from quarantine", record.assignment());
+    delete(row, RecordCodec.TROUBLE, "");
+    apply("release from quarantine", record, row);
+    return record.withTrouble(Optional.empty());
+  }
+
+  private TabletRecord release(TabletRecord record, String why, Optional<LoadTrouble> trouble)
+      throws IOException {
     Set<ServerId> logs = new TreeSet<>(record.logs());
     Mutation.Builder row = change(record, why, record.assignment());
     if (record.assignment().state() == Assignment.State.ASSIGNED) {
@@ -188,8 +213,10 @@ public final class TabletRecords {
       // was assigned late to a server that nobody needed any more.
       record.assignment().server().filter(logs::remove).ifPresent(server -> deleteLog(row, server));
     }
-    TabletRecord next = record.withAssignment(record.assignment().released(), logs);
+    TabletRecord next =
+        record.withAssignment(record.assignment().released(), logs).withTrouble(trouble);
     RecordCodec.putState(row, next);
+    trouble.ifPresent(found -> RecordCodec.putTrouble(row, found));
     apply("release", record, row);
     return next;
   }
@@ -233,6 +260,7 @@ public final class TabletRecords {
         logs,
         redo,
         dropped,
+        Optional.empty(),
         Optional.empty());
   }
 
@@ -370,7 +398,8 @@ public final class TabletRecords {
         record.logs(),
         record.redo(),
         dropped,
-        record.tentative());
+        record.tentative(),
+        record.trouble());
   }
 
   private static TabletRecord child(
@@ -389,6 +418,7 @@ public final class TabletRecords {
         parent.logs(),
         parent.redo(),
         dropped,
+        Optional.empty(),
         Optional.empty());
   }
 
@@ -425,7 +455,8 @@ public final class TabletRecords {
         record.logs(),
         record.redo(),
         record.dropped(),
-        Optional.of(mark));
+        Optional.of(mark),
+        Optional.empty());
   }
 
   private void create(TabletRecord record) throws IOException {

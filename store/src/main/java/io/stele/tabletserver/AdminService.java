@@ -131,7 +131,9 @@ final class AdminService implements TabletServerService.BlockingInterface {
   private static HostedTabletProto describe(HostedTablet hosted) {
     TabletRecord record = hosted.record();
     TabletStatistics statistics = hosted.tablet().statistics();
-    return HostedTabletProto.newBuilder()
+    HostedTabletProto.Builder described = HostedTabletProto.newBuilder();
+    hosted.troubles().forEach(trouble -> described.addTroubles(trouble.toString()));
+    return described
         .setTablet(
             TabletRefProto.newBuilder()
                 .setTableId(record.id().table().value())

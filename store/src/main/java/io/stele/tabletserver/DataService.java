@@ -361,6 +361,7 @@ final class DataService implements RequestHandler {
             .of(hosted.id())
             .memtables()
             .requireRoom(hosted.kind(), OperationSize.of(operation));
+        hosted.requireRoom();
       }
       return hosted
           .tablet()

@@ -1,6 +1,7 @@
 package io.stele.tabletserver;
 
 import io.stele.metadata.TabletRecord;
+import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.Futures;
@@ -9,7 +10,10 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * A tablet that this server has loaded, and what the server knows of it besides.
@@ -20,6 +24,7 @@ import java.util.Optional;
  */
 final class HostedTablet {
   private static final Duration REST_AFTER_FAILURE = Duration.ofSeconds(5);
+  private static final int REST_DOUBLINGS_MAX = 6;
 
   /** How many merging and major compactions of one tablet may run at once. */
   static final int REWRITES_MAX = 4;
@@ -29,7 +34,9 @@ final class HostedTablet {
   private final RecordManifest manifest;
   private final Permits minor;
   private final Permits rewrites;
-  private volatile long restUntilNanos;
+  private final Map<String, Long> restUntilNanos = new ConcurrentSkipListMap<>(); // By work.
+  private final Map<String, Trouble> troubles = new ConcurrentSkipListMap<>(); // By work.
+  private volatile long memtableBytesMax = Long.MAX_VALUE;
   private volatile Optional<TabletRecord> indivisible = Optional.empty();
 
   HostedTablet(ProcessRuntime runtime, Tablet tablet, RecordManifest manifest) {
@@ -38,7 +45,6 @@ final class HostedTablet {
     this.manifest = manifest;
     this.minor = new Permits(runtime, 1);
     this.rewrites = new Permits(runtime, REWRITES_MAX);
-    this.restUntilNanos = runtime.nanoTime();
   }
 
   TabletId id() {
@@ -62,14 +68,63 @@ final class HostedTablet {
     return TabletKind.of(id());
   }
 
-  /** Has maintenance wait a while: some of it just failed. */
-  void rest() {
-    restUntilNanos = runtime.nanoTime() + REST_AFTER_FAILURE.toNanos();
+  /** Has {@code work} wait a while: it just failed, for a reason that passes. */
+  void rest(String work) {
+    restUntilNanos.put(work, runtime.nanoTime() + REST_AFTER_FAILURE.toNanos());
   }
 
-  /** Whether maintenance failed a moment ago. */
-  boolean isResting() {
-    return runtime.nanoTime() - restUntilNanos < 0;
+  /**
+   * Has {@code work} wait, longer each time: it failed for a reason that lies in the tablet. Other
+   * work on it goes on.
+   */
+  void failed(String work, String reason) {
+    Trouble before = troubles.get(work);
+    Trouble now =
+        before == null
+            ? new Trouble(work, reason, runtime.wallClock().instant(), 1)
+            : new Trouble(work, reason, before.since(), before.failures() + 1);
+    troubles.put(work, now);
+    int doublings = Math.min(now.failures() - 1, REST_DOUBLINGS_MAX);
+    restUntilNanos.put(work, runtime.nanoTime() + (REST_AFTER_FAILURE.toNanos() << doublings));
+  }
+
+  /** {@code work} was done: it is in no trouble any more. */
+  void succeeded(String work) {
+    troubles.remove(work);
+    restUntilNanos.remove(work);
+  }
+
+  /** Whether {@code work} failed a moment ago. */
+  boolean isResting(String work) {
+    Long until = restUntilNanos.get(work);
+    return until != null && runtime.nanoTime() - until < 0;
+  }
+
+  /** The work that fails again and again. */
+  List<Trouble> troubles() {
+    return List.copyOf(troubles.values());
+  }
+
+  /** Refuses writes from now on while the memtables have more than that. */
+  void limitMemtables(long bytes) {
+    memtableBytesMax = bytes;
+  }
+
+  /**
+   * Passes where the tablet may grow.
+   *
+   * @throws SteleException RETRY_LATER where its memtables cannot be written out and are large: it
+   *     must not use up the memory of others
+   */
+  void requireRoom() {
+    long most = memtableBytesMax;
+    if (most != Long.MAX_VALUE && tablet.statistics().memtableBytes() > most) {
+      throw SteleException.retryLater(
+          "tablet "
+              + id()
+              + " takes no writes for now, as it cannot write out its memory: "
+              + troubles());
+    }
   }
 
   /** Remembers that no row halves the SSTables of {@code record}: they may be one row. */

@@ -2,8 +2,6 @@ package io.stele.tabletserver;
 
 import io.stele.config.TabletServerConfig;
 import io.stele.log.OldestNeeded;
-import io.stele.model.CorruptionException;
-import io.stele.model.SteleException;
 import io.stele.runtime.Futures;
 import io.stele.runtime.Permits;
 import io.stele.tablet.Tablet;
@@ -24,9 +22,15 @@ import org.slf4j.LoggerFactory;
  * when it is the largest while memory is tight, and when it is what keeps too many log segments
  * alive, or old ones. Rounds are run by one thread; the work by the executors of each kind, so that
  * METADATA never waits for user data.
+ *
+ * <p>Work that fails on account of its tablet ({@link Blame#TABLET}) is tried again more and more
+ * seldom; the tablet is served meanwhile, but where it is minor compactions that fail, it takes
+ * writes only up to a bound.
  */
 final class Maintenance {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
+  private static final String MINOR = "make a minor compaction";
+  private static final int STUCK_MEMTABLES = 2;
 
   private final HostedTablets tablets;
   private final ServerResources resources;
@@ -111,7 +115,7 @@ final class Maintenance {
   private void relieveMemory(KindResources kind, Collection<HostedTablet> all) {
     if (kind.memtables().isTight()) {
       all.stream()
-          .filter(hosted -> hosted.kind() == kind.kind() && !hosted.isResting())
+          .filter(hosted -> hosted.kind() == kind.kind() && !hosted.isResting(MINOR))
           .filter(hosted -> hosted.minor().free() > 0)
           .max(Comparator.comparingLong(hosted -> hosted.tablet().statistics().memtableBytes()))
           .ifPresent(this::startMinor);
@@ -135,13 +139,7 @@ final class Maintenance {
   }
 
   private void startMinor(HostedTablet hosted) {
-    start(
-        hosted,
-        hosted.minor(),
-        1,
-        threads(hosted).minor(),
-        "make a minor compaction",
-        hosted.tablet()::minorCompact);
+    start(hosted, hosted.minor(), 1, threads(hosted).minor(), MINOR, hosted.tablet()::minorCompact);
   }
 
   private void startRewriteOrSplit(HostedTablet hosted) {
@@ -188,7 +186,7 @@ final class Maintenance {
 
   private void start(
       HostedTablet hosted, Permits permits, int count, Executor threads, String what, Work work) {
-    if (hosted.isResting() || !permits.tryAcquire(count)) {
+    if (hosted.isResting(what) || !permits.tryAcquire(count)) {
       return; // The next round will see.
     }
     try {
@@ -197,22 +195,47 @@ final class Maintenance {
             try {
               if (tablets.has(hosted)) {
                 work.run();
+                succeeded(hosted, what);
               }
-            } catch (CorruptionException e) {
-              hosted.rest();
-              LOG.error("Tablet {} could not {}: {}", hosted.id(), what, e.getMessage());
-            } catch (IOException | SteleException e) {
-              hosted.rest();
-              LOG.warn("Tablet {} could not {}; it will be tried again", hosted.id(), what, e);
-            } catch (RuntimeException | Error e) {
-              LOG.error("Tablet {}: {}", hosted.id(), what, e);
-              life.abort("tablet " + hosted.id() + " could not " + what + ": " + e);
+            } catch (IOException | RuntimeException | Error e) {
+              failed(hosted, what, e);
             } finally {
               permits.release(count);
             }
           });
     } catch (RejectedExecutionException e) {
       permits.release(count); // The server stops.
+    }
+  }
+
+  private static void succeeded(HostedTablet hosted, String what) {
+    hosted.succeeded(what);
+    if (what.equals(MINOR)) {
+      hosted.limitMemtables(Long.MAX_VALUE);
+    }
+  }
+
+  private void failed(HostedTablet hosted, String what, Throwable failure) {
+    if (life.isOver()) {
+      LOG.debug("Tablet {} could not {} any more", hosted.id(), what, failure);
+      return;
+    }
+    switch (Blame.of(failure)) {
+      case SERVER -> {
+        LOG.error("Tablet {} could not {}", hosted.id(), what, failure);
+        life.abort("tablet " + hosted.id() + " could not " + what + ": " + failure);
+      }
+      case TABLET -> {
+        LOG.error("Tablet {} could not {}; others go on", hosted.id(), what, failure);
+        if (what.equals(MINOR)) {
+          hosted.limitMemtables(STUCK_MEMTABLES * config.memtableBytes());
+        }
+        hosted.failed(what, failure.toString());
+      }
+      case CIRCUMSTANCES -> {
+        LOG.warn("Tablet {} could not {}; it will be tried again", hosted.id(), what, failure);
+        hosted.rest(what);
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.stele.tabletserver;
 
+import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.record.ManifestEdit;
@@ -45,6 +46,36 @@ final class RecordManifest implements Manifest {
   interface Change {
     /** Makes the change; gives the record as it is then. */
     TabletRecord of(TabletRecord before) throws IOException;
+  }
+
+  /**
+   * Makes the change by which the tablet becomes this server's to serve. Nobody acts on it yet, so
+   * where the record says by now that it is somebody else's, the server goes on without.
+   *
+   * @throws RecordChangedException where it is: nothing was changed
+   * @throws IOException where the server ends before it is made; nothing was changed
+   */
+  void take(Change change) throws IOException {
+    changing.lock();
+    try {
+      RecordChangedException[] lost = new RecordChangedException[1];
+      record =
+          life.untilKnown(
+              "take tablet " + record.id(),
+              () -> {
+                try {
+                  return change.of(record);
+                } catch (RecordChangedException e) {
+                  lost[0] = e;
+                  return record;
+                }
+              });
+      if (lost[0] != null) {
+        throw lost[0];
+      }
+    } finally {
+      changing.unlock();
+    }
   }
 
   /**

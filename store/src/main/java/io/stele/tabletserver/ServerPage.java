@@ -30,6 +30,7 @@ final class ServerPage {
   /** The page of this moment. */
   StatusPage page() {
     List<List<String>> rows = new ArrayList<>();
+    List<List<String>> troubles = new ArrayList<>();
     Map<String, Number> metrics = new HashMap<>();
     for (HostedTablet hosted : server.tablets().all()) {
       TabletStatistics statistics = hosted.tablet().statistics();
@@ -41,6 +42,9 @@ final class ServerPage {
               Long.toString(statistics.memtableBytes()),
               Integer.toString(statistics.files()),
               Long.toString(statistics.fileBytes())));
+      for (Trouble trouble : hosted.troubles()) {
+        troubles.add(List.of(hosted.id().toString(), trouble.toString()));
+      }
       add(metrics, "sstables", statistics.files());
       add(metrics, "sstable_bytes", statistics.fileBytes());
       add(metrics, "memtable_bytes", statistics.memtableBytes());
@@ -48,6 +52,7 @@ final class ServerPage {
       add(metrics, "rows_read", statistics.rowsRead());
     }
     add(metrics, "tablets", rows.size());
+    add(metrics, "troubles", troubles.size());
     List<List<String>> logs = new ArrayList<>();
     for (KindResources resources : server.resources().all()) {
       LogStatistics statistics = resources.log().statistics();
@@ -63,6 +68,7 @@ final class ServerPage {
                 "Tablets",
                 List.of("tablet", "rows", "epoch", "memtable bytes", "SSTables", "SSTable bytes"),
                 rows),
+            new Section("Tablets in trouble", List.of("tablet", "trouble"), troubles),
             new Section(
                 "Commit logs",
                 List.of(

@@ -35,10 +35,17 @@ class TabletLifecycle {
   private final ServerResources resources;
   private final TabletLoader loader;
   private final Splitter splitter;
+  private final LoadFailures failures;
   private final Set<TabletId> moving = ConcurrentHashMap.newKeySet();
   private volatile boolean draining;
 
-  TabletLifecycle(ServerContext server, TabletLoader loader, Splitter splitter) {
+  /**
+   * The tablets of {@code server}.
+   *
+   * @param failures told, on the threads of the loaders, of what cannot be loaded
+   */
+  TabletLifecycle(
+      ServerContext server, TabletLoader loader, Splitter splitter, LoadFailures failures) {
     this.runtime = server.runtime();
     this.life = server.life();
     this.records = server.records();
@@ -46,6 +53,7 @@ class TabletLifecycle {
     this.resources = server.resources();
     this.loader = loader;
     this.splitter = splitter;
+    this.failures = failures;
   }
 
   /**
@@ -60,11 +68,23 @@ class TabletLifecycle {
         tablet,
         "load",
         () -> {
-          // While draining only what METADATA needs: a user tablet waits for the end of this server
-          // and goes elsewhere.
-          boolean wanted = !draining || tablet.table().isSystem();
-          if (wanted && tablets.find(tablet).isEmpty()) {
+          if (tablets.find(tablet).isPresent()) {
+            return;
+          }
+          try {
+            // While draining only what METADATA needs.
+            if (draining && !tablet.table().isSystem()) {
+              throw SteleException.retryLater("this server gives its tablets away");
+            }
             loader.load(tablet, row, epoch);
+          } catch (IOException | RuntimeException e) {
+            // Where it is refused, somebody else was faster: nothing is wrong with the tablet.
+            boolean late =
+                e instanceof SteleException known && known.code() == SteleException.Code.REFUSED;
+            if (!late && !life.isOver()) {
+              failures.notLoaded(tablet, row, epoch, e);
+            }
+            throw e;
           }
         });
   }

@@ -50,7 +50,8 @@ final class TabletLoader {
    *
    * @param row the key of its row in METADATA; empty for the root tablet
    * @param epoch of the assignment
-   * @throws SteleException REFUSED where the record does not say that this server is to load it
+   * @throws SteleException REFUSED where the record does not say, or says no more, that this server
+   *     is to load it
    * @throws IOException where it cannot be opened; the record stays ASSIGNED, and loading may be
    *     tried again
    */
@@ -63,7 +64,7 @@ final class TabletLoader {
     List<LogRecord> replay = replay(record);
     HostedTablet hosted = open(spec(record, table.schema()), manifest, replay);
     try {
-      manifest.change(server.records()::loaded);
+      manifest.take(server.records()::loaded);
     } catch (IOException | RuntimeException e) {
       hosted.tablet().close();
       throw e;

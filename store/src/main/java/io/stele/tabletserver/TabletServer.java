@@ -150,7 +150,12 @@ public final class TabletServer {
     TabletLoader loader =
         new TabletLoader(
             context, schemas, TabletStorage.of(runtime, clock, fs, layout, cache, config));
-    lifecycle = new TabletLifecycle(context, loader, new Splitter(context, loader));
+    lifecycle =
+        new TabletLifecycle(
+            context,
+            loader,
+            new Splitter(context, loader),
+            new MasterContact(locks, transport.controlPlane(), id));
 
     Lease lease = new Lease(runtime, config.cluster().lease());
     requests.use(

@@ -52,14 +52,16 @@ class AssignmentPlannerTest {
             MetadataKeys.row(TableId.METADATA, middle),
             new RowRange(Bytes.EMPTY, middle),
             Assignment.NEVER.assignedTo(A).loaded(),
-            0);
+            0,
+            Optional.empty());
     ClusterSnapshot.Tablet upper =
         new ClusterSnapshot.Tablet(
             unserved,
             MetadataKeys.row(TableId.METADATA, Bytes.EMPTY),
             new RowRange(middle, Bytes.EMPTY),
             Assignment.NEVER.assignedTo(DEAD).loaded(),
-            0);
+            0,
+            Optional.empty());
     assertThat(
             plan(
                 servers(A),
@@ -214,7 +216,12 @@ class AssignmentPlannerTest {
 
   private static ClusterSnapshot.Tablet tablet(TabletId id, Assignment assignment, long bytes) {
     return new ClusterSnapshot.Tablet(
-        id, MetadataKeys.row(id.table(), Bytes.EMPTY), RowRange.ALL, assignment, bytes);
+        id,
+        MetadataKeys.row(id.table(), Bytes.EMPTY),
+        RowRange.ALL,
+        assignment,
+        bytes,
+        Optional.empty());
   }
 
   private static ClusterSnapshot.Tablet none(TabletId tablet) {

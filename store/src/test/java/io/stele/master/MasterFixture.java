@@ -138,6 +138,9 @@ final class MasterFixture {
   final class Servers implements ControlPlane, TabletServerProtocol {
     private Address asked;
     final List<String> requests = new ArrayList<>();
+    final List<TabletId> damaged = new ArrayList<>(); // Cannot be loaded anywhere.
+    final List<TabletId> away = new ArrayList<>(); // Cannot be loaded now.
+    final List<String> failedOn = new ArrayList<>();
     final List<TabletId> lost = new ArrayList<>(); // Loaded, and not reported.
 
     @Override
@@ -179,6 +182,18 @@ final class MasterFixture {
         throws ServiceException {
       for (TabletRefProto tablet : request.getTabletsList()) {
         requests.add("load " + tablet.getTableId());
+        TabletId id = new TabletId(new TableId(tablet.getTableId()), tablet.getTablet());
+        if (damaged.contains(id) || away.contains(id)) {
+          failedOn.add(asked.host());
+          loop.notLoaded(
+              new LoadFailure(
+                  new ServerId(asked.host(), 1, 1),
+                  id,
+                  tablet.getEpoch(),
+                  "as the test wants it",
+                  damaged.contains(id)));
+          continue;
+        }
         change(() -> records.loaded(record(tablet)));
       }
       return EmptyProto.getDefaultInstance();

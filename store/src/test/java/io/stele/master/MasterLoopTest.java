@@ -247,6 +247,59 @@ class MasterLoopTest {
         });
   }
 
+  @Test
+  void aTabletThatCannotBeLoadedIsTriedElsewhereThenQuarantinedAndOthersGoOn() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          master.start(B);
+          TableId bad = master.table("bad");
+          TableId good = master.table("good");
+          TabletRecord tablet = master.records.readAll(bad).get(0);
+          master.plane.damaged.add(tablet.id());
+          var task = master.process.start("loop", master.loop);
+          master.sleep(Duration.ofSeconds(30));
+          assertThat(master.isServed(good)).isTrue();
+          TabletRecord stuck = master.records.readAll(bad).get(0);
+          assertThat(stuck.isQuarantined()).isTrue();
+          assertThat(stuck.assignment().epoch()).as("attempts").isEqualTo(4);
+          assertThat(master.plane.failedOn).contains("a", "b");
+          master.sleep(Duration.ofMinutes(5));
+          assertThat(master.records.readAll(bad).get(0)).isEqualTo(stuck);
+
+          master.plane.damaged.clear();
+          master.loop.release(tablet.id());
+          master.sleep(Duration.ofSeconds(5));
+          assertThat(master.isServed(bad)).isTrue();
+          assertThat(master.records.readAll(bad).get(0).trouble()).isEmpty();
+          master.loop.stop();
+          master.simulation.outside().await(task.ended());
+        });
+  }
+
+  @Test
+  void whatPassesIsTriedAgainForEverAndMoreAndMoreSeldom() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          TableId table = master.table("users");
+          TabletRecord tablet = master.records.readAll(table).get(0);
+          master.plane.away.add(tablet.id());
+          var task = master.process.start("loop", master.loop);
+          master.sleep(Duration.ofMinutes(10));
+          TabletRecord waiting = master.records.readAll(table).get(0);
+          assertThat(waiting.isQuarantined()).isFalse();
+          assertThat(waiting.assignment().epoch()).isBetween(5L, 25L);
+          master.plane.away.clear();
+          master.sleep(Duration.ofMinutes(2));
+          assertThat(master.isServed(table)).isTrue();
+          master.loop.stop();
+          master.simulation.outside().await(task.ended());
+        });
+  }
+
   private TabletRecord root() throws Exception {
     return master.records.readRoot().orElseThrow();
   }

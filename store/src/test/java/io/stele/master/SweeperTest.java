@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
@@ -159,7 +160,8 @@ class SweeperTest {
                   tablet.logs(),
                   tablet.redo(),
                   Map.of(),
-                  tablet.tentative()));
+                  tablet.tentative(),
+                  Optional.empty()));
           later();
           assertThat(sweeper.sweep()).isZero();
           assertThat(exists(orphan)).isTrue();
@@ -285,6 +287,7 @@ class SweeperTest {
             record.logs(),
             record.redo(),
             dropped,
-            record.tentative()));
+            record.tentative(),
+            Optional.empty()));
   }
 }

@@ -108,6 +108,28 @@ class TabletRecordsTest {
   }
 
   @Test
+  void whyATabletCouldNotBeLoadedStandsInItsRecordUntilItIs() throws IOException {
+    LoadTrouble trouble = new LoadTrouble("its file is damaged", ONE, 7000, 4, true);
+    TabletRecord left = records.notLoaded(records.assign(only(), ONE), trouble);
+    assertThat(left.assignment().state()).isEqualTo(Assignment.State.NONE);
+    assertThat(left.logs()).isEmpty();
+    assertThat(left.isQuarantined()).isTrue();
+    assertThat(only()).isEqualTo(left);
+    TabletRecord released = records.releaseFromQuarantine(left);
+    assertThat(only()).isEqualTo(released);
+    assertThat(released.trouble()).isEmpty();
+    TabletRecord again =
+        records.notLoaded(
+            records.assign(released, TWO), new LoadTrouble("again", TWO, 8000, 1, false));
+    TabletRecord assigned = records.assign(again, ONE);
+    assertThat(assigned.trouble()).as("until it is loaded").isEqualTo(again.trouble());
+    assertThat(only()).isEqualTo(assigned);
+    TabletRecord loaded = records.loaded(assigned);
+    assertThat(loaded.trouble()).isEmpty();
+    assertThat(only()).isEqualTo(loaded);
+  }
+
+  @Test
   void onlyWhoHasTheTabletCanChangeItsRecord() throws IOException {
     TabletRecord first = records.loaded(records.assign(only(), ONE));
     records.assign(records.release(first, "fenced"), TWO);
@@ -366,7 +388,8 @@ class TabletRecordsTest {
             parent.redo(),
             whole.dropped(),
             Optional.of(
-                new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), whole.id())));
+                new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), whole.id())),
+            Optional.empty());
     metadata.apply(RecordCodec.putAll(marked, "split").build());
   }
 

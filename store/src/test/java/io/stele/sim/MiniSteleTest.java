@@ -3,6 +3,7 @@ package io.stele.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.client.ClusterStatus;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
@@ -81,6 +82,66 @@ class MiniSteleTest {
       assertThatThrownBy(() -> stele.admin().createTable(schema, splitRows))
           .hasMessageContaining("there is a table web already");
     }
+  }
+
+  @Test
+  void aTabletThatFailsIsNamedEndsNoServerAndIsLoadedWhenReleased() throws IOException {
+    Configuration small = new Configuration(CONF);
+    small.set(Keys.MEMTABLE_BYTES.name(), "1m");
+    CrashableDisk disk = new CrashableDisk();
+    try (MiniStele cluster =
+        MiniStele.start(small, Site.inMemory(disk, new MemoryLockStore()), 2, 1)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("bad", "f"));
+      stele.admin().createTable(TableSchema.of("good", "f"));
+      String value = "x".repeat(1 << 20);
+      stele.table("bad").mutate(Mutation.of("0").put("f", "q", value));
+      stele.admin().compactTable("bad"); // It has a file.
+      failing(disk, Operation.CREATE);
+      for (int i = 0; i < 3; i++) {
+        stele.table("good").mutate(Mutation.of("" + i).put("f", "q", value));
+      }
+      stele.table("bad").mutate(Mutation.of("1").put("f", "q", value + value));
+      MiniStele.await(
+          "what fails is named",
+          () ->
+              stele.admin().clusterStatus().troubled().stream()
+                  .anyMatch(tablet -> tablet.served() && tablet.reason().contains("a fault")));
+      assertThat(stele.table("bad").readRow("1")).isPresent();
+      assertThat(cluster.aborts()).isEmpty();
+
+      disk.heal();
+      failing(disk, Operation.OPEN);
+      cluster.killServer(cluster.servers().get(0));
+      cluster.killServer(cluster.servers().get(0));
+      cluster.startServer();
+      cluster.startServer();
+      for (int i = 0; i < 3; i++) {
+        assertThat(stele.table("good").readRow("" + i)).isPresent();
+      }
+      MiniStele.await(
+          "the tablet is quarantined",
+          () ->
+              stele.admin().clusterStatus().troubled().stream()
+                  .anyMatch(ClusterStatus.Troubled::quarantined));
+      disk.heal();
+      String tablet = stele.admin().clusterStatus().troubled().get(0).tablet();
+      stele.admin().releaseTablet(tablet);
+      assertThat(stele.table("bad").readRow("0")).isPresent();
+      assertThat(stele.table("bad").readRow("1")).isPresent();
+      assertThat(cluster.aborts()).isEmpty();
+    }
+  }
+
+  private static void failing(CrashableDisk disk, Operation operation) {
+    disk.inject(
+        FaultInjector.always(
+            operation,
+            path -> path.toString().contains("/t1/") && path.getName().endsWith(".sst"),
+            new FaultInjector.Effect.Delay(
+                () -> {
+                  throw new IllegalStateException("a fault of the code");
+                })));
   }
 
   private static void awaitMaster(Stele stele) throws IOException {

@@ -14,6 +14,7 @@ import io.stele.sim.Operation;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
@@ -112,6 +113,60 @@ class MaintenanceTest {
   }
 
   @Test
+  void aCompactionThatThrowsPutsItsTabletAsideAndOthersGoOn() throws Exception {
+    conf.set(Keys.MEMTABLE_BYTES.name(), "1m");
+    AtomicLong skipped = new AtomicLong();
+    ProcessRuntime runtime =
+        new ForwardingRuntime() {
+          @Override
+          public long nanoTime() {
+            return super.nanoTime() + skipped.get();
+          }
+        };
+    try (TestServer server = new TestServer(world, runtime, conf)) {
+      HostedTablet bad = server.takeNew(SCHEMA);
+      HostedTablet good = server.takeNew(TableSchema.of("u", "f"));
+      Maintenance maintenance = maintenance(server);
+      world.disk.inject(
+          FaultInjector.always(
+              Operation.CREATE,
+              path -> path.toString().contains("/" + bad.id().table() + "/"),
+              new FaultInjector.Effect.Delay(
+                  () -> {
+                    throw new IllegalStateException("a fault of the code");
+                  })));
+      for (HostedTablet one : List.of(bad, good)) {
+        TestServer.put(one, "large", "x".repeat(3 << 20));
+      }
+      for (int i = 0; i < 3; i++) {
+        skipped.addAndGet(Duration.ofMinutes(1).toNanos());
+        maintenance.round();
+        server.work();
+      }
+      assertThat(server.aborts).isEmpty();
+      assertThat(good.tablet().statistics().files()).isEqualTo(1);
+      assertThat(good.troubles()).isEmpty();
+      assertThat(bad.troubles())
+          .singleElement()
+          .satisfies(
+              trouble -> {
+                assertThat(trouble.failures()).isEqualTo(3);
+                assertThat(trouble.reason()).contains("a fault of the code");
+              });
+      assertThat(TestServer.rows(bad)).as("it is read").isEqualTo(1);
+      assertThatThrownBy(bad::requireRoom).as("and grows no more").hasMessageContaining("a fault");
+      good.requireRoom();
+      world.disk.heal();
+      skipped.addAndGet(Duration.ofHours(1).toNanos());
+      maintenance.round();
+      server.work();
+      assertThat(bad.troubles()).isEmpty();
+      assertThat(bad.tablet().statistics().files()).isEqualTo(1);
+      bad.requireRoom();
+    }
+  }
+
+  @Test
   void whatWasReplayedIsWrittenOutSoThatTheLogsCanGo() throws Exception {
     TestServer first = server();
     HostedTablet hosted = first.takeNew(SCHEMA);
@@ -133,7 +188,8 @@ class MaintenanceTest {
       TestServer.put(hosted, "row", "value");
       AtomicLong asked = new AtomicLong();
       TabletLifecycle failing =
-          new TabletLifecycle(server.context, server.loader, server.splitter) {
+          new TabletLifecycle(
+              server.context, server.loader, server.splitter, (tablet, row, epoch, why) -> {}) {
             @Override
             boolean isDraining() {
               if (asked.incrementAndGet() == 3) {

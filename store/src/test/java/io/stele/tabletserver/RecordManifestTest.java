@@ -40,6 +40,7 @@ class RecordManifestTest {
             Set.of(),
             Redo.START,
             Map.of(),
+            Optional.empty(),
             Optional.empty());
     RecordManifest manifest = new RecordManifest(SystemRuntime.INSTANCE, null, root, life);
     CountDownLatch changing = new CountDownLatch(1);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.metadata.Assignment;
+import io.stele.metadata.LoadTrouble;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.TableSchema;
 import io.stele.sim.FaultInjector;
@@ -147,6 +148,63 @@ class TabletLifecycleTest {
       server.lifecycle.load(assigned.id(), assigned.row(), epoch);
       server.work();
       assertThat(server.context.tablets().count()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void theMasterIsToldAtOnceOfATabletThatCannotBeLoadedButNotOfALateRequest() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      TestServer.put(hosted, "row", "value");
+      server.lifecycle.unload(hosted, false);
+      TabletRecord assigned =
+          server.records().assign(server.stored(hosted.id()), server.context.id());
+      long epoch = assigned.assignment().epoch();
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch + 1);
+      server.work();
+      assertThat(server.notLoaded).isEmpty();
+      world.disk.inject(
+          FaultInjector.always(
+              Operation.OPEN,
+              path -> path.getName().endsWith(".sst"),
+              new FaultInjector.Effect.Delay(
+                  () -> {
+                    throw new IllegalStateException("a fault");
+                  })));
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
+      server.work();
+      assertThat(server.notLoaded).containsExactly(assigned.id() + " TABLET");
+      world.disk.heal();
+      world.disk.inject(
+          FaultInjector.always(
+              Operation.OPEN,
+              path -> path.getName().endsWith(".sst"),
+              new FaultInjector.Effect.Fail()));
+      server.lifecycle.load(assigned.id(), assigned.row(), epoch);
+      server.work();
+      assertThat(server.notLoaded).endsWith(assigned.id() + " CIRCUMSTANCES").hasSize(2);
+      assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  @Test
+  void aTabletThatTheMasterTookAwayWhileItWasLoadedDoesNotEndTheServer() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      TabletRecord assigned =
+          server.records().assign(server.createTable(SCHEMA), server.context.id());
+      world.metadata.before(
+          update -> {
+            world.metadata.before(other -> {});
+            server
+                .records()
+                .notLoaded(
+                    assigned, new LoadTrouble("it took long", server.context.id(), 0, 0, false));
+          });
+      server.lifecycle.load(assigned.id(), assigned.row(), assigned.assignment().epoch());
+      server.work();
+      assertThat(server.context.tablets().count()).isZero();
+      assertThat(server.aborts).isEmpty();
+      assertThat(server.stored(assigned.id()).assignment().server()).isEmpty();
     }
   }
 

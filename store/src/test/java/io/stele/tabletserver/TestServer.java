@@ -85,6 +85,7 @@ final class TestServer implements AutoCloseable {
   final CrashableFileSystem fs;
   final LockService locks;
   final List<String> aborts = new ArrayList<>();
+  final List<String> notLoaded = new ArrayList<>();
   final HeldWork handlers = new HeldWork();
   final HeldWork loaders = new HeldWork();
   final HeldWork minor = new HeldWork();
@@ -133,7 +134,12 @@ final class TestServer implements AutoCloseable {
                 new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes()),
                 config));
     this.splitter = new Splitter(context, loader);
-    this.lifecycle = new TabletLifecycle(context, loader, splitter);
+    this.lifecycle =
+        new TabletLifecycle(
+            context,
+            loader,
+            splitter,
+            (tablet, row, epoch, why) -> notLoaded.add(tablet + " " + Blame.of(why)));
   }
 
   private KindResources holding(KindResources real) {

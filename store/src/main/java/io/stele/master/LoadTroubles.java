@@ -1,0 +1,169 @@
+package io.stele.master;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.metadata.Assignment;
+import io.stele.metadata.LoadTrouble;
+import io.stele.metadata.RecordChangedException;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tablets that could not be loaded. Each is taken from the server that failed and tried again, on
+ * another where there is one, after a pause that grows. One that failed too often for a reason that
+ * lies in the tablet is <em>quarantined</em>: it stays away, and says why, until somebody releases
+ * it. The root tablet and METADATA are never quarantined, as nothing works without them.
+ *
+ * <p>What is said ({@link #failed}, {@link #release}) may be said by any thread and waits for
+ * nothing; the rest is for the one thread of the master's loop. The records keep it all, but for
+ * the pauses.
+ */
+final class LoadTroubles {
+  private static final Logger LOG = LoggerFactory.getLogger(LoadTroubles.class);
+  private static final Duration PAUSE_FIRST = Duration.ofMillis(500);
+  private static final int PAUSE_DOUBLINGS_MAX = 7;
+  private static final int FAILURES_MAX = 4;
+  private static final int REASON_CHARS_MAX = 1000;
+
+  private final ProcessRuntime runtime;
+  private final TabletRecords records;
+
+  @GuardedBy("this")
+  private final Map<TabletId, LoadFailure> said = new LinkedHashMap<>();
+
+  @GuardedBy("this")
+  private final Set<TabletId> toRelease = new TreeSet<>();
+
+  private final Map<TabletId, Pause> pauses = new TreeMap<>();
+
+  /** How often a tablet failed in this master's time, and until when it is left alone. */
+  private record Pause(int failures, long untilNanos) {}
+
+  LoadTroubles(ProcessRuntime runtime, TabletRecords records) {
+    this.runtime = runtime;
+    this.records = records;
+  }
+
+  /** A server could not load a tablet. */
+  synchronized void failed(LoadFailure failure) {
+    said.put(failure.tablet(), failure);
+  }
+
+  /** Somebody wants a tablet tried again. */
+  synchronized void release(TabletId tablet) {
+    toRelease.add(tablet);
+  }
+
+  /**
+   * Writes what was said since into the records, and gives them as they are then.
+   *
+   * @param known all records by tablet
+   */
+  List<TabletRecord> apply(Map<TabletId, TabletRecord> known) {
+    List<LoadFailure> failures;
+    Set<TabletId> releases;
+    synchronized (this) {
+      failures = new ArrayList<>(said.values());
+      said.clear();
+      releases = new TreeSet<>(toRelease);
+      toRelease.clear();
+    }
+    pauses.keySet().retainAll(known.keySet());
+    List<TabletRecord> changed = new ArrayList<>();
+    for (LoadFailure failure : failures) {
+      Optional.ofNullable(known.get(failure.tablet()))
+          .filter(record -> isAbout(failure, record))
+          .ifPresent(record -> tried(() -> take(record, failure), changed));
+    }
+    for (TabletId tablet : releases) {
+      Optional.ofNullable(known.get(tablet))
+          .filter(TabletRecord::isQuarantined)
+          .ifPresent(record -> tried(() -> free(record), changed));
+    }
+    return changed;
+  }
+
+  private static boolean isAbout(LoadFailure failure, TabletRecord record) {
+    return record.assignment().state() == Assignment.State.ASSIGNED
+        && record.assignment().isTo(failure.server())
+        && record.assignment().epoch() == failure.epoch();
+  }
+
+  /** A change of a record. */
+  @FunctionalInterface
+  private interface Change {
+    TabletRecord make() throws IOException;
+  }
+
+  private static void tried(Change change, List<TabletRecord> changed) {
+    try {
+      changed.add(change.make());
+    } catch (RecordChangedException e) {
+      LOG.debug("Somebody was faster", e);
+    } catch (IOException | SteleException e) {
+      // The server is asked to load it again, and people see that it is still in quarantine.
+      LOG.info("Cannot write down now that a tablet was not loaded: {}", e.toString());
+    }
+  }
+
+  private TabletRecord take(TabletRecord record, LoadFailure failure) throws IOException {
+    Optional<LoadTrouble> before = record.trouble();
+    int failures = before.map(LoadTrouble::failures).orElse(0) + (failure.failsElsewhere() ? 1 : 0);
+    boolean quarantined = failures >= FAILURES_MAX && !record.id().table().isSystem();
+    String reason = failure.reason();
+    TabletRecord taken =
+        records.notLoaded(
+            record,
+            new LoadTrouble(
+                reason.substring(0, Math.min(reason.length(), REASON_CHARS_MAX)),
+                failure.server(),
+                before.map(LoadTrouble::sinceMillis).orElse(runtime.wallClock().millis()),
+                failures,
+                quarantined));
+    Pause last = pauses.getOrDefault(record.id(), new Pause(0, 0));
+    long pause = PAUSE_FIRST.toNanos() << Math.min(last.failures(), PAUSE_DOUBLINGS_MAX);
+    pauses.put(record.id(), new Pause(last.failures() + 1, runtime.nanoTime() + pause));
+    if (quarantined) {
+      LOG.error(
+          "Tablet {} is quarantined: it could not be loaded {} times. `stele tablet release {}` has"
+              + " it tried again. {}",
+          record.id(),
+          failures,
+          record.id(),
+          reason);
+    } else {
+      LOG.warn("{} could not be loaded, and is tried again: {}", record, reason);
+    }
+    return taken;
+  }
+
+  private TabletRecord free(TabletRecord record) throws IOException {
+    TabletRecord freed = records.releaseFromQuarantine(record);
+    pauses.remove(record.id());
+    LOG.info("Tablet {} is released from quarantine", record.id());
+    return freed;
+  }
+
+  /** Whether a tablet that nobody has is to be left alone for now. */
+  boolean holds(TabletRecord record) {
+    if (record.assignment().state() != Assignment.State.NONE || record.trouble().isEmpty()) {
+      return false;
+    }
+    Pause pause = pauses.get(record.id());
+    return record.isQuarantined() || (pause != null && runtime.nanoTime() - pause.untilNanos() < 0);
+  }
+}

@@ -1,0 +1,16 @@
+package io.stele.tabletserver;
+
+import io.stele.model.Bytes;
+import io.stele.model.TabletId;
+
+/** Who is told at once of tablets that could not be loaded. */
+@FunctionalInterface
+interface LoadFailures {
+  /**
+   * A load is over, and the tablet is not served here.
+   *
+   * @param row the key of its row in METADATA
+   * @param epoch of the assignment
+   */
+  void notLoaded(TabletId tablet, Bytes row, long epoch, Throwable why);
+}
