@@ -29,9 +29,11 @@ class TidyTest {
           "SSTableProperties",
           "TabletRecord",
           "TabletSpec",
+          "StoredTable",
           "FileRef",
           // What an operator configures or asks for: made by a builder, or from the settings.
           "TabletServerConfig",
+          "LogOptions",
           "SSTableOptions",
           "RowQuery",
           "HistoryPlan",

@@ -47,8 +47,7 @@ final class AnyFault {
               : new Fault.LoseSession(SimulatedCluster.Kind.SERVER, slot, length);
       case 13 ->
           random.nextBoolean() ? new Fault.NoEnsemble(length) : new Fault.LostAnswers(0.2, length);
-      case 14 ->
-          new Fault.WrongClock(kind, slot, Duration.ofMillis(skewMillis(random)), length);
+      case 14 -> new Fault.WrongClock(kind, slot, Duration.ofMillis(skewMillis(random)), length);
       case 15 ->
           switch (random.nextInt(6)) {
             case 0 -> new Fault.FullDisk(length);

@@ -1,6 +1,7 @@
 package io.stele.tabletserver;
 
 import io.stele.config.TabletServerConfig;
+import io.stele.format.NameSpace;
 import io.stele.lock.Lease;
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
@@ -174,10 +175,7 @@ public final class TabletServer {
     teardown.add(pageListener::close);
 
     lock = takeLock(locks);
-    if (!fs.exists(logs)) {
-      throw new IOException(
-          "the master has taken server " + id + " for dead before it had its lock: start another");
-    }
+    checkNotFenced(fs, logs);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
     Maintenance maintenance = new Maintenance(context, lifecycle, loader, config);
@@ -214,6 +212,16 @@ public final class TabletServer {
         runtime,
         DataServer.Limits.DEFAULT.requestsMax() / 4,
         DataServer.Limits.DEFAULT.bytesMax() / 4);
+  }
+
+  private void checkNotFenced(FileSystem fs, Path logs) throws IOException {
+    NameSpace.catchUp(fs);
+    if (!fs.exists(logs)) {
+      throw new IOException(
+          "the master has taken server "
+              + id()
+              + " for dead before it had its lock: start another");
+    }
   }
 
   /**

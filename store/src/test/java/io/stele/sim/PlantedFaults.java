@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.implementation.bytecode.assign.Assigner;
 
@@ -28,6 +29,10 @@ final class PlantedFaults {
 
   /** All of them. */
   static List<PlantedFault> all() {
+    return Stream.concat(ofOwnersAndLogs().stream(), ofTablets().stream()).toList();
+  }
+
+  private static List<PlantedFault> ofOwnersAndLogs() {
     return List.of(
         fault("leases are not looked at", "lock.Lease", "valid", PlantedFault.Yes.class),
         fault(
@@ -49,7 +54,11 @@ final class PlantedFaults {
             "putLog",
             PlantedFault.Nothing.class),
         fault("segments are deleted early", "log.SegmentLedger", "release", ReleaseAll.class),
-        fault("the log is not flushed", "log.LogWriter", "flush", PlantedFault.Nothing.class),
+        fault("the log is not flushed", "log.LogWriter", "flush", PlantedFault.Nothing.class));
+  }
+
+  private static List<PlantedFault> ofTablets() {
+    return List.of(
         fault("the redo point is one too high", "record.ManifestEdit", "redoPoint", OneMore.class),
         fault("the read point moves early", "tablet.CommitQueue", "add", ReadPointEarly.class),
         fault(

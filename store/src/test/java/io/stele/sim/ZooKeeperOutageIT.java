@@ -64,31 +64,33 @@ class ZooKeeperOutageIT {
     }
   }
 
+  private static Site site(ZooKeeperProcess server, Duration timeout) {
+    CrashableDisk disk = new CrashableDisk();
+    return new Site() {
+      @Override
+      public FileSystem mount() {
+        return disk.mount();
+      }
+
+      @Override
+      public LockService connect() throws IOException {
+        return CuratorLockService.connect(SystemRuntime.INSTANCE, server.quorum(), "test", timeout);
+      }
+
+      @Override
+      public void kill(FileSystem view, RandomGenerator random) {
+        disk.kill((CrashableFileSystem) view, random);
+      }
+    };
+  }
+
   private void survives(ZooKeeperProcess server, Duration timeout, Step begin, Step end)
       throws Exception {
     Configuration conf = MiniStele.quick(new Configuration(false));
     conf.set(Keys.SESSION_TIMEOUT.name(), timeout.toSeconds() + "s");
     conf.set(Keys.LEASE.name(), LEASE.toSeconds() + "s");
     conf.set(Keys.CLIENT_TIMEOUT.name(), CLIENT_TIMEOUT.toSeconds() + "s");
-    CrashableDisk disk = new CrashableDisk();
-    Site site =
-        new Site() {
-          @Override
-          public FileSystem mount() {
-            return disk.mount();
-          }
-
-          @Override
-          public LockService connect() throws IOException {
-            return CuratorLockService.connect(
-                SystemRuntime.INSTANCE, server.quorum(), "test", timeout);
-          }
-
-          @Override
-          public void kill(FileSystem view, RandomGenerator random) {
-            disk.kill((CrashableFileSystem) view, random);
-          }
-        };
+    Site site = site(server, timeout);
     try (MiniStele cluster = MiniStele.start(conf, site, 2, 1)) {
       cluster.client().admin().createTable(TableSchema.of("t", List.of(ColumnFamily.of("f"))));
       List<ServerId> before = cluster.servers();
