@@ -366,7 +366,8 @@ final class OperationWindow {
   synchronized void restored() {
     long horizon = horizonMicros;
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
-      if (one.getValue().lastSeenMicros() <= horizon) {
+      // A horizon of 0 is none: whoever was seen at the tablet's first moment is not before it.
+      if (horizon > 0 && one.getValue().lastSeenMicros() <= horizon) {
         forget(one.getKey(), one.getValue());
       }
     }

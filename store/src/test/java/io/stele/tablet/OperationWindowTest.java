@@ -56,6 +56,17 @@ class OperationWindowTest {
   }
 
   @Test
+  void aClientSeenAtTheVeryBeginningIsNotTakenForForgotten() throws Exception {
+    apply(1, 1, Outstanding.from(1), Bytes.of("result"));
+    OperationWindow moved = new OperationWindow(clocks, WINDOW, budget);
+    moved.restore(window.encodeRecent(0, sequence));
+    moved.restored();
+    OperationId again = new OperationId(1, 1, 1);
+    assertThat(moved.begin(again, Outstanding.from(1), DIGEST, new CompletableFuture<>()).known())
+        .isPresent();
+  }
+
+  @Test
   void aClientWithAnOperationThatIsInNoFileIsReducedButNotForgotten() {
     OperationWindow.Begun begun = begin(1, 1, Outstanding.from(1));
     window.queued(begun.operation(), 7, Bytes.EMPTY);
