@@ -105,16 +105,16 @@ public final class Schemas {
 
   /** The table of that name, if it is READY; also the root tablet's and METADATA by theirs. */
   public Optional<StoredTable> byName(String name) throws IOException {
-    if (name.equals(ROOT_SCHEMA.name())) {
-      return table(TableId.ROOT);
-    } else if (name.equals(METADATA_SCHEMA.name())) {
-      return table(TableId.METADATA);
-    }
     return holder(name).filter(table -> table.state() == StoredTable.State.READY);
   }
 
   /** The table that has that name, in whatever state. */
   public Optional<StoredTable> holder(String name) throws IOException {
+    if (name.equals(ROOT_SCHEMA.name())) {
+      return table(TableId.ROOT);
+    } else if (name.equals(METADATA_SCHEMA.name())) {
+      return table(TableId.METADATA);
+    }
     Optional<VersionedData> id = locks.read(LockPaths.tableName(name));
     return id.isEmpty() ? Optional.empty() : table(new TableId(id.get().data().toUtf8()));
   }
@@ -125,13 +125,17 @@ public final class Schemas {
    * @throws SteleException NOT_FOUND where there is none, RETRY_LATER where it is being created
    */
   public StoredTable require(String name) throws IOException {
-    Optional<StoredTable> ready = byName(name);
-    if (ready.isPresent()) {
-      return ready.get();
-    }
     Optional<StoredTable> holder = holder(name);
-    if (holder.isPresent() && holder.get().state() == StoredTable.State.CREATING) {
-      throw SteleException.retryLater("table " + Bytes.of(name) + " is still being created");
+    if (holder.isPresent()) {
+      switch (holder.get().state()) {
+        case READY -> {
+          return holder.get();
+        }
+        case CREATING ->
+            throw SteleException.retryLater(
+                "table " + Bytes.of(name) + " is still being created");
+        case DROPPING -> {}
+      }
     }
     throw SteleException.notFound(
         "there is no table " + Bytes.of(name) + "; `stele table list` shows them all");

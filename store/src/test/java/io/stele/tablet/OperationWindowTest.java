@@ -59,9 +59,9 @@ class OperationWindowTest {
   void aClientSeenAtTheVeryBeginningIsNotTakenForForgotten() throws Exception {
     apply(1, 1, Outstanding.from(1), Bytes.of("result"));
     OperationWindow moved = new OperationWindow(clocks, WINDOW, budget);
-    moved.restore(window.encodeRecent(0, sequence));
+    moved.restore(window.encodeWritten());
     moved.restored();
-    OperationId again = new OperationId(1, 1, 1);
+    OperationId again = new OperationId(1, 0, 1);
     assertThat(moved.begin(again, Outstanding.from(1), DIGEST, new CompletableFuture<>()).known())
         .isPresent();
   }
