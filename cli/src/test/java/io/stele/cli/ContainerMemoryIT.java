@@ -1,7 +1,6 @@
 package io.stele.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.cli.embedded.MarkedProcess;
@@ -15,6 +14,7 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.yarn.ApplicationStatus;
 import io.stele.yarn.ComponentStatus;
 import io.stele.yarn.StartOptions;
 import io.stele.yarn.YarnSubmitter;
@@ -24,8 +24,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -143,11 +145,24 @@ class ContainerMemoryIT {
     conf.set(
         Keys.YARN_MASTER_JVM_OPTIONS.name(),
         "-XX:CompressedClassSpaceSize=2g -XX:MaxMetaspaceSize=3g");
+    // YARN looks at containers every few seconds: before the start is done, or after.
     try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
-      assertThatThrownBy(() -> yarn.start(options(), line -> {}))
-          .isInstanceOf(SteleException.class)
-          .hasMessageContaining("virtual memory")
-          .hasMessageContaining("stele.yarn.");
+      ApplicationId begun = yarn.start(options(), line -> {});
+      assertThat(diagnosticsOfItsEnd(yarn, begun)).contains("virtual memory");
+    } catch (SteleException e) {
+      assertThat(e).hasMessageContaining("virtual memory").hasMessageContaining("stele.yarn.");
     }
+  }
+
+  private static String diagnosticsOfItsEnd(YarnSubmitter yarn, ApplicationId application)
+      throws Exception {
+    long deadline = System.nanoTime() + Duration.ofMinutes(2).toNanos();
+    ApplicationStatus status = yarn.status(application);
+    while (!Set.of("FAILED", "FINISHED", "KILLED").contains(status.state())) {
+      assertThat(System.nanoTime()).as("%s", status).isLessThan(deadline);
+      Thread.sleep(200);
+      status = yarn.status(application);
+    }
+    return status.diagnostics();
   }
 }

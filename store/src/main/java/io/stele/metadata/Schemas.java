@@ -132,8 +132,7 @@ public final class Schemas {
           return holder.get();
         }
         case CREATING ->
-            throw SteleException.retryLater(
-                "table " + Bytes.of(name) + " is still being created");
+            throw SteleException.retryLater("table " + Bytes.of(name) + " is still being created");
         case DROPPING -> {}
       }
     }
