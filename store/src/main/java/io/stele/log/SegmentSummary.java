@@ -38,10 +38,10 @@ public record SegmentSummary(SortedMap<TabletId, SequenceRange> tablets) {
   }
 
   /**
-   * The summary at the end of a segment; empty where it has none, as the last of a server that died
-   * has not.
+   * The summary at the end of a segment; empty where it has none: the last segment of a server that
+   * died lacks it.
    *
-   * @throws IOException where the segment cannot be read; damage is for who reads all of it to find
+   * @throws IOException where the segment cannot be read; damage is left to whoever reads it whole
    */
   public static Optional<SegmentSummary> read(FileSystem fs, Segment segment) throws IOException {
     try (FSDataInputStream in = fs.open(segment.path())) {

@@ -341,8 +341,9 @@ final class MasterLoop implements Runnable {
   }
 
   /**
-   * Compares what is LOADED with what the servers report. A server that says that it has not what
-   * its record says it has loses its lock: it ends, and its tablets go to others when it is fenced.
+   * Compares what is LOADED with what the servers report. A server that lacks a tablet that
+   * METADATA says is LOADED there loses its lock: it ends, and its tablets go to others when it is
+   * fenced.
    *
    * @return whether all is as it should be
    */
