@@ -13,8 +13,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Prints what {@link MemtableBenchmark} measures as ratios, for a busy machine: the thread's own
- * CPU time, memtable and map by turns in one run, the median of the rounds. Arguments: numbers of
- * cells; none: 100000 and 1000000.
+ * CPU time, memtable and map alternating in one run, the median of the rounds. Arguments: numbers
+ * of cells; none: 100000 and 1000000.
  */
 public final class MemtableRatio {
   private static final int WARMUP = 4;

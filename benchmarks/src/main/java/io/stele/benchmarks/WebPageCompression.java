@@ -40,9 +40,9 @@ import org.apache.hadoop.fs.FileSystem;
  * version of each and with five, in blocks of several sizes.
  *
  * <p>For each: how much smaller the file is than that without compression; MB of cells a second
- * compressed and uncompressed, blocks alone; and what it takes to read a row, by chance, whose
- * block is not in the cache, but in the file system's memory: read, checksum, uncompress, find.
- * Times are of the thread's CPU, the median of several passes.
+ * compressed and uncompressed, blocks alone; and what it takes to read a random row whose block is
+ * not in the cache, but in the file system's memory: read, checksum, uncompress, find. Times are of
+ * the thread's CPU, the median of several passes.
  */
 public final class WebPageCompression {
   private static final int[] VERSIONS = {1, 5};
@@ -285,7 +285,7 @@ public final class WebPageCompression {
     }
   }
 
-  /** The newest version of a row, in an order by chance but always the same. */
+  /** The newest version of a row, in an order that is random but always the same. */
   private double microsARow(SSTableSummary written) throws IOException {
     List<String> rows = new ArrayList<>(pages.keySet());
     double[] micros = new double[PASSES];

@@ -3,7 +3,7 @@ package io.stele.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.cli.embedded.EmbeddedHadoop;
-import io.stele.cli.embedded.MarkedProcess;
+import io.stele.cli.embedded.TaggedProcess;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
@@ -105,7 +105,7 @@ class ContainerMemoryIT {
     sizes.put("tabletserver-1", Keys.YARN_TABLETSERVER_MEMORY.in(conf));
     sizes.put("tabletserver-2", Keys.YARN_TABLETSERVER_MEMORY.in(conf));
     TreeMap<String, Long> processes = new TreeMap<>();
-    for (MarkedProcess process : hadoop.processes()) {
+    for (TaggedProcess process : hadoop.processes()) {
       if (process.isJava() && process.command().contains("-Dstele.log.dir=")) {
         processes.put(process.component().orElse("application-master"), process.pid());
       }

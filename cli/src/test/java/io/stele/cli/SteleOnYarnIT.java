@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.cli.embedded.JarOf;
-import io.stele.cli.embedded.MarkedProcess;
+import io.stele.cli.embedded.TaggedProcess;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
@@ -287,7 +287,7 @@ class SteleOnYarnIT {
     Set<Long> before = components();
     hadoop.processes().stream()
         .filter(process -> process.isJava() && process.command().contains("ApplicationMasterMain"))
-        .forEach(MarkedProcess::kill);
+        .forEach(TaggedProcess::kill);
     table.mutate(Mutation.of("row").put("f", "q", "without an ApplicationMaster"));
     awaitAllComponents();
     assertThat(components()).isEqualTo(before);
@@ -399,7 +399,7 @@ class SteleOnYarnIT {
   private Set<Long> components() {
     return hadoop.processes().stream()
         .filter(process -> process.isJava() && process.component().isPresent())
-        .map(MarkedProcess::pid)
+        .map(TaggedProcess::pid)
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
@@ -422,13 +422,13 @@ class SteleOnYarnIT {
   }
 
   private void kill(String component) {
-    List<MarkedProcess> victims =
+    List<TaggedProcess> victims =
         hadoop.processes().stream()
             .filter(
                 process -> process.isJava() && process.component().equals(Optional.of(component)))
             .toList();
     assertThat(victims).as("processes of %s", component).isNotEmpty();
-    victims.forEach(MarkedProcess::kill);
+    victims.forEach(TaggedProcess::kill);
   }
 
   private static boolean listensOn(long pid, int port) {

@@ -71,7 +71,7 @@ public record Key<T>(
   }
 
   /**
-   * The value that {@code text} stands for.
+   * The value that {@code text} says.
    *
    * @throws SteleException {@link SteleException.Code#REFUSED}, with the key, the text and what is
    *     allowed

@@ -127,7 +127,7 @@ public final class ColumnKey {
         if (key[i + 1] == ZERO) {
           return i + 2;
         }
-        i++; // An escaped zero: its mark is not looked at again.
+        i++; // An escaped zero: its second byte is not looked at again.
       }
     }
     throw new MalformedException(from, "a part of a column key has no end");

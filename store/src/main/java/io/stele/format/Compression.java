@@ -39,7 +39,7 @@ public final class Compression {
     static final BlockCodec CODEC = ZstdFrame.codec(ZSTD_HIGH_LEVEL);
   }
 
-  /** The number that stands for {@code codec} on disk. */
+  /** The number of {@code codec} on disk. */
   public static int code(Codec codec) {
     return switch (codec) {
       case NONE -> 0;

@@ -16,7 +16,7 @@ public interface Lock {
 
   /**
    * Whether nothing is known yet that ended the lock. A process cut off from the quorum learns of
-   * the loss late: what must not happen after it goes by a {@link Lease}, not by this.
+   * the loss late: what must not happen after the loss must check a {@link Lease} instead.
    */
   boolean isHeld();
 

@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * are orphans of an epoch that is over, or lie in the directory of a table that is gone. What was
  * dropped is deleted by its name, listed or not, before its record forgets it.
  *
- * <p>Whether a file is needed is asked of all records, not of its own table's: tables may share
+ * <p>A file is needed if any record names it, not only one of its own table: tables may share
  * files, and a file may outlive the table it was written for. So nothing is deleted unless the mark
  * is whole: every table's tablets cover it once, and no table is being created.
  *

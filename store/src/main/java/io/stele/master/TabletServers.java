@@ -252,7 +252,7 @@ final class TabletServers implements AutoCloseable {
     return plane.call(server, TabletServerProtocol.class, TIMEOUT, call);
   }
 
-  /** Forgets the connections to servers that are gone, and what was to be asked of them. */
+  /** Forgets the connections to servers that are gone, and the requests that wait for them. */
   void retain(Set<Address> addresses) {
     synchronized (this) {
       queues.forEach(

@@ -143,7 +143,7 @@ final class Avro {
   }
 
   /**
-   * Reads a record and makes what it stands for of it.
+   * Reads a record and makes a value of it.
    *
    * @param where what to name if it cannot be read
    */

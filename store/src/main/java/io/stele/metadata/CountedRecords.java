@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which rows of METADATA count.
@@ -33,10 +34,10 @@ final class CountedRecords {
     return new ArrayList<>(counting);
   }
 
-  private static boolean isNext(TabletRecord marked, TabletRecord next) {
+  private static boolean isNext(TabletRecord tentative, @Nullable TabletRecord next) {
     return next != null
-        && next.id().table().equals(marked.id().table())
-        && next.extent().start().equals(marked.extent().end());
+        && next.id().table().equals(tentative.id().table())
+        && next.extent().start().equals(tentative.extent().end());
   }
 
   /**

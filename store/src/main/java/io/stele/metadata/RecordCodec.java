@@ -55,7 +55,7 @@ final class RecordCodec {
 
   static final Column STATE = Column.of(ASSIGNMENT, "state");
   static final Column REQUIRES = Column.of(ASSIGNMENT, "requires");
-  static final Column MARK = Column.of(SPLIT, "");
+  static final Column TENTATIVE = Column.of(SPLIT, "");
 
   /** Families with one column, whose qualifier is empty. */
   private static final Set<String> SINGLE = Set.of(EXTENT, REDO, SPLIT);
@@ -132,7 +132,7 @@ final class RecordCodec {
     record.logs().forEach(server -> putLog(row, server));
     putRedo(row, record.redo());
     record.trouble().ifPresent(trouble -> putTrouble(row, trouble));
-    record.tentative().ifPresent(mark -> row.put(SPLIT, Bytes.EMPTY, encode(mark)));
+    record.tentative().ifPresent(tentative -> row.put(SPLIT, Bytes.EMPTY, encode(tentative)));
     return putEvent(row, event, record.assignment());
   }
 
@@ -197,12 +197,12 @@ final class RecordCodec {
     return row.put(EVENTS, Bytes.EMPTY, event);
   }
 
-  static Bytes encode(Tentative mark) {
+  static Bytes encode(Tentative tentative) {
     return Avro.encode(
         TentativeValue.newBuilder()
-            .setParent(mark.parent().toString())
-            .setParentEpoch(mark.parentEpoch())
-            .setChild(mark.child().toString())
+            .setParent(tentative.parent().toString())
+            .setParentEpoch(tentative.parentEpoch())
+            .setChild(tentative.child().toString())
             .build());
   }
 
@@ -232,11 +232,11 @@ final class RecordCodec {
         value,
         TentativeValue.class,
         where,
-        mark ->
+        tentative ->
             new Tentative(
-                TabletId.parse(mark.getParent()),
-                mark.getParentEpoch(),
-                TabletId.parse(mark.getChild())));
+                TabletId.parse(tentative.getParent()),
+                tentative.getParentEpoch(),
+                TabletId.parse(tentative.getChild())));
   }
 
   private static ServerId server(Bytes qualifier, String where) throws CorruptionException {

@@ -118,10 +118,10 @@ public final class TabletLocator implements AutoCloseable {
    * Goes through METADATA from {@code from} on, over its tablets' ends, to the first record that
    * counts without a doubt.
    *
-   * @param marked records met so far, all of them tentative
+   * @param tentative records met so far, all of them tentative
    */
   private CompletableFuture<List<TabletRecord>> records(
-      TableId table, Bytes from, List<TabletRecord> marked, Deadline deadline) {
+      TableId table, Bytes from, List<TabletRecord> tentative, Deadline deadline) {
     TableId records = MetadataKeys.recordsOf(table);
     Bytes end = MetadataKeys.table(table).end();
     RowQuery query =
@@ -137,12 +137,12 @@ public final class TabletLocator implements AutoCloseable {
         .thenCompose(
             page -> {
               try {
-                List<TabletRecord> inOrder = new ArrayList<>(marked);
+                List<TabletRecord> inOrder = new ArrayList<>(tentative);
                 for (Row found : page.rows()) {
                   RecordCodec.decode(found, records.value()).ifPresent(inOrder::add);
                 }
                 List<TabletRecord> counting =
-                    CountedRecords.counting(inOrder.subList(0, lastUnmarked(inOrder) + 1));
+                    CountedRecords.counting(inOrder.subList(0, lastNotTentative(inOrder) + 1));
                 if (!counting.isEmpty()) {
                   return CompletableFuture.completedFuture(counting);
                 }
@@ -165,7 +165,7 @@ public final class TabletLocator implements AutoCloseable {
             });
   }
 
-  private static int lastUnmarked(List<TabletRecord> inOrder) {
+  private static int lastNotTentative(List<TabletRecord> inOrder) {
     int last = inOrder.size() - 1;
     while (last >= 0 && inOrder.get(last).tentative().isPresent()) {
       last--;

@@ -114,6 +114,16 @@ public record TabletRecord(
     return trouble.filter(LoadTrouble::quarantined).isPresent();
   }
 
+  TabletRecord withDropped(Map<String, Long> next) {
+    return new TabletRecord(
+        id, extent, row, assignment, state, files, logs, redo, next, tentative, trouble);
+  }
+
+  TabletRecord withTentative(Tentative next) {
+    return new TabletRecord(
+        id, extent, row, assignment, state, files, logs, redo, dropped, Optional.of(next), trouble);
+  }
+
   @Override
   public String toString() {
     return id + " " + extent + " " + assignment;

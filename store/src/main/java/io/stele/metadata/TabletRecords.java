@@ -288,11 +288,11 @@ public final class TabletRecords {
     Assignment assignment =
         new Assignment(
             Assignment.State.LOADED, parent.assignment().server(), parent.assignment().epoch() + 1);
-    Tentative mark = new Tentative(parent.id(), parent.assignment().epoch(), lower.id());
+    Tentative tentative = new Tentative(parent.id(), parent.assignment().epoch(), lower.id());
     TabletRecord low = child(parent, lower, new RowRange(rows.start(), at), assignment, Map.of());
     TabletRecord high =
         child(parent, upper, new RowRange(at, rows.end()), assignment, parent.dropped());
-    writeMarked(parent, low, mark);
+    writeTentative(parent, low, tentative);
 
     Mutation.Builder row = change(parent, "split from " + parent.id(), assignment);
     RecordCodec.putExtent(row, high);
@@ -301,13 +301,13 @@ public final class TabletRecords {
     high.files().forEach(file -> RecordCodec.putFile(row, file));
     apply("split", parent, row);
 
-    Mutation.Builder unmark = Mutation.builder(low.row());
-    delete(unmark, RecordCodec.SPLIT, "");
+    Mutation.Builder counting = Mutation.builder(low.row());
+    delete(counting, RecordCodec.SPLIT, "");
     try {
-      rowsOf(low).update(marked(mark), unmark.build());
+      rowsOf(low).update(still(tentative), counting.build());
     } catch (SteleException | IOException e) {
       // A record that is still tentative after its split counts; the next change makes it plain.
-      return new SplitResult(marked(low, mark), high);
+      return new SplitResult(low.withTentative(tentative), high);
     }
     return new SplitResult(low, high);
   }
@@ -329,12 +329,12 @@ public final class TabletRecords {
         start.isEmpty() ? MetadataKeys.table(table).start() : MetadataKeys.lookup(table, start);
     int removed = 0;
     for (TabletRecord left : page(table, new RowRange(from, record.row()), Integer.MAX_VALUE)) {
-      Optional<Tentative> mark = left.tentative();
+      Optional<Tentative> tentative = left.tentative();
       // Only splits under earlier epochs: a server that lost the tablet without knowing must not
       // remove the children that its successors made.
-      if (mark.isPresent() && mark.get().parentEpoch() < record.assignment().epoch()) {
+      if (tentative.isPresent() && tentative.get().parentEpoch() < record.assignment().epoch()) {
         Mutation gone = Mutation.of(left.row()).deleteRow();
-        removed += rowsOf(record).update(marked(mark.get()), gone) ? 1 : 0;
+        removed += rowsOf(record).update(still(tentative.get()), gone) ? 1 : 0;
       }
     }
     return removed;
@@ -375,7 +375,7 @@ public final class TabletRecords {
   public void deleteTentatives(TableId table) throws IOException {
     for (TabletRecord left : page(table, MetadataKeys.table(table), Integer.MAX_VALUE)) {
       if (left.tentative().isPresent()) {
-        rowsOf(table).update(marked(left.tentative().get()), Mutation.of(left.row()).deleteRow());
+        rowsOf(table).update(still(left.tentative().get()), Mutation.of(left.row()).deleteRow());
       }
     }
   }
@@ -388,18 +388,7 @@ public final class TabletRecords {
     apply("sweep", record, row);
     Map<String, Long> dropped = new TreeMap<>(record.dropped());
     dropped.keySet().removeAll(new HashSet<>(paths));
-    return new TabletRecord(
-        record.id(),
-        record.extent(),
-        record.row(),
-        record.assignment(),
-        record.state(),
-        record.files(),
-        record.logs(),
-        record.redo(),
-        dropped,
-        record.tentative(),
-        record.trouble());
+    return record.withDropped(dropped);
   }
 
   private static TabletRecord child(
@@ -428,35 +417,21 @@ public final class TabletRecords {
    * would reach over its end. It may also come late, from a server that lost the tablet without
    * knowing. One of a later epoch, or a record that counts, means that this server lost it.
    */
-  private void writeMarked(TabletRecord parent, TabletRecord low, Tentative mark)
+  private void writeTentative(TabletRecord parent, TabletRecord low, Tentative tentative)
       throws IOException {
-    Mutation.Builder row = RecordCodec.putAll(marked(low, mark), "split from " + parent.id());
+    Mutation.Builder row =
+        RecordCodec.putAll(low.withTentative(tentative), "split from " + parent.id());
     RecordRows.Condition absent = new RecordRows.Condition(RecordCodec.STATE, Optional.empty());
     while (!rowsOf(low).update(absent, row.build())) {
       for (TabletRecord left : page(low.id().table(), RowRange.single(low.row()), 1)) {
         Tentative other =
             left.tentative()
-                .filter(found -> found.parentEpoch() <= mark.parentEpoch())
+                .filter(found -> found.parentEpoch() <= tentative.parentEpoch())
                 .orElseThrow(() -> new RecordChangedException("split", parent));
         LOG.info("Removing what a split of {} left behind: {}", other.parent(), left);
-        rowsOf(low).update(marked(other), Mutation.of(low.row()).deleteRow());
+        rowsOf(low).update(still(other), Mutation.of(low.row()).deleteRow());
       }
     }
-  }
-
-  private static TabletRecord marked(TabletRecord record, Tentative mark) {
-    return new TabletRecord(
-        record.id(),
-        record.extent(),
-        record.row(),
-        record.assignment(),
-        record.state(),
-        record.files(),
-        record.logs(),
-        record.redo(),
-        record.dropped(),
-        Optional.of(mark),
-        Optional.empty());
   }
 
   private void create(TabletRecord record) throws IOException {
@@ -498,8 +473,9 @@ public final class TabletRecords {
     return new RecordRows.Condition(RecordCodec.STATE, Optional.of(record.state()));
   }
 
-  private static RecordRows.Condition marked(Tentative mark) {
-    return new RecordRows.Condition(RecordCodec.MARK, Optional.of(RecordCodec.encode(mark)));
+  private static RecordRows.Condition still(Tentative tentative) {
+    return new RecordRows.Condition(
+        RecordCodec.TENTATIVE, Optional.of(RecordCodec.encode(tentative)));
   }
 
   private static void require(TabletRecord record, Assignment.State state, String what) {

@@ -9,7 +9,7 @@ import java.util.List;
  * @param qualifier the column's name within the family; may be empty
  * @param timestampMicros microseconds since 1970, or whatever the writer chose to count
  * @param value what was written
- * @param labels marks that a filter put on the cell; most cells have none
+ * @param labels what filters labelled the cell with; most cells have none
  */
 public record Cell(
     String family, Bytes qualifier, long timestampMicros, Bytes value, List<String> labels) {

@@ -13,7 +13,7 @@ public interface WorkerPool extends Executor, AutoCloseable {
   @Override
   void execute(Runnable work);
 
-  /** Drops what has not begun, interrupts what has, and takes no more; waits for nothing. */
+  /** Drops what has not begun, interrupts what has, and takes no more; does not wait. */
   @Override
   void close();
 }

@@ -47,7 +47,7 @@ public record HistoryPlan(
     faults = List.copyOf(faults);
   }
 
-  /** The plan that {@code seed} stands for. */
+  /** The plan that {@code seed} decides. */
   public static HistoryPlan of(long seed, Duration length, List<String> workloads) {
     RandomGenerator random = new SplittableRandom(seed);
     Focus focus = Focus.any(random);

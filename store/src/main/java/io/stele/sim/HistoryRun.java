@@ -74,7 +74,7 @@ public final class HistoryRun {
   }
 
   /**
-   * Runs the history that {@code plan} stands for.
+   * Runs the history of {@code plan}.
    *
    * @param known the workloads that it may name
    */
@@ -164,11 +164,11 @@ public final class HistoryRun {
     }
   }
 
-  private interface Waiting {
+  private interface InterruptibleWork {
     void run() throws InterruptedException;
   }
 
-  private static void quietly(Waiting work) {
+  private static void quietly(InterruptibleWork work) {
     try {
       work.run();
     } catch (InterruptedException e) {

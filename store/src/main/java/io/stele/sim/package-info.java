@@ -4,8 +4,8 @@
  * <p>{@link io.stele.sim.Simulation} runs a cluster one task at a time, on virtual time, as a seed
  * decides. {@link io.stele.sim.SimulatedProcess} is the runtime of a process, {@link
  * io.stele.sim.SimulatedNetwork} its network, {@link io.stele.sim.SimulatedEnsemble} the lock
- * service, {@link io.stele.sim.SimulatedFiles} the file system. A {@link io.stele.sim.HistoryPlan}
- * is what a seed stands for; {@link io.stele.sim.HistoryRun} runs it: clients work while each
+ * service, {@link io.stele.sim.SimulatedFiles} the file system. A seed decides a {@link
+ * io.stele.sim.HistoryPlan}; {@link io.stele.sim.HistoryRun} runs it: clients work while each
  * {@link io.stele.sim.Fault} happens, then the cluster must come to rest and every answer is
  * checked. What clients do is in {@code workload}; what must hold of the answers is in {@code
  * check}.

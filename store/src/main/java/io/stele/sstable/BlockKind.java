@@ -20,7 +20,7 @@ enum BlockKind {
     this.code = code;
   }
 
-  /** The number that stands for it in the file. */
+  /** Its number in the file. */
   int code() {
     return code;
   }

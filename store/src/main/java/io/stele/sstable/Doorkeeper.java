@@ -24,11 +24,11 @@ final class Doorkeeper {
    */
   boolean knows(long hash, boolean tried) {
     int place = (int) (hash >>> 32) & (seen.length - 1);
-    int mark = (int) hash & 0xfffe;
+    int fingerprint = (int) hash & 0xfffe;
     int found = seen[place];
-    boolean known = (found & ~TRIED) == mark && ((found & TRIED) == 0 || tried);
+    boolean known = (found & ~TRIED) == fingerprint && ((found & TRIED) == 0 || tried);
     if (!known) {
-      seen[place] = (char) (mark | (tried ? TRIED : 0));
+      seen[place] = (char) (fingerprint | (tried ? TRIED : 0));
     }
     return known;
   }

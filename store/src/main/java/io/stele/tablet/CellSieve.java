@@ -61,7 +61,7 @@ final class CellSieve {
    * Judges cells.
    *
    * @param now the time for ages, in microseconds
-   * @param tombstonesPossible false where it is known that no tombstone comes by
+   * @param tombstonesPossible false where no tombstone can come
    */
   CellSieve(SchemaRules rules, long now, Past past, boolean tombstonesPossible) {
     this.rules = rules;

@@ -137,7 +137,7 @@ final class ColumnHistory {
     if (unseenPast) {
       sortSinglesAbove(at);
     }
-    // What an operation did last to a timestamp comes by first, and stands for all it did to it.
+    // The last thing an operation did to a timestamp comes first, and hides the rest it did to it.
     boolean sameOperation = timestamp == at && endedAt == sequence;
     endedByOverwriting = sameOperation ? endedByOverwriting : end > sequence;
     timestamp = at;

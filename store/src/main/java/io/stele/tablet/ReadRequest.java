@@ -7,13 +7,13 @@ import java.util.OptionalLong;
  * One page of a read.
  *
  * @param query what to read; rows outside of the tablet are passed over
- * @param readPoint as of when; none: as of now
- * @param allowFresh whether to read as of now where the read point asked for cannot be read any
- *     more, instead of refusing
+ * @param readPoint the read point; none: the newest
+ * @param allowFresh whether to read at the newest one where the read point asked for cannot be read
+ *     any more, instead of refusing
  * @param bytesMax the page ends at the row at which it has this size; 0: the tablet's own limit;
  *     never more than {@link io.stele.model.Limits#PAGE_BYTES_MAX}
  * @param memoryOnly whether to give up with {@link io.stele.sstable.NotInMemoryException} instead
- *     of reading a file; such a read waits for nothing
+ *     of reading a file; such a read never waits
  * @param parts whether the page may end inside a row, and begin inside one
  */
 public record ReadRequest(
@@ -33,12 +33,12 @@ public record ReadRequest(
     this(query, readPoint, allowFresh, bytesMax, memoryOnly, RowParts.WHOLE);
   }
 
-  /** As of now, in pages of the tablet's own size, of whole rows. */
+  /** At the newest read point, in pages of the tablet's own size, of whole rows. */
   public static ReadRequest of(RowQuery query) {
     return new ReadRequest(query, OptionalLong.empty(), true, 0, false);
   }
 
-  /** As of {@code point}, or as of now where that cannot be read any more. */
+  /** At {@code point}, or at the newest where that cannot be read any more. */
   public ReadRequest at(long point) {
     return new ReadRequest(query, OptionalLong.of(point), allowFresh, bytesMax, memoryOnly, parts);
   }

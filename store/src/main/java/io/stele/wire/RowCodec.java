@@ -17,7 +17,7 @@ import java.util.List;
 
 /**
  * Rows read as a cell block: cells as they come, neighbours of the same row being one row; each
- * label is a cell of type {@link CellType#LABEL} after the cell it marks.
+ * label is a cell of type {@link CellType#LABEL} after the cell it belongs to.
  */
 public final class RowCodec {
   private RowCodec() {}
@@ -86,12 +86,16 @@ public final class RowCodec {
     if (row.isEmpty()) {
       throw new MalformedException(0, "a label has no cell before it");
     }
-    Cell marked = row.remove(row.size() - 1);
-    List<String> labels = new ArrayList<>(marked.labels());
+    Cell labelled = row.remove(row.size() - 1);
+    List<String> labels = new ArrayList<>(labelled.labels());
     labels.add(label);
     row.add(
         new Cell(
-            marked.family(), marked.qualifier(), marked.timestampMicros(), marked.value(), labels));
+            labelled.family(),
+            labelled.qualifier(),
+            labelled.timestampMicros(),
+            labelled.value(),
+            labels));
   }
 
   private static Bytes value(CellBlockCursor cells) {

@@ -183,21 +183,21 @@ class TabletRecordsTest {
   }
 
   @Test
-  void aMarkedChildCountsFromTheMomentTheParentsRowChanges() throws IOException {
+  void aTentativeChildCountsFromTheMomentTheParentsRowChanges() throws IOException {
     TabletRecord parent = records.loaded(records.assign(only(), ONE));
     SplitResult split = split(parent, "m", 1);
-    // The same rows, had the server died before it removed the mark.
-    TabletRecord.Tentative mark =
+    // The same rows, had the server died before it made it plain.
+    TabletRecord.Tentative tentative =
         new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), split.lower().id());
     metadata.apply(
         Mutation.of(split.lower().row())
-            .put(RecordCodec.SPLIT, Bytes.EMPTY, RecordCodec.encode(mark)));
+            .put(RecordCodec.SPLIT, Bytes.EMPTY, RecordCodec.encode(tentative)));
     assertThat(records.readAll(TABLE))
         .extracting(TabletRecord::id)
         .containsExactly(split.lower().id(), split.upper().id());
     assertThat(records.find(TABLE, Bytes.of("c")).orElseThrow().id()).isEqualTo(split.lower().id());
     TabletRecord lower = records.read(TABLE, split.lower().row()).orElseThrow();
-    assertThat(lower.tentative()).contains(mark);
+    assertThat(lower.tentative()).contains(tentative);
     TabletRecord edited = records.edit(lower, minor(file("b"), new Redo(1, 1), false));
     assertThat(edited.tentative()).isEmpty();
     assertThat(records.readAll(TABLE).get(0)).isEqualTo(edited);
@@ -206,7 +206,7 @@ class TabletRecordsTest {
   @Test
   void aSplitNeverDoneIsIgnoredAndRemovedByTheNextOwner() throws IOException {
     TabletRecord parent = records.loaded(records.assign(only(), ONE));
-    leaveMarked(parent, "m");
+    leaveTentative(parent, "m");
     assertThat(records.readAll(TABLE)).containsExactly(parent);
     assertThat(records.find(TABLE, Bytes.of("c"))).contains(parent);
     assertThat(metadata.size()).isEqualTo(2);
@@ -220,7 +220,7 @@ class TabletRecordsTest {
   void aServerThatLostTheTabletCannotRemoveTheChildrenOfItsSuccessor() throws IOException {
     TabletRecord slow = records.assign(only(), ONE);
     TabletRecord next = records.loaded(records.assign(records.release(slow, "fenced"), TWO));
-    leaveMarked(next, "m");
+    leaveTentative(next, "m");
     assertThat(records.removeTentatives(slow)).isZero();
     assertThat(metadata.size()).isEqualTo(2);
   }
@@ -228,20 +228,21 @@ class TabletRecordsTest {
   @Test
   void aSplitThatWasGivenUpCanBeDoneAgain() throws IOException {
     TabletRecord parent = records.loaded(records.assign(only(), ONE));
-    leaveMarked(parent, "m");
+    leaveTentative(parent, "m");
     SplitResult split = split(parent, "m", 5);
     assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
   }
 
   @Test
-  void aMarkThatAZombieWritesLateDoesNotKeepTheOwnerFromSplittingThere() throws IOException {
+  void aTentativeRecordThatAZombieWritesLateDoesNotKeepTheOwnerFromSplittingThere()
+      throws IOException {
     TabletRecord whole = records.loaded(records.assign(only(), ONE));
     SplitResult first = split(whole, "s", 1);
     TabletRecord zombie = first.lower();
     TabletRecord owner = records.assign(records.release(zombie, "fenced"), TWO);
     assertThat(records.removeTentatives(owner)).isZero();
     TabletRecord loaded = records.loaded(owner);
-    leaveMarked(whole, "m"); // Of another parent, even.
+    leaveTentative(whole, "m"); // Of another parent, even.
     SplitResult split = split(loaded, "m", 7);
     assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper(), first.upper());
   }
@@ -250,13 +251,13 @@ class TabletRecordsTest {
   void aServerThatLostTheTabletCannotSplitItWhereItsSuccessorDoes() throws IOException {
     TabletRecord slow = records.loaded(records.assign(only(), ONE));
     TabletRecord next = records.loaded(records.assign(records.release(slow, "fenced"), TWO));
-    leaveMarked(next, "m");
+    leaveTentative(next, "m");
     assertThatThrownBy(() -> split(slow, "m", 5)).isInstanceOf(RecordChangedException.class);
     assertThat(metadata.size()).isEqualTo(2);
   }
 
   @Test
-  void splitsOfSplitsTileWhateverMarksAreLeft() throws IOException {
+  void splitsOfSplitsTileWhateverTentativeRecordsAreLeft() throws IOException {
     long seed = System.nanoTime();
     Random choice = new Random(seed);
     only();
@@ -274,19 +275,19 @@ class TabletRecordsTest {
               ? tablet
               : records.loaded(records.assign(tablet, ONE));
       if (choice.nextInt(3) == 0) {
-        leaveMarked(owned, at.toUtf8());
+        leaveTentative(owned, at.toUtf8());
         TabletRecord next = records.assign(records.release(owned, "fenced"), TWO);
         records.removeTentatives(next);
         records.loaded(next);
       } else {
         SplitResult split = split(owned, at.toUtf8(), choice.nextInt());
         if (choice.nextBoolean()) {
-          TabletRecord.Tentative mark =
+          TabletRecord.Tentative tentative =
               new TabletRecord.Tentative(
                   owned.id(), owned.assignment().epoch(), split.lower().id());
           metadata.apply(
               Mutation.of(split.lower().row())
-                  .put(RecordCodec.SPLIT, Bytes.EMPTY, RecordCodec.encode(mark)));
+                  .put(RecordCodec.SPLIT, Bytes.EMPTY, RecordCodec.encode(tentative)));
         }
       }
       for (TabletRecord record : records.readAll(TABLE)) {
@@ -371,12 +372,12 @@ class TabletRecordsTest {
   }
 
   /** The rows as a server leaves them that dies in the middle of a split. */
-  private void leaveMarked(TabletRecord parent, String at) {
+  private void leaveTentative(TabletRecord parent, String at) {
     TabletRecord whole =
         TabletRecord.created(
             TabletId.random(TABLE, clocks.random()),
             new RowRange(parent.extent().start(), Bytes.of(at)));
-    TabletRecord marked =
+    TabletRecord tentative =
         new TabletRecord(
             whole.id(),
             whole.extent(),
@@ -390,7 +391,7 @@ class TabletRecordsTest {
             Optional.of(
                 new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), whole.id())),
             Optional.empty());
-    metadata.apply(RecordCodec.putAll(marked, "split").build());
+    metadata.apply(RecordCodec.putAll(tentative, "split").build());
   }
 
   private static List<FileRef> clipped(TabletRecord parent, RowRange rows) {

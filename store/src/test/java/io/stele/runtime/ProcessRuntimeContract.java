@@ -70,13 +70,13 @@ public abstract class ProcessRuntimeContract {
   }
 
   @Test
-  void whoIsMarkedAsInterruptedDoesNotBeginToWait() throws Exception {
+  void anInterruptedTaskDoesNotBeginToWait() throws Exception {
     with(
         runtime -> {
           Futures.interruptAgain();
           assertThatThrownBy(() -> runtime.sleep(Duration.ofMillis(1)))
               .isInstanceOf(InterruptedException.class);
-          runtime.sleep(Duration.ofMillis(1)); // The mark is gone.
+          runtime.sleep(Duration.ofMillis(1)); // The interrupt is cleared.
         });
   }
 

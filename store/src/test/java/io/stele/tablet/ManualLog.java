@@ -9,9 +9,9 @@ import java.util.concurrent.CompletableFuture;
 
 /** A commit log in memory whose flushes are calls of the test. */
 final class ManualLog implements TabletLog {
-  private record Waiting(LogRecord record, CompletableFuture<Void> done) {}
+  private record PendingAppend(LogRecord record, CompletableFuture<Void> done) {}
 
-  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+  private final ArrayDeque<PendingAppend> waiting = new ArrayDeque<>();
   private final List<LogRecord> durable = new ArrayList<>();
 
   /** The most that a record may take. */
@@ -30,7 +30,7 @@ final class ManualLog implements TabletLog {
 
   @Override
   public CompletableFuture<Void> append(LogRecord record, Durability durability) {
-    Waiting next = new Waiting(record, new CompletableFuture<>());
+    PendingAppend next = new PendingAppend(record, new CompletableFuture<>());
     waiting.add(next);
     if (!holding) {
       flush(Integer.MAX_VALUE);
@@ -46,7 +46,7 @@ final class ManualLog implements TabletLog {
   /** Makes up to {@code count} records durable. */
   void flush(int count) {
     for (int i = 0; i < count && !waiting.isEmpty(); i++) {
-      Waiting first = waiting.remove();
+      PendingAppend first = waiting.remove();
       durable.add(first.record);
       first.done.complete(null);
     }

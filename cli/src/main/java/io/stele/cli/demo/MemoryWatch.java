@@ -1,7 +1,7 @@
 package io.stele.cli.demo;
 
 import io.stele.cli.embedded.EmbeddedHadoop;
-import io.stele.cli.embedded.MarkedProcess;
+import io.stele.cli.embedded.TaggedProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,7 +48,7 @@ final class MemoryWatch implements AutoCloseable {
   private void look() {
     long bytes = residentBytes(ProcessHandle.current().pid());
     int count = 1;
-    for (MarkedProcess process : hadoop.processes()) {
+    for (TaggedProcess process : hadoop.processes()) {
       bytes += residentBytes(process.pid());
       count += process.isJava() ? 1 : 0;
     }

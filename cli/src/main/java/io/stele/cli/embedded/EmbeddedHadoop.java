@@ -50,7 +50,7 @@ public final class EmbeddedHadoop implements AutoCloseable {
 
   private final Path directory;
   private final Process shell;
-  private final Marker marker;
+  private final ProcessTag tag;
   private final Thread atExit = new Thread(this::endQuietly, "embedded-hadoop-end");
 
   private volatile boolean detached;
@@ -58,7 +58,7 @@ public final class EmbeddedHadoop implements AutoCloseable {
   private EmbeddedHadoop(Path directory, Process shell) {
     this.directory = directory;
     this.shell = shell;
-    this.marker = Marker.of(directory);
+    this.tag = ProcessTag.of(directory);
   }
 
   /**
@@ -131,7 +131,7 @@ public final class EmbeddedHadoop implements AutoCloseable {
     if (isRunning(directory)) {
       throw new IOException("an embedded Hadoop already runs in " + directory);
     }
-    Marker.of(directory).sweep(END);
+    ProcessTag.of(directory).sweep(END);
     empty(directory);
     Files.createDirectories(logDirectory(directory));
     EmbeddedHadoop hadoop = new EmbeddedHadoop(directory, launch(options));
@@ -162,15 +162,15 @@ public final class EmbeddedHadoop implements AutoCloseable {
    * @return how many processes were ended; 0: none ran there
    */
   public static int end(Path directory) throws IOException {
-    return Marker.of(directory).sweep(END);
+    return ProcessTag.of(directory).sweep(END);
   }
 
   /**
    * The processes of the one in {@code directory}, whoever started it: the daemons' JVM and
    * everything in containers.
    */
-  public static List<MarkedProcess> processes(Path directory) {
-    return Marker.of(directory).processes();
+  public static List<TaggedProcess> processes(Path directory) {
+    return ProcessTag.of(directory).processes();
   }
 
   /**
@@ -225,8 +225,8 @@ public final class EmbeddedHadoop implements AutoCloseable {
    * Its processes: the daemons' JVM and everything in containers, without the shell around the
    * first.
    */
-  public List<MarkedProcess> processes() {
-    return marker.processes();
+  public List<TaggedProcess> processes() {
+    return tag.processes();
   }
 
   /** Lets it live on when this is closed and when this JVM ends. {@link #end} ends it then. */
@@ -264,7 +264,7 @@ public final class EmbeddedHadoop implements AutoCloseable {
       Thread.currentThread().interrupt();
       shell.destroyForcibly();
     }
-    marker.sweep(END);
+    tag.sweep(END);
   }
 
   private void endQuietly() {
@@ -286,7 +286,7 @@ public final class EmbeddedHadoop implements AutoCloseable {
     Path logs = logDirectory(directory);
     ClassPaths classPaths = ClassPaths.find(directory);
     List<String> command = new ArrayList<>();
-    command.addAll(List.of("bash", "-c", script(), "daemons.sh", Marker.of(directory).value()));
+    command.addAll(List.of("bash", "-c", script(), "daemons.sh", ProcessTag.of(directory).value()));
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(
         List.of(

@@ -126,7 +126,7 @@ final class HadoopSettings {
     conf.setInt("yarn.scheduler.maximum-allocation-mb", nodeManagerMb);
     conf.set(
         "yarn.nodemanager.admin-env",
-        "MALLOC_ARENA_MAX=1," + Marker.VARIABLE + "=" + Marker.of(directory).value());
+        "MALLOC_ARENA_MAX=1," + ProcessTag.VARIABLE + "=" + ProcessTag.of(directory).value());
     setClasspath(conf);
     return conf;
   }

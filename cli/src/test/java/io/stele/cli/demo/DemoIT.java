@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.cli.Launcher;
 import io.stele.cli.embedded.EmbeddedHadoop;
-import io.stele.cli.embedded.MarkedProcess;
+import io.stele.cli.embedded.TaggedProcess;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -138,7 +138,7 @@ class DemoIT {
 
   @Test
   void ctrlCWhileHadoopStartsLeavesNoProcess() throws Exception {
-    endedBy("INT", "ctrl-c-early", MarkedProcess::isJava);
+    endedBy("INT", "ctrl-c-early", TaggedProcess::isJava);
   }
 
   @Test
@@ -153,7 +153,7 @@ class DemoIT {
 
   /** Runs the demo until one of its processes is as {@code moment} says, and sends it a signal. */
   private static void endedBy(
-      String signal, String name, java.util.function.Predicate<MarkedProcess> moment)
+      String signal, String name, java.util.function.Predicate<TaggedProcess> moment)
       throws Exception {
     Path directory = directory(name);
     Path output = directory.resolveSibling(name + ".out");

@@ -34,7 +34,7 @@ class EmbeddedHadoopIT {
   @Test
   void runsAMapReduceJobOnYarnAndLeavesNoProcessBehind() throws Exception {
     List<String> up = new ArrayList<>();
-    List<MarkedProcess> seen;
+    List<TaggedProcess> seen;
     try (EmbeddedHadoop hadoop =
         EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory("word-count")), up::add)) {
       assertThat(up).containsExactlyInAnyOrder("ZooKeeper", "HDFS", "YARN", "MapReduce history");
@@ -74,7 +74,7 @@ class EmbeddedHadoopIT {
           .filter(
               process ->
                   process.isJava() && process.command().contains(HadoopDaemons.class.getName()))
-          .forEach(MarkedProcess::kill);
+          .forEach(TaggedProcess::kill);
       await(() -> hadoop.processes().isEmpty());
     }
   }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * The pages most referred to: so many of those in the table, and as many of the others. Not safe
+ * The pages most referred to: a number of those in the table, and as many of the others. Not safe
  * for use by several threads.
  */
 final class TopPages {

@@ -10,7 +10,7 @@ import java.util.List;
  * <p>A beginning is recorded before its call is made and an end after it has returned, so that what
  * the history has in order was in order.
  *
- * <p>Safe for use by any number of threads; waits for nothing.
+ * <p>Safe for use by any number of threads; never waits.
  */
 public final class History {
   /** The client that reads back what there is when all others have ended. */

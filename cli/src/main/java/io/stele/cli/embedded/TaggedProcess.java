@@ -10,8 +10,8 @@ import java.util.Optional;
  * @param environment what it was started with; empty where the system does not tell
  * @param command its command line, as far as the system tells
  */
-public record MarkedProcess(long pid, Map<String, String> environment, String command) {
-  public MarkedProcess {
+public record TaggedProcess(long pid, Map<String, String> environment, String command) {
+  public TaggedProcess {
     environment = Map.copyOf(environment);
   }
 

@@ -21,36 +21,36 @@ import java.util.Map;
  * whatever became of their parents.
  *
  * <p>Containers outlive a NodeManager that is killed: nothing but their environment then tells
- * where they came from. The mark is made of the work directory, so that the next start there finds
+ * where they came from. The tag is made of the work directory, so that the next start there finds
  * what the last one left.
  *
  * @param value unique for a work directory
  */
-record Marker(String value) {
+record ProcessTag(String value) {
   /** The environment variable. */
   static final String VARIABLE = "STELE_EMBEDDED_HADOOP";
 
   private static final Path PROC = Path.of("/proc");
 
-  /** The mark of all that runs in {@code directory}. */
-  static Marker of(Path directory) {
+  /** The tag of all that runs in {@code directory}. */
+  static ProcessTag of(Path directory) {
     try {
       byte[] path =
           directory.toAbsolutePath().normalize().toString().getBytes(StandardCharsets.UTF_8);
       byte[] digest = MessageDigest.getInstance("SHA-256").digest(path);
-      return new Marker("stele-" + HexFormat.of().formatHex(digest, 0, 8));
+      return new ProcessTag("stele-" + HexFormat.of().formatHex(digest, 0, 8));
     } catch (NoSuchAlgorithmException e) {
       throw new AssertionError(e); // Every Java has it.
     }
   }
 
-  /** The processes that carry this mark; this JVM is never one of them. */
-  List<MarkedProcess> processes() {
+  /** The processes that carry this tag; this JVM is never one of them. */
+  List<TaggedProcess> processes() {
     return Files.isReadable(PROC.resolve("self").resolve("environ")) ? ofProc() : ofPs();
   }
 
   /**
-   * Kills the processes that carry this mark, again and again until none is left: one that is being
+   * Kills the processes that carry this tag, again and again until none is left: one that is being
    * killed may just have started another.
    *
    * @return how many there were
@@ -60,16 +60,16 @@ record Marker(String value) {
     long deadline = System.nanoTime() + timeout.toNanos();
     int killed = 0;
     while (true) {
-      List<MarkedProcess> left = processes();
+      List<TaggedProcess> left = processes();
       if (left.isEmpty()) {
         return killed;
       }
       if (System.nanoTime() > deadline) {
         throw new IOException(
             "cannot end these processes of an embedded Hadoop: "
-                + left.stream().map(MarkedProcess::pid).toList());
+                + left.stream().map(TaggedProcess::pid).toList());
       }
-      left.forEach(MarkedProcess::kill);
+      left.forEach(TaggedProcess::kill);
       killed += left.size();
       try {
         Thread.sleep(20);
@@ -80,9 +80,9 @@ record Marker(String value) {
     }
   }
 
-  private List<MarkedProcess> ofProc() {
+  private List<TaggedProcess> ofProc() {
     byte[] entry = (VARIABLE + "=" + value).getBytes(StandardCharsets.UTF_8);
-    List<MarkedProcess> found = new ArrayList<>();
+    List<TaggedProcess> found = new ArrayList<>();
     try (DirectoryStream<Path> all = Files.newDirectoryStream(PROC, "[0-9]*")) {
       for (Path process : all) {
         byte[] environment = read(process.resolve("environ"));
@@ -97,7 +97,7 @@ record Marker(String value) {
                 new String(read(process.resolve("cmdline")), StandardCharsets.UTF_8)
                     .replace('\0', ' ')
                     .strip();
-            found.add(new MarkedProcess(pid, variables, command));
+            found.add(new TaggedProcess(pid, variables, command));
           }
         }
       }
@@ -145,8 +145,8 @@ record Marker(String value) {
 
   // Where there is no /proc (macOS), ps appends the environment to the command line of one's own
   // processes.
-  private List<MarkedProcess> ofPs() {
-    List<MarkedProcess> found = new ArrayList<>();
+  private List<TaggedProcess> ofPs() {
+    List<TaggedProcess> found = new ArrayList<>();
     try {
       Process ps =
           new ProcessBuilder("ps", "axeww", "-o", "pid=,command=")
@@ -167,7 +167,7 @@ record Marker(String value) {
                     : Map.of(
                         "STELE_COMPONENT",
                         parts[1].substring(at + component.length()).split(" ", 2)[0]);
-            found.add(new MarkedProcess(pid, variables, parts[1]));
+            found.add(new TaggedProcess(pid, variables, parts[1]));
           }
         }
       }
