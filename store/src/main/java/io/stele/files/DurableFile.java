@@ -15,6 +15,9 @@ import org.apache.hadoop.fs.Path;
  * <p>Not safe for use by several threads.
  */
 public final class DurableFile extends OutputStream {
+  /** A local file is written through memory outside the heap, as large as what is written. */
+  private static final int WRITE_BYTES_MAX = 1 << 20;
+
   private final DurableFiles files;
   private final Path path;
   private final FSDataOutputStream out;
@@ -36,7 +39,9 @@ public final class DurableFile extends OutputStream {
   @Override
   public void write(byte[] bytes, int offset, int length) throws IOException {
     try {
-      out.write(bytes, offset, length);
+      for (int done = 0; done < length; done += WRITE_BYTES_MAX) {
+        out.write(bytes, offset + done, Math.min(WRITE_BYTES_MAX, length - done));
+      }
     } catch (FSError e) {
       throw asIo(e);
     }

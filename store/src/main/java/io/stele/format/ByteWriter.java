@@ -9,6 +9,8 @@ import java.util.Arrays;
  * several threads.
  */
 public final class ByteWriter {
+  private static final int LARGE_BYTES = 1 << 20;
+
   private byte[] array;
   private int size;
 
@@ -30,6 +32,14 @@ public final class ByteWriter {
   /** Forgets what was written and keeps the memory. */
   public void clear() {
     size = 0;
+  }
+
+  /** Forgets what was written, and keeps the memory unless it is more than {@code bytesMax}. */
+  void clear(int bytesMax) {
+    size = 0;
+    if (array.length > bytesMax) {
+      array = new byte[0];
+    }
   }
 
   /** A new array with the bytes written. */
@@ -112,12 +122,14 @@ public final class ByteWriter {
 
   private void ensure(int more) {
     if (array.length - size < more) {
+      long needed = size + (long) more;
+      // A large array grows by less: while it is copied there are two.
+      long grown =
+          array.length + (long) (array.length < LARGE_BYTES ? array.length : array.length / 4);
+      long slack = Math.min(needed / 16, LARGE_BYTES / 16); // What follows a large value is small.
       array =
           Arrays.copyOf(
-              array,
-              (int)
-                  Math.min(
-                      Integer.MAX_VALUE - 8L, Math.max(size + (long) more, array.length * 2L)));
+              array, (int) Math.min(Integer.MAX_VALUE - 8L, Math.max(needed + slack, grown)));
     }
   }
 }

@@ -30,6 +30,9 @@ public final class CellBlockWriter {
   static final int ZERO_ORDINAL = 0x40;
   static final int EMPTY_VALUE = 0x80;
 
+  /** More memory than this is not kept for the next block: a block so large is rare. */
+  private static final int KEPT_BYTES_MAX = 4 << 20;
+
   private final int restartInterval;
   private final ByteWriter out;
   private int[] restarts = new int[16];
@@ -146,9 +149,9 @@ public final class CellBlockWriter {
     return out;
   }
 
-  /** Begins a new block in the same memory. */
+  /** Begins a new block, in the same memory unless that is large. */
   public void clear() {
-    out.clear();
+    out.clear(KEPT_BYTES_MAX);
     restartCount = 0;
     cellCount = 0;
   }

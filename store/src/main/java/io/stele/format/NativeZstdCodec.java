@@ -8,20 +8,21 @@ import java.nio.ByteBuffer;
 
 /**
  * Zstandard frames written by the native library at a given level. The window spans the block, so
- * that every repetition within it is found.
+ * that every repetition within it is found; of a block of more than 1 MiB, which mostly is one
+ * large value, each MiB is a frame of its own, and a decoder reads them as one.
  *
  * <p>Compression goes through buffers outside the heap: the library stops garbage collection while
- * it holds arrays of the heap, and a large block takes milliseconds. Decompression is about ten
- * times as fast and uses the arrays directly.
+ * it holds arrays of the heap, and a large block takes milliseconds. Each compression under way has
+ * {@link #DIRECT_BYTES} of them, whatever it compresses. Decompression is about ten times as fast
+ * and uses the arrays directly.
  */
 final class NativeZstdCodec implements BlockCodec {
-  /** The largest window that any decoder must take; a larger block has a window of 8 MiB. */
-  private static final int WINDOW_LOG_MAX = 27;
+  private static final int FRAME_BYTES_MAX = 1 << 20;
+  private static final int WINDOW_LOG = 20;
 
-  private static final int WINDOW_LOG_BEYOND = 23;
-
-  /** Buffers larger than this are not kept: such blocks are rare. */
-  private static final int KEPT_BYTES_MAX = 4 << 20;
+  /** What one compression takes outside the heap at most, in bytes. */
+  static final int DIRECT_BYTES =
+      FRAME_BYTES_MAX + Math.toIntExact(ZstdFrame.roomFor(FRAME_BYTES_MAX));
 
   private final Pool<Compressor> compressors;
   private final Pool<ZstdDecompressCtx> decompressors =
@@ -53,11 +54,7 @@ final class NativeZstdCodec implements BlockCodec {
     try {
       return compressor.compress(source, offset, length, target);
     } finally {
-      if (compressor.isLarge()) {
-        compressor.close();
-      } else {
-        compressors.giveBack(compressor);
-      }
+      compressors.giveBack(compressor);
     }
   }
 
@@ -84,25 +81,32 @@ final class NativeZstdCodec implements BlockCodec {
 
     Compressor(int level) {
       context.setLevel(level);
+      context.setWindowLog(WINDOW_LOG);
     }
 
     int compress(byte[] source, int offset, int length, byte[] target) {
-      int room = (int) Math.min(target.length, ZstdFrame.roomFor(length));
-      if (in.capacity() < length) {
-        in = ByteBuffer.allocateDirect(length);
+      int size = 0;
+      int done = 0;
+      do { // An empty block is a frame, too.
+        int part = Math.min(length - done, FRAME_BYTES_MAX);
+        int room = Math.toIntExact(ZstdFrame.roomFor(part));
+        reserve(part, room);
+        in.put(0, source, offset + done, part);
+        int compressed = context.compressDirectByteBuffer(out, 0, room, in, 0, part);
+        out.get(0, target, size, compressed);
+        size += compressed;
+        done += part;
+      } while (done < length);
+      return size;
+    }
+
+    private void reserve(int bytes, int room) {
+      if (in.capacity() < bytes) {
+        in = ByteBuffer.allocateDirect(bytes);
       }
       if (out.capacity() < room) {
         out = ByteBuffer.allocateDirect(room);
       }
-      in.put(0, source, offset, length);
-      context.setWindowLog(length <= 1 << WINDOW_LOG_MAX ? WINDOW_LOG_MAX : WINDOW_LOG_BEYOND);
-      int size = context.compressDirectByteBuffer(out, 0, room, in, 0, length);
-      out.get(0, target, 0, size);
-      return size;
-    }
-
-    boolean isLarge() {
-      return in.capacity() > KEPT_BYTES_MAX;
     }
 
     @Override

@@ -12,9 +12,9 @@ final class ZstdFrame {
 
   private ZstdFrame() {}
 
-  /** Not less than the libraries' own bounds. */
+  /** Not less than the libraries' own bounds, whether in one frame or in one for each MiB. */
   static long roomFor(int length) {
-    return 128L + length + length / 256;
+    return 128L + length + length / 256 + 128L * (length >>> 20);
   }
 
   static void checkLength(int size, int rawLength) throws MalformedException {

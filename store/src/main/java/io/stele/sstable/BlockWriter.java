@@ -12,6 +12,9 @@ import java.util.zip.CRC32C;
  * several threads.
  */
 final class BlockWriter {
+  /** A larger buffer is not kept for the next block: a block so large is rare. */
+  private static final int KEPT_BYTES_MAX = 4 << 20;
+
   private final OutputStream out;
   private final long fileId;
   private final Codec codec;
@@ -70,6 +73,9 @@ final class BlockWriter {
     crc.update(stored, 0, storedLength);
     append(frame.array(), frame.size());
     append(stored, storedLength);
+    if (compressed.length > KEPT_BYTES_MAX) {
+      compressed = new byte[0];
+    }
     frame.clear();
     frame.writeLong(fileId).writeLong(position);
     crc.update(frame.array(), 0, frame.size());

@@ -7,6 +7,9 @@ import java.io.IOException;
  * grows while the cursor goes straight on. Not safe for use by several threads.
  */
 final class Readahead {
+  /** A larger buffer is there for the sake of one large block. */
+  static final int LARGE_BYTES = 4 << 20;
+
   private static final int GROWTH_BYTES = 64 << 10;
 
   private final StoredFile file;
@@ -39,7 +42,11 @@ final class Readahead {
       long end = at.endOfBlocksWithin(Math.min(limit, offset + window));
       int count = (int) Math.max(at.length(), end - offset);
       size = 0;
+      if (count <= LARGE_BYTES) {
+        letGoIfLarge();
+      }
       if (buffer.length < count) {
+        buffer = new byte[0]; // So that there are never two.
         buffer = new byte[count];
       }
       file.readFully(offset, buffer, 0, count);
@@ -47,6 +54,14 @@ final class Readahead {
       size = count;
     }
     return (int) (offset - start);
+  }
+
+  /** Forgets what was read if that is a large block: whoever needs it has it in another form. */
+  void letGoIfLarge() {
+    if (buffer.length > LARGE_BYTES) {
+      buffer = new byte[0];
+      size = 0;
+    }
   }
 
   /** The bytes read; valid until the next {@link #fetch}. */

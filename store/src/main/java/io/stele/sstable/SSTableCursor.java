@@ -161,8 +161,12 @@ final class SSTableCursor implements CellCursor {
     int at = readahead.fetch(index, limit());
     byte[] buffer = readahead.buffer();
     Contents contents = blocks.check(BlockKind.DATA, handle, buffer, at, scratch);
+    // Of a large block only one form is kept: a compaction has a block of each of its files.
     if (contents.array() != buffer) {
       scratch = contents.array();
+      readahead.letGoIfLarge();
+    } else if (scratch.length > Readahead.LARGE_BYTES) {
+      scratch = new byte[0];
     }
     return contents;
   }

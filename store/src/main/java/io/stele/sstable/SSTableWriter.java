@@ -24,8 +24,8 @@ import org.apache.hadoop.fs.Path;
  *
  * <p>The file is whole once {@link #finish()} has returned; {@link #close()} before that deletes
  * it. Once a write has failed, nothing more can be added. Memory is bounded: a block, its
- * compressed form, an index block a level and a Bloom filter block. Not safe for use by several
- * threads.
+ * compressed form, an index block a level and a Bloom filter block; a block that is large for the
+ * sake of one cell takes memory only while that cell is added. Not safe for use by several threads.
  */
 public final class SSTableWriter implements Closeable {
   /**
@@ -163,6 +163,10 @@ public final class SSTableWriter implements Closeable {
     lastTimestamp = timestamp;
     lastSequence = sequence;
     lastOrdinal = ordinal;
+    if (block.size() > VERSIONS_BLOCKS_MAX * options.blockBytes()) {
+      flushBlock(); // Now, so that of many files being written only one has a large block.
+      versions = 0;
+    }
   }
 
   /**

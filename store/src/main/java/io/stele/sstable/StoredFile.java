@@ -17,6 +17,9 @@ import org.apache.hadoop.fs.Path;
  * of threads.
  */
 final class StoredFile implements Closeable {
+  /** A local file is read through memory outside the heap, which each thread keeps for the next. */
+  private static final int READ_BYTES_MAX = 1 << 20;
+
   private final FileSystem fs;
   private final Path path;
   private final long length;
@@ -61,7 +64,10 @@ final class StoredFile implements Closeable {
       throw new IOException(path + " is closed");
     }
     try {
-      from.readFully(position, buffer, offset, count);
+      for (int done = 0; done < count; done += READ_BYTES_MAX) {
+        int part = Math.min(READ_BYTES_MAX, count - done);
+        from.readFully(position + done, buffer, offset + done, part);
+      }
     } catch (EOFException e) {
       throw corrupt(position, "the file ends before byte " + (position + count));
     } catch (ChecksumException e) {

@@ -1,0 +1,50 @@
+package io.stele;
+
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Starts a Java process with the test's own class path, and options of its own. */
+public final class ChildJvm {
+  private ChildJvm() {}
+
+  /**
+   * Starts {@code main}; the caller ends it.
+   *
+   * @param options of Java
+   * @param output gets what the process says
+   */
+  public static Process start(
+      List<String> options, Class<?> main, List<String> arguments, Path output) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(options);
+    command.addAll(List.of("-cp", classPath(main.getClassLoader()), main.getName()));
+    command.addAll(arguments);
+    return new ProcessBuilder(command)
+        .redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()))
+        .start();
+  }
+
+  private static String classPath(ClassLoader loader) {
+    return loader instanceof URLClassLoader urls
+        ? List.of(urls.getURLs()).stream()
+            .map(ChildJvm::file)
+            .collect(Collectors.joining(System.getProperty("path.separator")))
+        : System.getProperty("java.class.path");
+  }
+
+  private static String file(URL url) {
+    try {
+      return Path.of(url.toURI()).toString();
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
