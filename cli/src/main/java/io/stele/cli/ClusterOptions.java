@@ -31,23 +31,23 @@ public final class ClusterOptions {
       names = "--conf",
       paramLabel = "DIR",
       description =
-          "Take stele-site.xml, and Hadoop's *-site.xml, from here. Otherwise: STELE_CONF_DIR and HADOOP_CONF_DIR; or, where"
-              + " STELE_CONF_DIR is not set either, from the demo that was kept up.")
+          "Read stele-site.xml and Hadoop's *-site.xml from this directory. Default: STELE_CONF_DIR and HADOOP_CONF_DIR, or, if"
+              + " STELE_CONF_DIR is not set, the demo cluster that was kept up.")
   private Optional<Path> directory = Optional.empty();
 
   @Option(
       names = "-D",
       paramLabel = "KEY=VALUE",
-      description = "Set a configuration key, over all files.")
+      description = "Set a configuration key; overrides all files.")
   private Map<String, String> settings = Map.of();
 
   @Option(
       names = {"-v", "--verbose"},
-      description = "Show the log on the standard error.")
+      description = "Write the log to standard error.")
   @SuppressWarnings("unused") // Main reads it before logging begins, from the arguments.
   private boolean verbose;
 
-  @Option(names = "--stacktrace", description = "Show where in the code a failure came from.")
+  @Option(names = "--stacktrace", description = "Show the stack trace of a failure.")
   private boolean stacktrace;
 
   @Spec(Spec.Target.MIXEE)
@@ -92,7 +92,7 @@ public final class ClusterOptions {
     }
     if (!found) {
       throw SteleException.refused(
-          "--conf " + from + ": there is none of " + String.join(", ", SITE_FILES) + " in it");
+          "--conf " + from + ": no " + String.join(", ", SITE_FILES) + " in this directory");
     }
   }
 

@@ -14,13 +14,13 @@ import picocli.CommandLine.Spec;
 /** {@code stele conf}: the configuration keys. */
 @Command(
     name = "conf",
-    description = "List the configuration keys: what they mean, and the values they have here.",
+    description = "List the configuration keys, what they mean, and their current values.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
       "Examples:",
       "  stele conf",
-      "  stele conf yarn           only those with \"yarn\" in the name"
+      "  stele conf yarn           only keys with \"yarn\" in the name"
     })
 final class ConfCommand implements java.util.concurrent.Callable<Integer> {
   @Mixin private ClusterOptions cluster;
@@ -30,7 +30,7 @@ final class ConfCommand implements java.util.concurrent.Callable<Integer> {
       arity = "0..1",
       paramLabel = "TEXT",
       defaultValue = "",
-      description = "Only keys that contain this.")
+      description = "Only keys that contain this text.")
   private String text;
 
   @Override

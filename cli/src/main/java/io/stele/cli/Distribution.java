@@ -19,8 +19,7 @@ public final class Distribution {
   public static Path home() {
     String home = System.getProperty("stele.home", "");
     if (home.isEmpty() || !Files.isDirectory(Path.of(home, "lib"))) {
-      throw SteleException.refused(
-          "it is not known where Stele's jars are: run this through bin/stele");
+      throw SteleException.refused("cannot find Stele's jars: run this command through bin/stele");
     }
     return Path.of(home);
   }
@@ -33,7 +32,11 @@ public final class Distribution {
             .toList();
     if (jars.size() != SERVER_JARS.size()) {
       throw SteleException.refused(
-          home().resolve("lib") + " is not whole: of " + SERVER_JARS + " it has " + jars);
+          home().resolve("lib")
+              + " is incomplete: it should have one jar each of "
+              + SERVER_JARS
+              + " and has "
+              + jars);
     }
     return jars;
   }

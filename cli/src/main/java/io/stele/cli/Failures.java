@@ -22,7 +22,7 @@ final class Failures {
     if (stacktrace) {
       failure.printStackTrace(err);
     } else if (!(known instanceof SteleException)) {
-      err.println("(--stacktrace shows where it came from, --verbose what went on before)");
+      err.println("(use --stacktrace to see the stack trace, --verbose to see the log)");
     }
     return ExitCode.of(known).number();
   }

@@ -96,7 +96,7 @@ final class FamilyText {
       throw SteleException.refused(
           "family \""
               + text
-              + "\": after the ':' come, once each and separated by commas, versions=NUMBER (or"
+              + "\": after the ':' write, each at most once and separated by commas, versions=NUMBER (or"
               + " all), age=TIME (or any) and group=NAME, not \""
               + part
               + "\"");

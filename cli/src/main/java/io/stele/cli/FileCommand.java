@@ -26,12 +26,12 @@ import picocli.CommandLine.Spec;
  */
 @Command(
     name = "file",
-    description = "Look into SSTables (.sst) and commit log segments (.log).",
+    description = "Inspect SSTables (.sst) and commit log segments (.log).",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "(dump|verify)",
     footer = {
       "",
-      "A path without a file system is on fs.defaultFS; file:///... is on this machine. Directories are gone through.",
+      "A path without a file system is on fs.defaultFS; file:///... is on this machine. Directories are searched recursively.",
       "",
       "Examples:",
       "  stele file verify /stele/tables",
@@ -50,13 +50,13 @@ final class FileCommand {
 
   @Command(
       name = "dump",
-      description = "Show what is in a file, and what is wrong with it.",
+      description = "Show the contents of a file, and any damage.",
       mixinStandardHelpOptions = true,
-      footer = {"", "Goes on after damage wherever it can, and then exits with 7."})
+      footer = {"", "Reads past damage where it can. Exits with 7 if a file is damaged."})
   int dump(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "PATH", arity = "1..*") List<String> paths,
-      @Option(names = "--cells", description = "Show every cell of an SSTable, one a line.")
+      @Option(names = "--cells", description = "Show every cell of an SSTable, one per line.")
           boolean cells)
       throws Exception {
     Configuration conf = cluster.configuration();
@@ -88,7 +88,7 @@ final class FileCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Exits with 7 where a file is damaged. A torn tail of a log is no damage: it is what a crash leaves."
+        "Exits with 7 if a file is damaged. A torn tail of a log is not damage: every crash leaves one."
       })
   int verify(
       @Mixin ClusterOptions cluster,
@@ -136,7 +136,7 @@ final class FileCommand {
         status = fs.getFileStatus(path);
       } catch (FileNotFoundException e) {
         throw new SteleException(
-            SteleException.Code.NOT_FOUND, "there is no file " + fs.makeQualified(path), e);
+            SteleException.Code.NOT_FOUND, "no such file: " + fs.makeQualified(path), e);
       }
       if (status.isFile()) {
         if (!isOurs(path)) {
@@ -146,7 +146,7 @@ final class FileCommand {
                   + SSTABLE
                   + " nor "
                   + LOG
-                  + ": its name does not say what it is");
+                  + ": only SSTables and log segments can be read");
         }
         files.add(status.getPath());
       } else {

@@ -21,8 +21,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "A line is: row, column, time, value, separated by tabs. Bytes that are not text are shown as \\xNN.",
-      "Exits with 3 where there is no such row.",
+      "Each line has row, column, time and value, separated by tabs. Bytes that are not text are shown as \\xNN.",
+      "Exits with 3 if there is no such row.",
       "",
       "Examples:",
       "  stele get webtable com.example/",
@@ -52,7 +52,7 @@ final class GetCommand implements Callable<Integer> {
       Optional<Row> found = stele.table(table).readRow(key, read.restrict(RowQuery.ALL));
       if (found.isEmpty()) {
         throw SteleException.notFound(
-            "table " + table + " has nothing of that kind in row \"" + key + "\"");
+            "table " + table + " has no cell to show in row \"" + key + "\"");
       }
       if (raw) {
         System.out.write(found.get().cells().get(0).value().toByteArray());

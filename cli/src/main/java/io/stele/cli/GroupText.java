@@ -46,7 +46,7 @@ final class GroupText {
                 throw SteleException.refused(
                     "locality group \""
                         + text
-                        + "\": after the ':' come codec=, block=, bloom=, cache= and memory,"
+                        + "\": after the ':' write codec=, block=, bloom=, cache= or memory,"
                         + " separated by commas, not \""
                         + setting
                         + "\"");

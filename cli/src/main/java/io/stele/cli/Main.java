@@ -33,9 +33,9 @@ import picocli.CommandLine.ParameterException;
     },
     footer = {
       "",
-      "Begin with one of:",
-      "  stele demo                  see it work, on this machine alone, in a few minutes",
-      "  stele demo --keep           the same, and leave it up to play with",
+      "Start with one of:",
+      "  stele demo                  see it work on this machine in a few minutes",
+      "  stele demo --keep           the same, and keep it running to try out",
       "  stele yarn start            run it on your Hadoop",
       "  stele COMMAND --help        what a command does, with examples",
       "",

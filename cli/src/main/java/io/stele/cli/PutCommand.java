@@ -18,12 +18,12 @@ import picocli.CommandLine.Spec;
 /** {@code stele put}: writes cells of one row, together. */
 @Command(
     name = "put",
-    description = "Write one or several cells of a row, in one atomic step.",
+    description = "Write cells of one row, atomically.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "A column is FAMILY:QUALIFIER; the qualifier may be empty. In rows, qualifiers and values \\xNN stands for a byte,",
-      "\\\\ for a backslash. The value - is read from the standard input, as it is.",
+      "A column is FAMILY:QUALIFIER; the qualifier may be empty. In rows, qualifiers and values, write \\xNN for a byte and",
+      "\\\\ for a backslash. For the value -, standard input is read, byte for byte.",
       "",
       "Examples:",
       "  stele put webtable com.example/ contents: '<html>hello</html>' language: en",
@@ -47,7 +47,7 @@ final class PutCommand implements Callable<Integer> {
       index = "2..*",
       arity = "2..*",
       paramLabel = "COLUMN VALUE",
-      description = "Columns, and after each its value.")
+      description = "Columns, each followed by its value.")
   private List<String> cells;
 
   @Option(
@@ -60,7 +60,8 @@ final class PutCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     if (cells.size() % 2 != 0) {
       throw new ParameterException(
-          spec.commandLine(), "column " + cells.get(cells.size() - 1) + " has no value after it");
+          spec.commandLine(),
+          "column " + cells.get(cells.size() - 1) + " has no value: write one after it");
     }
     Mutation mutation = Mutation.of(Bytes.parse(row));
     for (int i = 0; i < cells.size(); i += 2) {

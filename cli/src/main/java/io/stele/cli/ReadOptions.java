@@ -28,7 +28,9 @@ final class ReadOptions {
       description = "How many versions of each column, newest first (default: 1).")
   private int versions;
 
-  @Option(names = "--full", description = "Show values whole; on a terminal long ones are cut.")
+  @Option(
+      names = "--full",
+      description = "Show whole values. Without it, a terminal shows long values cut.")
   private boolean full;
 
   RowQuery restrict(RowQuery query) {

@@ -20,11 +20,11 @@ import picocli.CommandLine.Spec;
 /** {@code stele scan}: reads rows in order. */
 @Command(
     name = "scan",
-    description = "Read rows in the order of their keys.",
+    description = "Read rows in key order.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "A line is: row, column, time, value, separated by tabs. 100 rows are shown unless --limit says otherwise.",
+      "Each line has row, column, time and value, separated by tabs. Shows 100 rows unless --limit says otherwise.",
       "",
       "Examples:",
       "  stele scan webtable --prefix org.apache -c language:",
@@ -49,26 +49,26 @@ final class ScanCommand implements Callable<Integer> {
       names = "--from",
       paramLabel = "ROW",
       defaultValue = "",
-      description = "From this row on.")
+      description = "Start at this row.")
   private String from = "";
 
   @Option(
       names = "--to",
       paramLabel = "ROW",
       defaultValue = "",
-      description = "Up to this row, without it.")
+      description = "Stop before this row.")
   private String to = "";
 
   @Option(
       names = "--limit",
       paramLabel = "N",
-      description = "At most this many rows (default: 100); 0: all.")
+      description = "Show at most this many rows (default: 100); 0: all.")
   private Optional<Long> limit = Optional.empty();
 
   @Option(names = "--keys", description = "Show only the keys.")
   private boolean keys;
 
-  @Option(names = "--count", description = "Show only how many rows and cells there are.")
+  @Option(names = "--count", description = "Show only the number of rows and cells.")
   private boolean count;
 
   @Override
@@ -98,7 +98,7 @@ final class ScanCommand implements Callable<Integer> {
       spec.commandLine()
           .getErr()
           .println(
-              "(the first " + most + " rows; there are more: --limit N, or --limit 0 for all)");
+              "(the first " + most + " rows; there are more: use --limit N, or --limit 0 for all)");
     }
     return ExitCode.DONE.number();
   }
@@ -115,15 +115,14 @@ final class ScanCommand implements Callable<Integer> {
     if (prefix.isPresent()) {
       if (!from.isEmpty() || !to.isEmpty()) {
         throw new ParameterException(
-            spec.commandLine(), "--prefix says both ends: leave --from and --to out");
+            spec.commandLine(), "--prefix sets both ends: leave out --from and --to");
       }
       return RowRange.prefix(Bytes.parse(prefix.get()));
     }
     Bytes start = Bytes.parse(from);
     Bytes end = Bytes.parse(to);
     if (!end.isEmpty() && start.compareTo(end) > 0) {
-      throw new ParameterException(
-          spec.commandLine(), "--from " + from + " lies behind --to " + to);
+      throw new ParameterException(spec.commandLine(), "--from " + from + " is after --to " + to);
     }
     return new RowRange(start, end);
   }

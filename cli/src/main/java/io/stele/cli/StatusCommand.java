@@ -12,11 +12,11 @@ import picocli.CommandLine.Spec;
 /** {@code stele status}: the cluster as its master sees it. */
 @Command(
     name = "status",
-    description = "Show the master, the tablet servers and what they hold.",
+    description = "Show the master, the tablet servers and their tablets.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "What next: stele table describe TABLE shows who serves which tablet; stele yarn status shows the containers."
+      "Next: stele table describe TABLE shows which server has which tablet; stele yarn status shows the containers."
     })
 final class StatusCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
@@ -33,7 +33,7 @@ final class StatusCommand implements Callable<Integer> {
           "tablets "
               + status.tablets()
               + (status.unassigned() > 0
-                  ? ", " + status.unassigned() + " of them not served at the moment"
+                  ? ", " + status.unassigned() + " of them not served now"
                   : ""));
       TextTable text = new TextTable("SERVER", "TABLETS", "MEMTABLES", "SSTABLES", "PAGE");
       for (ClusterStatus.Server server : status.servers()) {

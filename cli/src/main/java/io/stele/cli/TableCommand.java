@@ -49,7 +49,7 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "A family is a name and a policy that says what is kept; without one, the newest version of each column:",
+        "A family is a name and a policy that says which versions to keep. The default is the newest version of each column:",
         "  anchor                    the newest version",
         "  contents:versions=3       the 3 newest",
         "  visits:age=30d            all versions not older than 30 days (ms, s, m, h, d)",
@@ -80,7 +80,9 @@ final class TableCommand {
       })
   int create(
       @Mixin ClusterOptions cluster,
-      @Parameters(paramLabel = "TABLE", description = "Its name: letters, digits, '_', '-', '.'.")
+      @Parameters(
+              paramLabel = "TABLE",
+              description = "The table's name: letters, digits, '_', '-', '.'.")
           String name,
       @Parameters(
               paramLabel = "FAMILY",
@@ -91,7 +93,7 @@ final class TableCommand {
               names = "--codec",
               paramLabel = "CODEC",
               description =
-                  "How SSTables of groups that name no codec are compressed, see below (default: snappy).")
+                  "Compression of locality groups that name no codec, see below (default: snappy).")
           Optional<String> codec,
       @Option(
               names = "--group",
@@ -101,12 +103,12 @@ final class TableCommand {
       @Option(
               names = "--split-size",
               paramLabel = "SIZE",
-              description = "Split tablets above this, such as 64m (default: 1g).")
+              description = "Split tablets larger than this, such as 64m (default: 1g).")
           Optional<String> splitSize,
       @Option(
               names = "--split-at",
               paramLabel = "ROW",
-              description = "Begin with a tablet from this row on; may be repeated.")
+              description = "Start a tablet at this row from the beginning; may be repeated.")
           List<String> splitRows,
       @Option(
               names = "--hsync",
@@ -151,9 +153,9 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Families and groups are written as for `stele table create`. Of an existing one only the settings given here change:",
-        "versions=all and age=any take a limit away. New SSTables follow a change of groups at once; compactions rewrite the",
-        "old ones in time, `stele table compact` rewrites them now.",
+        "Write families and groups as for `stele table create`. Of an existing one, only the settings given here change:",
+        "versions=all and age=any remove a limit. New SSTables follow a change of groups at once. Compactions rewrite the",
+        "old ones over time; `stele table compact` rewrites them now.",
         "",
         "Examples:",
         "  stele table alter webtable contents:versions=5,group=pages --group pages:codec=zstd",
@@ -167,22 +169,22 @@ final class TableCommand {
               index = "1..*",
               paramLabel = "FAMILY",
               arity = "0..*",
-              description = "A column family that is added or changed.")
+              description = "A column family to add or change.")
           List<String> families,
       @Option(
               names = "--group",
               paramLabel = "GROUP",
-              description = "A locality group that is added or changed; may be repeated.")
+              description = "A locality group to add or change; may be repeated.")
           List<String> groups,
       @Option(
               names = "--drop-family",
               paramLabel = "FAMILY",
-              description = "Drop a family and all it holds; may be repeated.")
+              description = "Drop a family and all its data; may be repeated.")
           List<String> dropped,
       @Option(
               names = "--split-size",
               paramLabel = "SIZE",
-              description = "Split tablets above this, such as 64m.")
+              description = "Split tablets larger than this, such as 64m.")
           Optional<String> splitSize,
       @Option(
               names = "--hsync",
@@ -228,7 +230,7 @@ final class TableCommand {
     try (Stele stele = Stele.connect(cluster.configuration())) {
       List<TableSchema> tables = stele.admin().listTables();
       if (tables.isEmpty()) {
-        out().println("There is no table yet. Make one: stele table create NAME FAMILY...");
+        out().println("There are no tables. Create one: stele table create NAME FAMILY...");
       } else {
         TextTable text = new TextTable("TABLE", "FAMILIES");
         tables.forEach(
@@ -244,7 +246,7 @@ final class TableCommand {
 
   @Command(
       name = "describe",
-      description = "Show a table's families, its tablets and who serves them.",
+      description = "Show a table's families, its tablets and the servers that have them.",
       mixinStandardHelpOptions = true)
   int describe(@Mixin ClusterOptions cluster, @Parameters(paramLabel = "TABLE") String name)
       throws Exception {
@@ -276,11 +278,11 @@ final class TableCommand {
   @Command(
       name = "compact",
       description =
-          "Rewrite all SSTables of a table: without deleted and expired cells, by its current locality groups.",
+          "Rewrite all SSTables of a table, without deleted and expired cells and with its current locality groups.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Compactions run by themselves. This is for a table that was altered, and to get space back at once.",
+        "Compactions run by themselves. Use this after altering a table, or to free space at once.",
         "",
         "Example:",
         "  stele table compact webtable"
@@ -296,11 +298,11 @@ final class TableCommand {
 
   @Command(
       name = "drop",
-      description = "Drop a table and all it holds.",
+      description = "Drop a table and all its data.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "This cannot be undone, so it asks for --yes.",
+        "This cannot be undone, so --yes is required.",
         "",
         "Example:",
         "  stele table drop webtable --yes"
@@ -308,12 +310,15 @@ final class TableCommand {
   int drop(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE") String name,
-      @Option(names = "--yes", description = "Yes, drop it with all its data.") boolean sure)
+      @Option(
+              names = "--yes",
+              description = "Confirm that the table and its data are to be deleted.")
+          boolean sure)
       throws Exception {
     if (!sure) {
       throw new ParameterException(
           spec.commandLine().getSubcommands().get("drop"),
-          "dropping table " + name + " deletes all it holds: say --yes if you mean it");
+          "dropping table " + name + " deletes all its data: add --yes to confirm");
     }
     try (Stele stele = Stele.connect(cluster.configuration())) {
       stele.admin().dropTable(name);

@@ -27,25 +27,24 @@ final class TabletCommand implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "What about it? Say release.");
+    throw new ParameterException(spec.commandLine(), "Missing subcommand: release");
   }
 
   @Command(
       name = "release",
-      description =
-          "Have a tablet loaded again that servers could not load, once its trouble is mended.",
+      description = "Let servers load a quarantined tablet again, once the cause is fixed.",
       mixinStandardHelpOptions = true,
-      footer = {"", "What next: stele status shows whether it is served"})
+      footer = {"", "Next: stele status shows whether it is served."})
   int release(
       @Mixin ClusterOptions cluster,
-      @Parameters(paramLabel = "TABLET", description = "Its id, as stele status shows it.")
+      @Parameters(paramLabel = "TABLET", description = "The tablet's id, as stele status shows it.")
           String tablet)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
       stele.admin().releaseTablet(tablet);
     }
-    out.println("Released tablet " + tablet + ": servers try to load it again.");
+    out.println("Released tablet " + tablet + ": a server will try to load it again.");
     return ExitCode.DONE.number();
   }
 }

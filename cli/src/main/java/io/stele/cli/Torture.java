@@ -95,11 +95,11 @@ final class Torture {
               .toList();
       if (!there.isEmpty()) {
         throw SteleException.refused(
-            "tables of a run with seed "
+            "there are tables of an earlier run with seed "
                 + plan.seed()
-                + " are there: "
+                + ": "
                 + String.join(", ", there)
-                + ". Take another --seed, or drop each: stele table drop TABLE --yes");
+                + ". Use another --seed, or drop each table: stele table drop TABLE --yes");
       }
     }
   }
@@ -134,11 +134,11 @@ final class Torture {
             + plan.seed()
             + ": "
             + plan.clients()
-            + " clients each of "
+            + " clients for each of "
             + workloads.stream().map(Workload::name).collect(Collectors.joining(", "))
             + " for "
             + plan.length().toSeconds()
-            + " s, in tables "
+            + " s, on tables "
             + plan.prefix()
             + "*");
     for (int number = 0; number < clients.size(); number++) {
@@ -173,11 +173,11 @@ final class Torture {
     out.println(
         "  all: a call ends by its timeout of "
             + timeout.toMillis() / 1000.0
-            + " s and 1 s, fails only to be tried later, and at the end all can be read");
+            + " s plus 1 s, fails only with 'retry later', and at the end everything can be read");
     List<Violation> violations =
         results.stream().flatMap(result -> result.violations().stream()).toList();
     if (violations.isEmpty()) {
-      out.println("Nothing was wrong.");
+      out.println("Nothing wrong was found.");
     } else {
       out.println("WRONG:");
       results.forEach(
@@ -219,7 +219,8 @@ final class Torture {
         }
         if (deadline.isOver()) {
           throw new IOException(
-              "table " + table + " is left: stele table drop " + table + " --yes", e);
+              "table " + table + " could not be dropped: run stele table drop " + table + " --yes",
+              e);
         }
       }
       runtime.sleep(TRY_AGAIN);

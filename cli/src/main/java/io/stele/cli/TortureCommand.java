@@ -25,13 +25,13 @@ import picocli.CommandLine.Spec;
 /** {@code stele torture}: the simulator's workloads against a cluster of real processes. */
 @Command(
     name = "torture",
-    description = "Have clients work on the cluster, and check every answer they get.",
+    description = "Run client workloads against the cluster and check every answer.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "It finds most while things go wrong: kill servers and masters meanwhile. It works on tables of its own, torture-SEED-*,",
-      "and drops them at its end. The seed decides what clients ask for, not when: no two runs are the same.",
-      "All calls are kept in memory until they are checked at the end: prefer many short runs to one long run.",
+      "It finds most while things fail: kill servers and masters during the run. It uses its own tables, torture-SEED-*,",
+      "and drops them at the end. The seed decides what clients ask for, not when, so no two runs are the same.",
+      "All calls are kept in memory and checked at the end: prefer many short runs to one long run.",
       "Exit code 1: an answer was wrong, a call took too long, or failed for no reason.",
       "",
       "Examples:",
@@ -52,26 +52,27 @@ final class TortureCommand implements Callable<Integer> {
       names = "--seconds",
       paramLabel = "N",
       defaultValue = "60",
-      description = "How long clients work (default: ${DEFAULT-VALUE}).")
+      description = "How long clients run (default: ${DEFAULT-VALUE}).")
   private int seconds;
 
   @Option(
       names = "--clients",
       paramLabel = "N",
       defaultValue = "4",
-      description = "How many clients each workload has (default: ${DEFAULT-VALUE}).")
+      description = "Number of clients of each workload (default: ${DEFAULT-VALUE}).")
   private int clients;
 
   @Option(
       names = "--workload",
       paramLabel = "NAME",
-      description = "Only this one: counters, registers, lists, atomic or scans. Can be repeated.")
+      description =
+          "Run only this workload: counters, registers, lists, atomic or scans; may be repeated.")
   private List<String> names = List.of();
 
   @Option(
       names = "--seed",
       paramLabel = "N",
-      description = "Decides what clients ask for (default: a new one).")
+      description = "Decides what clients ask for (default: random).")
   private Optional<Long> seed = Optional.empty();
 
   @Option(
@@ -81,7 +82,7 @@ final class TortureCommand implements Callable<Integer> {
       description = "The longest pause between two calls of a client (default: ${DEFAULT-VALUE}).")
   private int pauseMaxMillis;
 
-  @Option(names = "--keep", description = "Keep the tables.")
+  @Option(names = "--keep", description = "Keep the tables at the end.")
   private boolean keep;
 
   /** Made by picocli. */
@@ -144,9 +145,9 @@ final class TortureCommand implements Callable<Integer> {
     if (!unknown.isEmpty()) {
       throw new ParameterException(
           spec.commandLine(),
-          "there is no workload "
+          "unknown workload "
               + unknown.get(0)
-              + "; there are "
+              + "; choose from "
               + allNames.stream().collect(Collectors.joining(", ")));
     }
     return all.stream()
@@ -157,7 +158,7 @@ final class TortureCommand implements Callable<Integer> {
   private void requireAtLeast(String option, long value, long least) {
     if (value < least) {
       throw new ParameterException(
-          spec.commandLine(), option + " is at least " + least + ", not " + value);
+          spec.commandLine(), option + " must be at least " + least + ", not " + value);
     }
   }
 }

@@ -20,13 +20,13 @@ import picocli.CommandLine.Spec;
 /** {@code stele yarn}: the application on YARN. */
 @Command(
     name = "yarn",
-    description = "Start, see and stop Stele on YARN.",
+    description = "Start, inspect and stop Stele on YARN.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "(start|status|stop)",
     footer = {
       "",
-      "Nothing is installed on the nodes: the jars travel through the file system, the servers run in containers, and the",
-      "ApplicationMaster keeps them at the number asked for (stele.yarn.tabletserver.count, stele.yarn.master.count).",
+      "Nothing is installed on the nodes: jars are distributed through the file system, servers run in containers, and the",
+      "ApplicationMaster keeps the configured number running (stele.yarn.tabletserver.count, stele.yarn.master.count).",
       "",
       "Examples:",
       "  stele yarn start",
@@ -49,7 +49,7 @@ final class YarnCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "The data is under stele.root.dir: what was there when Stele was stopped is served again."
+        "The data is under stele.root.dir: everything that was there when Stele was stopped is served again."
       })
   int start(
       @Mixin ClusterOptions cluster,
@@ -57,7 +57,7 @@ final class YarnCommand {
               names = "--timeout",
               paramLabel = "SECONDS",
               defaultValue = "180",
-              description = "Wait this long at most (default: 180).")
+              description = "Wait at most this many seconds (default: 180).")
           long seconds)
       throws Exception {
     Configuration conf = cluster.configuration();
@@ -66,7 +66,7 @@ final class YarnCommand {
           StartOptions.of(Distribution.serverJars()).withTimeout(Duration.ofSeconds(seconds));
       ApplicationId id = yarn.start(options, this::progress);
       out().println("Stele runs as " + id + ", cluster \"" + Keys.CLUSTER_NAME.in(conf) + "\".");
-      out().println("What next: stele table list; stele yarn status");
+      out().println("Next: stele table list; stele yarn status");
     }
     return ExitCode.DONE.number();
   }
@@ -98,7 +98,7 @@ final class YarnCommand {
     if (!status.reachable()) {
       out()
           .println(
-              "its ApplicationMaster does not answer (it may be restarting; the servers go on without it)");
+              "The ApplicationMaster does not answer. It may be restarting; the servers run on without it.");
     }
     if (!status.components().isEmpty()) {
       TextTable table =
@@ -119,7 +119,7 @@ final class YarnCommand {
   @Command(
       name = "stop",
       description =
-          "Stop Stele in order: tablet servers unload their tablets, then everything ends. The data stays.",
+          "Stop Stele cleanly: tablet servers unload their tablets, then everything stops. The data stays.",
       mixinStandardHelpOptions = true)
   int stop(
       @Mixin ClusterOptions cluster,
@@ -128,7 +128,7 @@ final class YarnCommand {
               paramLabel = "SECONDS",
               defaultValue = "120",
               description =
-                  "Kill it after this (default: 120). No acknowledged write is lost by that.")
+                  "Kill it after this many seconds (default: 120). Killing loses no acknowledged write.")
           long seconds)
       throws Exception {
     Configuration conf = cluster.configuration();

@@ -206,7 +206,7 @@ class SteleOnYarnIT {
     killServerOf(stele.table("torture-7-counters"), "countera");
     Ran ran = torture.get();
     assertThat(ran.exit()).as(ran.out() + ran.err()).isZero();
-    assertThat(ran.out()).contains("Nothing was wrong.");
+    assertThat(ran.out()).contains("Nothing wrong was found.");
     assertThat(tables()).isEqualTo(before);
     awaitAllComponents();
   }

@@ -90,7 +90,7 @@ class TortureCommandTest {
     assertThat(ran.exit()).as(ran.out() + ran.err()).isZero();
     assertThat(ran.out())
         .contains("seed 1", "counters", "registers", "lists", "atomic", "scans")
-        .contains("Nothing was wrong.");
+        .contains("Nothing wrong was found.");
     assertThat(tables()).isEqualTo(before);
   }
 

@@ -63,11 +63,11 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   public static void addTable(Job job, String table, RowQuery query) {
     if (query.rowLimit() != Long.MAX_VALUE) {
       throw SteleException.refused(
-          "a job reads all rows of its ranges: take the row limit of "
+          "a job reads all rows of its ranges: remove the row limit of "
               + query.rowLimit()
-              + " off the query of table "
+              + " from the query of table "
               + table
-              + ", and stop in the mapper");
+              + ", and stop reading in the mapper");
     }
     job.setInputFormatClass(TableInputFormat.class);
     TableScan.add(job.getConfiguration(), new TableScan(table, query));

@@ -27,7 +27,7 @@ final class ClassJars {
   static Path of(Class<?> type) throws IOException {
     CodeSource source = type.getProtectionDomain().getCodeSource();
     if (source == null) {
-      throw new IOException("it is not known which jar " + type + " was loaded from");
+      throw new IOException("cannot tell which jar " + type + " was loaded from");
     }
     try {
       Path place = Path.of(source.getLocation().toURI());

@@ -55,9 +55,9 @@ final class MutationWriter<K> extends RecordWriter<K, Mutation> {
     BatchWriter writer = key == null ? null : writers.get(key.toString());
     if (writer == null) {
       throw SteleException.refused(
-          "with several tables the key names the table, which \""
+          "a job with several output tables names the table in the key, and \""
               + key
-              + "\" does not: it is one of "
+              + "\" is not an output table: use one of "
               + writers.keySet());
     }
     return writer;

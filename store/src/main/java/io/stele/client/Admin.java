@@ -88,7 +88,7 @@ public final class Admin {
     ascending.forEach(row -> request.addSplitRows(ByteString.copyFrom(row.asByteBuffer())));
     change(
         "creating table " + schema.name(),
-        "create it again, with the same schema and split rows, to wait for it",
+        "to wait for it, create the table again with the same schema and split rows",
         master -> master.createTable(null, request.build()));
   }
 
@@ -123,8 +123,8 @@ public final class Admin {
   private void alter(AlterTableRequestProto request, String name) throws IOException {
     change(
         "altering table " + name,
-        "describe it to see its schema; alter it again, to the same, to wait until all tablet"
-            + " servers know it",
+        "describe the table to see its schema; to wait until all tablet servers know it, alter it"
+            + " again to the same schema",
         master -> master.alterTable(null, request));
   }
 
@@ -164,7 +164,7 @@ public final class Admin {
     connection.schemas().holder(name).ifPresent(table -> request.setTableId(table.id().value()));
     change(
         "dropping table " + name,
-        "drop it again to wait until it is gone",
+        "to wait until it is gone, drop it again",
         master -> master.dropTable(null, request.build()));
   }
 
@@ -190,7 +190,7 @@ public final class Admin {
   public ClusterStatus clusterStatus() throws IOException {
     ClusterStatusResponseProto status =
         ask(
-            attempts(Effect.READ, "asking for the cluster's state"),
+            attempts(Effect.READ, "reading the cluster's status"),
             master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()));
     return new ClusterStatus(
         status.getMaster(),
@@ -220,7 +220,7 @@ public final class Admin {
         ReleaseTabletRequestProto.newBuilder().setTablet(tablet).build();
     change(
         "releasing tablet " + tablet,
-        "the cluster's status shows whether it is in quarantine",
+        "the cluster's status shows whether it is still quarantined",
         master ->
             TableChangeProto.newBuilder()
                 .setTableId("")
@@ -270,7 +270,7 @@ public final class Admin {
           throw e;
         }
         throw SteleException.outcomeUnknown(
-            e.getMessage() + ". It was begun and may go on: " + toFindOut, e);
+            e.getMessage() + ". The change was begun and may still complete: " + toFindOut, e);
       }
       if (change.getDone()) {
         return;
@@ -284,7 +284,7 @@ public final class Admin {
                 + connection.timeout().toMillis()
                 + " ms ("
                 + Keys.CLIENT_TIMEOUT.name()
-                + "), but begun, and the master goes on: "
+                + "). The change was begun and the master carries it on: "
                 + waitsFor.get()
                 + ". "
                 + toFindOut);
@@ -302,7 +302,7 @@ public final class Admin {
         Deadline.after(connection.runtime(), connection.timeout()));
   }
 
-  /** Makes a call to the active master, waiting for one where there is none. */
+  /** Calls the active master; waits for one to be elected if there is none. */
   private <R> R ask(Attempts attempts, ControlPlane.Call<MasterProtocol, R> call)
       throws IOException {
     while (true) {

@@ -76,7 +76,7 @@ public final class BatchWriter implements Closeable {
     public Options {
       if (bufferBytes < 1) {
         throw SteleException.refused(
-            "the buffer of a BatchWriter has at least 1 byte, not " + bufferBytes);
+            "the buffer of a BatchWriter needs at least 1 byte, not " + bufferBytes);
       }
     }
 

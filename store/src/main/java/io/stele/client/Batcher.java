@@ -520,12 +520,12 @@ final class Batcher {
             decide(
                 pending,
                 pending.attempts.notSent(
-                    SteleException.retryLater("it waited for others sent to " + server))));
+                    SteleException.retryLater("it waited behind other calls to " + server))));
   }
 
   private void fail(Pending pending, Throwable failure) {
     pending.done.completeExceptionally(failure);
-    // Not at once: all that wait behind it may fail as fast, each on the stack of the one before.
+    // On a timer: if all that wait behind it failed at once, each would recurse into the next.
     end(pending).ifPresent(next -> table.runtime().after(Duration.ZERO, () -> locate(next)));
   }
 

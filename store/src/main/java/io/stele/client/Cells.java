@@ -52,7 +52,7 @@ public final class Cells implements Closeable {
                 + scan.left().first()
                 + "\" of table "
                 + table.name()
-                + " can no longer be read as it was when its first cells were read:"
+                + " can no longer be read at the read point of its first cells:"
                 + " read it again from the start");
       }
       List<Cell> cells = new ArrayList<>();

@@ -143,7 +143,9 @@ final class Connection implements AutoCloseable {
         .orElseThrow(
             () ->
                 SteleException.notFound(
-                    "table " + ref.name() + " is gone: it was dropped after it was opened"));
+                    "table "
+                        + ref.name()
+                        + " does not exist any more: it was dropped after it was opened"));
   }
 
   /** The tablets of a table as METADATA has them, their sizes as their servers say. */
@@ -154,7 +156,9 @@ final class Connection implements AutoCloseable {
     }
     if (!TabletRecords.tile(all)) {
       throw SteleException.retryLater(
-          "the tablets of table " + ref.name() + " change faster than they can be read: try later");
+          "the tablets of table "
+              + ref.name()
+              + " split faster than they can be read: try again later");
     }
     Set<ServerId> servers = new TreeSet<>();
     all.forEach(record -> record.location().ifPresent(at -> servers.add(at.server())));

@@ -22,8 +22,8 @@ public final class RowTooLargeException extends SteleException {
             + table
             + " has more than "
             + bytesMax
-            + " bytes: allow more (Table.withRowBytesMax), read it cell by cell"
-            + " (Table.readCells), or go on after it (Rows.goOnAfter)");
+            + " bytes: allow larger rows (Table.withRowBytesMax), read it cell by cell"
+            + " (Table.readCells), or skip it (Rows.goOnAfter)");
     this.row = row;
   }
 

@@ -81,7 +81,7 @@ public final class Rows implements Iterable<Row>, Closeable {
                 + table.timeout().toMillis()
                 + " ms ("
                 + Keys.CLIENT_TIMEOUT.name()
-                + ") has found no row so far: ask again to go on from row \""
+                + ") has found no row yet: call again to continue from row \""
                 + scan.left().first()
                 + "\"");
       }

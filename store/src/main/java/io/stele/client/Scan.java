@@ -224,7 +224,10 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
     } catch (IOException e) {
       throw new SteleException(
           SteleException.Code.CORRUPTION,
-          "the answer of " + answer.location().server() + " is not rows: " + e.getMessage(),
+          "the answer of "
+              + answer.location().server()
+              + " cannot be decoded as rows: "
+              + e.getMessage(),
           e);
     }
   }
@@ -235,7 +238,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
     if (order < 0 || (order == 0 && !header.hasNextPosition())) {
       throw new SteleException(
           SteleException.Code.CORRUPTION,
-          "the server would go on at row \"" + next + "\", which is not after the first");
+          "the server would continue at row \"" + next + "\", which is not after the first row");
     }
     return next;
   }

@@ -91,7 +91,7 @@ public final class Table {
    */
   public Table withRowBytesMax(long bytes) {
     if (bytes < 1) {
-      throw SteleException.refused("a row has at least 1 byte, not at most " + bytes);
+      throw SteleException.refused("the largest row to read must be at least 1 byte, not " + bytes);
     }
     return new Table(connection, ref, check, durability, bytes);
   }

@@ -49,7 +49,7 @@ final class TabletSizes {
         if (Attempts.isInterruption(e)) {
           throw e;
         }
-        LOG.debug("Tablet server {} does not say how large its tablets are", server, e);
+        LOG.debug("Tablet server {} did not report the sizes of its tablets", server, e);
       }
     }
     return sizes;

@@ -71,7 +71,7 @@ public record Key<T>(
   }
 
   /**
-   * The value that {@code text} says.
+   * Parses {@code text} and checks the value.
    *
    * @throws SteleException {@link SteleException.Code#REFUSED}, with the key, the text and what is
    *     allowed
@@ -93,7 +93,7 @@ public record Key<T>(
         + name
         + " has the value \""
         + text
-        + "\": it takes "
+        + "\", which is not allowed: give it "
         + allowed
         + " (default "
         + defaultText

@@ -29,7 +29,7 @@ public final class Keys {
       Key.text(
           "stele.root.dir",
           "/stele",
-          "The directory of all data, on fs.defaultFS unless the path names another.");
+          "The directory of all data, on fs.defaultFS unless the path names another file system.");
 
   public static final Key<String> ZOOKEEPER_QUORUM =
       Key.text(
@@ -43,7 +43,7 @@ public final class Keys {
           "10s",
           ofSeconds(1),
           ofMinutes(5),
-          "A server whose session with ZooKeeper is silent this long has lost its lock.");
+          "A server that ZooKeeper has not heard from for this long loses its lock.");
 
   public static final Key<Duration> LEASE =
       Key.time(
@@ -51,8 +51,8 @@ public final class Keys {
           "8s",
           ofSeconds(1),
           ofMinutes(5),
-          "A tablet server answers only while its last successful write to ZooKeeper is younger than this; the master waits it"
-              + " out before it fences a server. Not above the session timeout.");
+          "A tablet server answers only while its last successful write to ZooKeeper is younger than this; the master waits this"
+              + " long before it fences a server. At most the session timeout.");
 
   public static final Key<Integer> TABLETSERVER_PORT =
       Key.number(
@@ -72,7 +72,7 @@ public final class Keys {
           16,
           1,
           1024,
-          "Threads for writes, as many for reads of one row, half as many for scans; METADATA has as many more.");
+          "Threads for writes; reads of one row get as many more, scans half as many. METADATA has the same again for itself.");
 
   public static final Key<Long> MEMTABLE_BYTES =
       Key.size(
@@ -80,7 +80,7 @@ public final class Keys {
           "64m",
           4 * KIB,
           4 * GIB,
-          "A tablet whose memtable grows above this makes a minor compaction.");
+          "A tablet makes a minor compaction when its memtable grows above this.");
 
   public static final Key<Long> MEMTABLE_TOTAL_BYTES =
       Key.size(
@@ -88,7 +88,7 @@ public final class Keys {
           "256m",
           MIB,
           256 * GIB,
-          "All memtables of a server together: from three fifths on the largest are compacted, from four fifths on writes are delayed, at it they are answered 'retry later'.");
+          "Limit for all memtables of a server together. Above three fifths of it the largest are compacted, above four fifths writes are delayed, and at the limit writes are answered 'retry later'.");
 
   public static final Key<Long> CACHE_BYTES =
       Key.size(
@@ -96,7 +96,7 @@ public final class Keys {
           "128m",
           MIB,
           256 * GIB,
-          "What a server holds of SSTables in memory, on and off the heap: blocks, single rows, files of in-memory locality groups.");
+          "Memory for SSTable contents, on and off the heap: blocks, single rows, files of in-memory locality groups.");
 
   public static final Key<Integer> CACHE_OFF_HEAP_PERCENT =
       Key.number(
@@ -104,7 +104,7 @@ public final class Keys {
           50,
           0,
           90,
-          "The part of the cache that is off the heap: blocks as they are in their files, compressed.");
+          "The part of the cache that is off the heap. It keeps blocks compressed, as they are in their files.");
 
   public static final Key<Long> LOG_SEGMENT_BYTES =
       Key.size(
@@ -120,7 +120,7 @@ public final class Keys {
           2,
           1,
           64,
-          "A write is acknowledged only when so many DataNodes have it, or all, where dfs.replication is less. With fewer DataNodes than this nothing"
+          "A write is acknowledged only once this many DataNodes have it, or all of them if dfs.replication is less. With fewer DataNodes than this nothing"
               + " is written, and tablet servers do not start.");
 
   public static final Key<Integer> LOG_SEGMENTS_MAX =
@@ -129,7 +129,7 @@ public final class Keys {
           8,
           2,
           1024,
-          "With more segments than this, tablets that hold the oldest make minor compactions.");
+          "With more segments than this, the tablets that need the oldest make minor compactions.");
 
   public static final Key<Duration> LOG_AGE_MAX =
       Key.time(
@@ -137,7 +137,7 @@ public final class Keys {
           "1h",
           ofMillis(100),
           ofDays(7),
-          "Records older than this are written to SSTables, so that a quiet tablet does not keep log segments for ever.");
+          "Records older than this are written to SSTables, so that an idle tablet does not keep log segments forever.");
 
   public static final Key<Integer> COMPACTION_THREADS =
       Key.number(
@@ -145,7 +145,7 @@ public final class Keys {
           2,
           1,
           64,
-          "Merging and major compactions that run at once; METADATA has as many more.");
+          "Merging and major compactions that run at once. METADATA has the same number again for itself.");
 
   public static final Key<Long> COMPACTION_RATE =
       Key.size(
@@ -153,8 +153,8 @@ public final class Keys {
           "100m",
           0,
           1024 * GIB,
-          "What merging and major compactions of a server go through in a second, so that reads and writes hardly notice them; 0:"
-              + " no bound. One with too many SSTables before it does not wait.");
+          "Bytes per second that merging and major compactions of a server may read, so that they hardly slow reads and writes; 0:"
+              + " no limit. A compaction of a tablet with too many SSTables does not wait.");
 
   public static final Key<Duration> GARBAGE_INTERVAL =
       Key.time(
@@ -162,7 +162,7 @@ public final class Keys {
           "24h",
           ofSeconds(1),
           ofDays(365),
-          "Deleted and expired cells are gone from the SSTables after this, and the time of a major compaction.");
+          "Deleted and expired cells stay in SSTables for about this long at most: then a major compaction removes them.");
 
   public static final Key<Long> VALUE_BYTES_MAX =
       Key.size("stele.value.bytes.max", "100m", KIB, GIB, "Largest value of one cell.");
@@ -173,7 +173,7 @@ public final class Keys {
           "1h",
           ofMinutes(1),
           ofDays(7),
-          "A client silent this long is forgotten: its retries are then refused instead of applied.");
+          "A client that sends no writes for this long is forgotten: its retries are then refused instead of applied.");
 
   public static final Key<Long> OPERATIONS_BYTES =
       Key.size(
@@ -181,8 +181,8 @@ public final class Keys {
           "32m",
           64 * KIB,
           16 * GIB,
-          "What a server's tablets remember of operations: while all together take more, those above their even share forget the oldest,"
-              + " so at most twice this. What is forgotten is refused when tried again.");
+          "Memory in which a server's tablets remember operations, to recognize retries. Above it, tablets that use more than an even share forget their oldest,"
+              + " so the most it can be is twice this. A retry of a forgotten operation is refused.");
 
   public static final Key<Duration> CLOCK_SKEW_MAX =
       Key.time(
@@ -190,7 +190,7 @@ public final class Keys {
           "30s",
           ofSeconds(1),
           ofHours(1),
-          "A tablet server whose clock is further from ZooKeeper's does not start; one that is running drops nothing for its age until they"
+          "A tablet server whose clock differs more than this from ZooKeeper's does not start; a running one expires no cells until the clocks"
               + " agree again.");
 
   public static final Key<Integer> MASTER_PORT =
@@ -203,7 +203,7 @@ public final class Keys {
           "5m",
           ofMillis(100),
           ofHours(24),
-          "How often unused SSTables are looked for.");
+          "How often the master looks for SSTables and logs that nothing needs, and deletes them.");
 
   public static final Key<Duration> SWEEP_GRACE =
       Key.time(
@@ -211,7 +211,7 @@ public final class Keys {
           "10m",
           ofMillis(0),
           ofDays(7),
-          "An SSTable is deleted no sooner than this after its tablet dropped it: the longest a read may take.");
+          "An SSTable is deleted this long after its tablet dropped it at the earliest: a read must not take longer.");
 
   public static final Key<Long> METADATA_SPLIT_BYTES =
       Key.size(
@@ -219,7 +219,7 @@ public final class Keys {
           "64m",
           4 * KIB,
           GIB,
-          "A tablet of METADATA whose SSTables are larger is split.");
+          "A tablet of METADATA is split when its SSTables are larger than this.");
 
   public static final Key<Duration> CLIENT_TIMEOUT =
       Key.time(
@@ -227,7 +227,7 @@ public final class Keys {
           "60s",
           ofMillis(10),
           ofHours(1),
-          "An operation that has not succeeded after this fails; until then it is tried again.");
+          "An operation is retried until this much time has passed, then fails.");
 
   public static final Key<Long> CLIENT_BUFFER_BYTES =
       Key.size(
@@ -235,7 +235,7 @@ public final class Keys {
           "8m",
           KIB,
           GIB,
-          "What a BatchWriter holds before its callers wait.");
+          "Bytes that a BatchWriter buffers before its callers must wait.");
 
   public static final Key<String> YARN_QUEUE =
       Key.text("stele.yarn.queue", "default", "The YARN queue that Stele runs in.");
@@ -246,7 +246,7 @@ public final class Keys {
           "384m",
           384 * MIB,
           16 * GIB,
-          "Container of the ApplicationMaster.");
+          "Memory of the ApplicationMaster's container.");
 
   public static final Key<String> YARN_AM_JVM_OPTIONS =
       Key.text(
@@ -256,10 +256,19 @@ public final class Keys {
 
   public static final Key<Integer> YARN_MASTER_COUNT =
       Key.number(
-          "stele.yarn.master.count", 1, 1, 9, "Masters to run; one is active, the rest stand by.");
+          "stele.yarn.master.count",
+          1,
+          1,
+          9,
+          "Masters to run: one is active, the others take over if it fails.");
 
   public static final Key<Long> YARN_MASTER_MEMORY =
-      Key.size("stele.yarn.master.memory", "512m", 384 * MIB, 256 * GIB, "Container of a master.");
+      Key.size(
+          "stele.yarn.master.memory",
+          "512m",
+          384 * MIB,
+          256 * GIB,
+          "Memory of a master's container.");
 
   public static final Key<Integer> YARN_MASTER_VCORES =
       Key.number("stele.yarn.master.vcores", 1, 1, 256, "Virtual cores of a master.");
@@ -279,7 +288,7 @@ public final class Keys {
           "1g",
           128 * MIB,
           1024 * GIB,
-          "Container of a tablet server: heap, and what Java and the network need beside it.");
+          "Memory of a tablet server's container: its heap, and what Java and the network need besides.");
 
   public static final Key<Integer> YARN_TABLETSERVER_VCORES =
       Key.number("stele.yarn.tabletserver.vcores", 1, 1, 256, "Virtual cores of a tablet server.");
@@ -296,8 +305,8 @@ public final class Keys {
           "5s",
           ofMillis(100),
           ofHours(1),
-          "A component waits this long for the node it asked for (the one it had before, or one without another of its kind),"
-              + " then asks for the next.");
+          "A component waits this long for a container on the node it prefers (the one it had before, or one without another of its kind),"
+              + " then asks for another node.");
 
   public static final Key<Duration> YARN_DRAIN_TIMEOUT =
       Key.time(
@@ -305,7 +314,7 @@ public final class Keys {
           "60s",
           ofSeconds(1),
           ofHours(1),
-          "A tablet server that is asked to unload its tablets and end is killed after this; what it did not unload is recovered"
+          "A tablet server that was asked to unload its tablets and stop is killed after this; tablets it did not unload are recovered"
               + " from its log.");
 
   public static final Key<Integer> YARN_FAILURES_MAX =
@@ -314,8 +323,8 @@ public final class Keys {
           5,
           1,
           1000,
-          "The application gives up when a component has failed this often and none of its kind has ever kept running. A cluster"
-              + " that has run is never given up.");
+          "The application fails when a component has failed this often and none of its kind has ever kept running. A cluster"
+              + " that has run once is always restarted.");
 
   private static final Map<String, Key<?>> BY_NAME = byName();
 
@@ -340,13 +349,13 @@ public final class Keys {
         Key<?> key = BY_NAME.get(name);
         if (key == null) {
           throw SteleException.refused(
-              "there is no configuration key "
+              "unknown configuration key "
                   + name
                   + " (value \""
                   + entry.getValue()
                   + "\"); did you mean "
                   + nearest(name)
-                  + "? Correct it in stele-site.xml");
+                  + "? Correct or remove it in stele-site.xml");
         }
         key.in(conf);
       }
@@ -361,7 +370,7 @@ public final class Keys {
               + SESSION_TIMEOUT.name()
               + " ("
               + SESSION_TIMEOUT.in(conf).toMillis()
-              + "ms); lower the first in stele-site.xml");
+              + "ms); set stele.tabletserver.lease no higher than the session timeout in stele-site.xml");
     }
   }
 

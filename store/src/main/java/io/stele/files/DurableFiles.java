@@ -93,8 +93,8 @@ public final class DurableFiles {
       fs.delete(file, false);
       throw new NotDurableException(
           fs.getUri()
-              + " cannot hflush and hsync, so that acknowledged writes could be lost: put the root"
-              + " directory (stele.root.dir) on HDFS or another file system that can");
+              + " does not support hflush and hsync, so acknowledged writes could be lost: put the root"
+              + " directory (stele.root.dir) on HDFS or another file system that does");
     }
     return new DurableFile(this, file, out, replication);
   }
@@ -118,7 +118,7 @@ public final class DurableFiles {
       }
     }
     if (!fs.mkdirs(directory)) {
-      throw new IOException("cannot make the directory " + directory);
+      throw new IOException("cannot create the directory " + directory);
     }
     for (Path made : missing) {
       syncNamesIn(made.getParent());

@@ -48,7 +48,7 @@ public final class WriteLeases {
                             + " of "
                             + fs.getUri()
                             + " is on a file system that cannot recover the lease of a dead writer,"
-                            + " so that a server taken for dead could go on writing: put the root"
+                            + " so a server believed dead could go on writing: put the root"
                             + " directory (stele.root.dir) on HDFS or another file system that can"));
     return new WriteLeases(
         holder instanceof LeaseRecoverable recoverable

@@ -122,7 +122,7 @@ public final class Compression {
 
   private static BlockCodec of(Codec codec) {
     return switch (codec) {
-      case NONE -> throw new IllegalArgumentException("nothing compresses for " + codec);
+      case NONE -> throw new IllegalArgumentException("no compressor for " + codec);
       case SNAPPY -> Snappy.CODEC;
       case LZ4 -> Lz4.CODEC;
       case GZIP -> Deflate.CODEC;

@@ -124,13 +124,13 @@ public final class MutationBlock {
         int familyEnd = ColumnKey.familyPartEnd(cell.key(), cell.keyLength(), rowPartLength);
         if (familyEnd == rowPartLength || familyEnd != cell.keyLength()) {
           throw new MalformedException(
-              rowPartLength, "a family tombstone's key does not name just a family");
+              rowPartLength, "a family tombstone's key must have only a family");
         }
         yield new Edit.DeleteFamily(ColumnKey.family(cell.key(), rowPartLength, familyEnd));
       }
       case DELETE_ROW -> new Edit.DeleteRow();
       case LABEL, SURPLUS ->
-          throw new MalformedException(0, "a cell of type " + cell.type() + " is no edit");
+          throw new MalformedException(0, "a cell of type " + cell.type() + " is not an edit");
     };
   }
 

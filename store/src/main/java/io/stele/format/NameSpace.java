@@ -26,7 +26,7 @@ public final class NameSpace {
     try {
       fs.msync();
     } catch (UnsupportedOperationException e) {
-      LOG.trace("{} gives no old answers", fs.getUri(), e);
+      LOG.trace("{} has no stale reads to guard against", fs.getUri(), e);
     }
   }
 }

@@ -28,7 +28,9 @@ final class ZstdFrame {
     try {
       return new NativeZstdCodec(level);
     } catch (LinkageError e) {
-      LOG.info("Zstandard runs in Java, at half the speed: no native library ({})", e.toString());
+      LOG.info(
+          "Zstandard runs in Java at half the speed: the native library cannot be loaded ({})",
+          e.toString());
       return new JavaZstdCodec();
     }
   }

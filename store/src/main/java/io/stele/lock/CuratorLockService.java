@@ -297,7 +297,7 @@ public final class CuratorLockService implements LockService {
 
   private SteleException exists(String path) {
     return SteleException.refused(
-        "the node " + connection.full(path) + " of ZooKeeper exists already");
+        "the node " + connection.full(path) + " of ZooKeeper already exists");
   }
 
   private void check(String path, Bytes data) {
@@ -306,7 +306,7 @@ public final class CuratorLockService implements LockService {
       throw SteleException.refused(
           "the node "
               + connection.full(path)
-              + " would hold "
+              + " would have "
               + data.length()
               + " bytes: the limit is "
               + DATA_BYTES_MAX);
@@ -323,7 +323,7 @@ public final class CuratorLockService implements LockService {
     try {
       pool.execute(action);
     } catch (RejectedExecutionException e) {
-      LOG.debug("Nobody is called back any more: the lock service is closed", e);
+      LOG.debug("A callback is dropped: the lock service is closed", e);
     }
   }
 
@@ -331,7 +331,7 @@ public final class CuratorLockService implements LockService {
     try {
       action.run();
     } catch (RuntimeException e) {
-      LOG.error("What a lock or watch called back has failed", e);
+      LOG.error("A callback of a lock or watch failed", e);
     }
   }
 
@@ -365,7 +365,7 @@ public final class CuratorLockService implements LockService {
             });
         tell();
       } catch (IOException e) {
-        LOG.warn("Cannot watch {} yet; tries again", connection.full(path), e);
+        LOG.warn("Cannot watch {} yet; will retry", connection.full(path), e);
         later(this::arm);
       }
     }

@@ -89,7 +89,10 @@ public final class Election implements AutoCloseable {
     try {
       lock = locks.tryLock(path, data);
     } catch (IOException e) {
-      LOG.warn("Cannot stand for election at {} now; goes on when the connection is back", path, e);
+      LOG.warn(
+          "Cannot take part in the election at {} now; will retry when the connection is back",
+          path,
+          e);
       return;
     }
     if (lock.isPresent()) {

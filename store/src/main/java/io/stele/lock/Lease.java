@@ -35,7 +35,7 @@ public final class Lease {
    */
   public Lease(ProcessRuntime runtime, Duration length) {
     if (length.isNegative() || length.isZero()) {
-      throw new IllegalArgumentException("a lease has a positive length, not " + length);
+      throw new IllegalArgumentException("a lease must have a positive length, not " + length);
     }
     this.runtime = runtime;
     this.length = length;

@@ -46,7 +46,8 @@ public final class LockPaths {
    */
   public static String tableName(String name) {
     if (name.isEmpty() || name.contains("/") || name.equals(".") || name.equals("..")) {
-      throw SteleException.refused("\"" + name + "\" cannot name a table: it has no '/'");
+      throw SteleException.refused(
+          "\"" + name + "\" cannot name a table: a name must not contain '/'");
     }
     return NAMES + "/" + name;
   }
@@ -60,7 +61,9 @@ public final class LockPaths {
     for (String element : path.split("/", -1)) {
       if (element.isEmpty() || element.equals(".") || element.equals("..")) {
         throw new IllegalArgumentException(
-            "\"" + path + "\" is not a lock path: elements joined by '/', none of them empty");
+            "\""
+                + path
+                + "\" is not a lock path: it must be elements joined by '/', none of them empty");
       }
     }
   }

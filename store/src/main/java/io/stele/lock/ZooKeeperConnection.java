@@ -88,7 +88,7 @@ final class ZooKeeperConnection implements AutoCloseable {
               + quorum
               + " within "
               + patience
-              + ": are they running, and is stele.zookeeper.quorum right?");
+              + ": check that they run and that stele.zookeeper.quorum names them");
     }
   }
 
@@ -105,7 +105,7 @@ final class ZooKeeperConnection implements AutoCloseable {
       if (now == connected) {
         return;
       }
-      LOG.info("The connection to ZooKeeper is {}", now ? "there" : "lost");
+      LOG.info("The connection to ZooKeeper is {}", now ? "up" : "lost");
       connected = now;
       if (!now) {
         connection = new CompletableFuture<>();
@@ -141,7 +141,7 @@ final class ZooKeeperConnection implements AutoCloseable {
     } catch (KeeperException | InterruptedException e) {
       throw e;
     } catch (Exception e) {
-      throw new IOException("Curator gives no ZooKeeper handle: " + e, e);
+      throw new IOException("cannot get a ZooKeeper handle from Curator: " + e, e);
     }
   }
 
@@ -225,7 +225,7 @@ final class ZooKeeperConnection implements AutoCloseable {
         }
         if (!awaitConnection(deadline)) {
           throw new UnreachableException(
-              "ZooKeeper does not answer for " + full(path) + " within " + timeLimit, e);
+              "ZooKeeper did not answer for " + full(path) + " within " + timeLimit, e);
         }
       } catch (InterruptedException e) {
         throw Futures.interrupted(e, "waiting for ZooKeeper");
@@ -285,7 +285,7 @@ final class ZooKeeperConnection implements AutoCloseable {
     return SteleException.outcomeUnknown(
         "the connection to ZooKeeper was lost while "
             + full(path)
-            + " was changed, and it cannot be told whether it was: read it again",
+            + " was being changed, so it may be changed or not: read it again",
         cause);
   }
 

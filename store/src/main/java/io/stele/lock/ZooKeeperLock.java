@@ -121,11 +121,11 @@ final class ZooKeeperLock implements Lock, Watcher {
       // The node says whose it is: another's may have any version, the one we wrote last too.
       Stat now = zk.exists(service.full(path), false);
       if (now == null || now.getEphemeralOwner() != session) {
-        throw lost("its node is gone or another's");
+        throw lost("its node was deleted or belongs to another session");
       }
       Stat written = zk.setData(service.full(path), bytes.toByteArray(), now.getVersion());
       if (written.getEphemeralOwner() != session) {
-        throw lost("its node is another's");
+        throw lost("its node belongs to another session");
       }
       checkHeld();
       return Instant.ofEpochMilli(written.getMtime());
@@ -134,7 +134,7 @@ final class ZooKeeperLock implements Lock, Watcher {
     } catch (KeeperException.SessionExpiredException e) {
       throw lost("the session has expired");
     } catch (KeeperException e) {
-      throw new IOException("the lock " + path + " may not be renewed: " + e.getMessage(), e);
+      throw new IOException("cannot renew the lock " + path + ": " + e.getMessage(), e);
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "renewing the lock " + path);
     }
@@ -182,10 +182,10 @@ final class ZooKeeperLock implements Lock, Watcher {
       }
       service.ended(this);
     } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {
-      LOG.debug("The lock {} was gone before it was released", path, e);
+      LOG.debug("The lock {} was already gone when it was released", path, e);
       service.ended(this);
     } catch (KeeperException e) {
-      LOG.warn("Cannot release the lock {} yet; tries again", path, e);
+      LOG.warn("Cannot release the lock {} yet; will retry", path, e);
       service.later(this::deleteNode);
     } catch (InterruptedException e) {
       Futures.interruptAgain();

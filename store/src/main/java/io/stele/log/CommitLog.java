@@ -124,7 +124,7 @@ public final class CommitLog implements AutoCloseable {
           SteleException.retryLater(
               "the commit log in "
                   + location.directory()
-                  + " has ended and nothing was written: try again, the"
+                  + " is closed and the write was not made: try again, the"
                   + " tablet will be served elsewhere"));
     }
     return waiting.done;
@@ -247,10 +247,10 @@ public final class CommitLog implements AutoCloseable {
         Path file = location.segment(next.get());
         try {
           boolean existed = location.fs().delete(file, false);
-          LOG.debug("Deleted {}, which nobody needs any more: {}", file, existed);
+          LOG.debug("Deleted the unneeded segment {}: {}", file, existed);
           ledger.deleted(next.get());
         } catch (IOException e) {
-          LOG.warn("Cannot delete {} yet, which nobody needs any more", file, e);
+          LOG.warn("Cannot delete the unneeded segment {} yet; will retry", file, e);
           return;
         }
       }
@@ -264,7 +264,7 @@ public final class CommitLog implements AutoCloseable {
     if (unknown.isEmpty()) {
       return; // It had failed before.
     }
-    LOG.error("The commit log in {} has failed for good", location.directory(), cause);
+    LOG.error("The commit log in {} has failed and stays closed", location.directory(), cause);
     SteleException outcome =
         SteleException.outcomeUnknown(
             "the commit log in "

@@ -151,7 +151,7 @@ final class CommitPipeline {
     lock.lock();
     try {
       if (queue.bytes() >= options.queuedBytesMax()) {
-        return Optional.of("too much waits for the commit log");
+        return Optional.of("the queue of the commit log is full");
       }
       // While there is hope, records wait: the next pipeline mostly has replicas enough.
       return active.isPresent()
@@ -482,7 +482,7 @@ final class CommitPipeline {
         look(runtime.nanoTime());
       }
     } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody may interrupt the watch of a log", e);
+      throw new IllegalStateException("the watchdog of a log must not be interrupted", e);
     } finally {
       lock.unlock();
     }

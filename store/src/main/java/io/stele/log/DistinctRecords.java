@@ -37,7 +37,7 @@ public final class DistinctRecords {
   public boolean add(LogRecord record) {
     if (!record.tablet().equals(tablet)) {
       throw new IllegalArgumentException(
-          "a record of tablet " + record.tablet() + " is not one of " + tablet);
+          "a record of tablet " + record.tablet() + " was found among those of " + tablet);
     }
     if (record.sequence() <= above) {
       return false;
@@ -50,7 +50,7 @@ public final class DistinctRecords {
               + tablet
               + " have two different records "
               + record.sequence()
-              + ": it is not opened");
+              + ": it is not opened, as one of them is wrong");
     }
     last = Math.max(last, record.sequence());
     return before == null;
@@ -73,9 +73,9 @@ public final class DistinctRecords {
               + (above + 1)
               + " to "
               + last
-              + ", the first is "
+              + ", the first of them "
               + firstMissing()
-              + ": a log is missing or was cut; it is not opened, so that nothing is lost for good");
+              + ": a log is missing or was cut. The tablet is not opened, so that no data is lost");
     }
   }
 

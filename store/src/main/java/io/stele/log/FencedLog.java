@@ -86,7 +86,7 @@ public final class FencedLog {
               .orElseThrow(
                   () ->
                       new CorruptionException(
-                          file.toString(), 0, "\"" + line + "\" names no segment"));
+                          file.toString(), 0, "\"" + line + "\" does not name a segment"));
       if (segment.kind() == kind) {
         check(fs, segment);
         segments.add(segment);
@@ -133,7 +133,7 @@ public final class FencedLog {
       throw new CorruptionException(
           segment.path().toString(),
           status.getLen(),
-          "the segment ends here, and had "
+          "the segment ends here, but had "
               + segment.lengthBytes()
               + " bytes when its server was fenced");
     }
@@ -146,7 +146,7 @@ public final class FencedLog {
     }
     List<String> lines = text.substring(0, last).lines().toList();
     if (lines.isEmpty() || !lines.get(0).equals(FIRST_LINE)) {
-      throw new CorruptionException(file.toString(), 0, "it is no list of segments");
+      throw new CorruptionException(file.toString(), 0, "not a list of segments");
     }
     return lines.subList(1, lines.size());
   }
@@ -162,13 +162,13 @@ public final class FencedLog {
     } catch (NumberFormatException e) {
       throw because(
           new CorruptionException(
-              file.toString(), 0, "\"" + digits + "\" is no length of a segment"),
+              file.toString(), 0, "\"" + digits + "\" is not the length of a segment"),
           e);
     }
   }
 
   private static CorruptionException gone(Path file, String why, FileNotFoundException e) {
-    return because(new CorruptionException(file.toString(), 0, "it is gone: " + why), e);
+    return because(new CorruptionException(file.toString(), 0, "the file is missing: " + why), e);
   }
 
   private static CorruptionException because(CorruptionException damage, Exception e) {

@@ -32,7 +32,7 @@ public final class LogDirectory {
   public static void create(FileSystem fs, Path directory) throws IOException {
     if (fs.exists(directory)) {
       throw new FileAlreadyExistsException(
-          directory + " exists: another process has used this server id");
+          directory + " already exists: another process has used this server id");
     }
     new DurableFiles(fs).mkdirs(directory);
   }

@@ -76,8 +76,8 @@ public final class LogFence {
                 + directory
                 + " and "
                 + fenced
-                + " exist: a log directory was made anew after"
-                + " it was fenced; look into it before you delete either");
+                + " exist: a log directory was created again after"
+                + " it was fenced. Inspect both before you delete either");
       }
       fs.mkdirs(fenced.getParent());
       if (!fs.rename(directory, fenced) && !fs.exists(fenced)) {
@@ -113,7 +113,7 @@ public final class LogFence {
       if (open.isEmpty()) {
         return;
       }
-      LOG.info("{} segments in {} are not closed yet", open.size(), directory);
+      LOG.info("Waiting for HDFS to close {} segments in {}", open.size(), directory);
       try {
         runtime.sleep(POLL);
       } catch (InterruptedException e) {

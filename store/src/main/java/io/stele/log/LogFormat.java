@@ -132,12 +132,12 @@ final class LogFormat {
               + Integer.toUnsignedString(version)
               + " and this Stele reads version "
               + VERSION
-              + ": use the Stele that wrote it");
+              + ": use the version of Stele that wrote it");
     }
     in.skip(2 * Integer.BYTES);
     int kind = in.readByte();
     if (kind >= TabletKind.values().length) {
-      throw in.malformed("there is no kind of log " + kind);
+      throw in.malformed("unknown kind of log " + kind);
     }
     String server = in.readPrefixed().toUtf8();
     long number = in.readVarlong();
@@ -190,7 +190,7 @@ final class LogFormat {
     int type = in.readByte();
     if (type != TYPE_LINK) {
       throw in.malformed(
-          "a segment's first record says what was before it, and is not of type " + type);
+          "the first record of a segment must be a link to the one before it, not of type " + type);
     }
     SegmentLink link = new SegmentLink(in.readVarlong(), in.readVarlong());
     if (in.remaining() > 0) {
@@ -278,7 +278,7 @@ final class LogFormat {
     ByteReader in = new ByteReader(body);
     int type = in.readByte();
     if (type != TYPE_RECORD) {
-      throw in.malformed("there is no record type " + type);
+      throw in.malformed("unknown record type " + type);
     }
     try {
       TabletId tablet = readTablet(in);

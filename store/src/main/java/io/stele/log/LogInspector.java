@@ -113,7 +113,7 @@ public final class LogInspector {
     }
     reader.summary().ifPresent(summary -> lines.accept(describe(summary)));
     if (!linked && damage.isEmpty()) {
-      lines.accept("it stood by and was not used");
+      lines.accept("a standby segment that was not used");
     }
     long tornBytes = reader.torn() ? bytes.length - reader.position() : 0;
     if (tornBytes > 0) {

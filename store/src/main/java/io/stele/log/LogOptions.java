@@ -36,13 +36,13 @@ public record LogOptions(
 
   public LogOptions {
     if (segmentBytes < 1 || queuedBytesMax < 1 || batchBytesMax < 1) {
-      throw new IllegalArgumentException("sizes are 1 or more");
+      throw new IllegalArgumentException("sizes must be 1 or more");
     }
     if (attemptsMax < 1 || replicasMin < 1) {
-      throw new IllegalArgumentException("attempts and replicas are 1 or more");
+      throw new IllegalArgumentException("attempts and replicas must be 1 or more");
     }
     if (retryPause.isNegative()) {
-      throw new IllegalArgumentException("the retry pause is not negative");
+      throw new IllegalArgumentException("the retry pause must not be negative");
     }
   }
 

@@ -179,7 +179,7 @@ public final class LogReader implements RecordSource {
         position += LogFormat.FRAME_BYTES + length;
         byte[] more = read(1);
         if (!LogFormat.isZero(more) || !restIsZero()) {
-          throw damaged("the segment goes on after its summary");
+          throw damaged("the segment has bytes after its summary");
         }
         summary = Optional.of(last);
         end(more.length > 0);

@@ -26,7 +26,7 @@ public record LogRecord(
 
   public LogRecord {
     if (sequence < 0) {
-      throw new IllegalArgumentException("a sequence number is 0 or more, not " + sequence);
+      throw new IllegalArgumentException("a sequence number must be 0 or more, not " + sequence);
     }
   }
 

@@ -42,13 +42,13 @@ final class SegmentLinks {
     Path before = LogDirectory.segment(segment.path().getParent(), segment.kind(), link.previous());
     if (end.isEmpty()) {
       throw new CorruptionException(
-          before.toString(), 0, "it is missing, and " + segment.path() + " follows it");
+          before.toString(), 0, "the segment is missing, but " + segment.path() + " follows it");
     }
     if (end.get() < link.previousAcknowledgedBytes()) {
       throw new CorruptionException(
           before.toString(),
           end.get(),
-          "the segment ends here although "
+          "the segment ends here, but "
               + link.previousAcknowledgedBytes()
               + " bytes of it were acknowledged");
     }

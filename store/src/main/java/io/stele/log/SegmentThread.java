@@ -87,7 +87,9 @@ final class SegmentThread {
     pipeline.busy(state);
     LogWriter writer = create(placement);
     for (int tried = 1; tried < PLACES_TRIED && sharesFirstNode(writer); tried++) {
-      drop(writer, new IOException("the other writer's segment begins on the same node"));
+      drop(
+          writer,
+          new IOException("the first replica is on the same node as the other writer's segment"));
       writer = create(Placement.ANYWHERE);
     }
     pipeline.created(state, writer);
@@ -146,7 +148,7 @@ final class SegmentThread {
       } catch (IOException e) {
         pipeline.failed(state, e);
         LOG.warn(
-            "Writing segment {} of {} failed: {} records go to the next",
+            "Writing segment {} of {} failed: its {} unacknowledged records go to the next segment",
             writer.header().number(),
             location.directory(),
             batch.records.size(),
@@ -155,7 +157,7 @@ final class SegmentThread {
       }
       if (!pipeline.completed(state, batch, writer.position())) {
         LOG.warn(
-            "Segment {} of {} was slow: {} records went to the next",
+            "Segment {} of {} was slow: its {} unacknowledged records went to the next segment",
             writer.header().number(),
             location.directory(),
             batch.records.size());
@@ -217,8 +219,7 @@ final class SegmentThread {
       location.fs().delete(location.segment(number), false);
       site.ledger().deleted(number);
     } catch (IOException e) {
-      LOG.debug(
-          "Cannot delete segment {} of {}, which was not used", number, location.directory(), e);
+      LOG.debug("Cannot delete the unused segment {} of {}", number, location.directory(), e);
     }
   }
 

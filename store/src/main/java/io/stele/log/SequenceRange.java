@@ -9,7 +9,8 @@ package io.stele.log;
 public record SequenceRange(long lowest, long highest) {
   public SequenceRange {
     if (lowest < 0 || highest < lowest) {
-      throw new IllegalArgumentException("no range of sequence numbers: " + lowest + "-" + highest);
+      throw new IllegalArgumentException(
+          "not a range of sequence numbers: " + lowest + "-" + highest);
     }
   }
 

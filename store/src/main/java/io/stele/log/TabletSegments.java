@@ -92,7 +92,7 @@ final class TabletSegments implements RecordSource {
               + tablet
               + " may have records there above "
               + Math.max(above, highest)
-              + " and is not opened, so that nothing is lost for good");
+              + ". It is not opened, so that no data is lost");
     }
   }
 
@@ -176,7 +176,7 @@ final class TabletSegments implements RecordSource {
     if (last > Math.max(above, highest)) {
       unclear.add(new Unclear(damage, last));
     }
-    LOG.warn("Segment {} is damaged, read on for tablet {}", segment.path(), tablet, damage);
+    LOG.warn("Segment {} is damaged; reading on for tablet {}", segment.path(), tablet, damage);
   }
 
   /** Goes on behind the damage at the reader's position. */
@@ -189,7 +189,7 @@ final class TabletSegments implements RecordSource {
     try {
       next = LogReader.openBehind(fs, segment, open.reader, damaged);
     } catch (ChecksumException e) {
-      LOG.warn("Segment {} cannot be read on", segment.path(), e);
+      LOG.warn("Segment {} cannot be read further", segment.path(), e);
       links.ended(segment.number(), segment.lengthBytes());
       return;
     }

@@ -21,7 +21,9 @@ final class WaitingRecord {
     this.body = LogFormat.encodeBody(record);
     if (body.size() > LogRecord.BYTES_MAX) {
       throw new IllegalArgumentException(
-          "a record of " + body.size() + " bytes, which no reader takes: ask its length before");
+          "a record of "
+              + body.size()
+              + " bytes is too long for readers: check its length before adding it");
     }
     this.bodyCrc = Crc32c.of(body.array(), 0, body.size());
     this.durability = durability;

@@ -123,7 +123,7 @@ final class ActiveMaster implements AutoCloseable {
         return; // The master is closed.
       } catch (IOException | RuntimeException e) {
         if (!closed) {
-          LOG.warn("Could not sweep; tries again after {}", interval, e);
+          LOG.warn("Could not sweep; will retry in {}", interval, e);
         }
       }
     }
@@ -158,7 +158,7 @@ final class ActiveMaster implements AutoCloseable {
       try {
         open.pop().close();
       } catch (Exception e) {
-        LOG.warn("While the master ended", e);
+        LOG.warn("Something failed while the master stopped", e);
       }
     }
   }

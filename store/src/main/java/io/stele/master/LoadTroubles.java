@@ -113,10 +113,10 @@ final class LoadTroubles {
     try {
       changed.add(change.make());
     } catch (RecordChangedException e) {
-      LOG.debug("Somebody was faster", e);
+      LOG.debug("The record was changed by somebody else", e);
     } catch (IOException | SteleException e) {
       // The server is asked to load it again, and people see that it is still in quarantine.
-      LOG.info("Cannot write down now that a tablet was not loaded: {}", e.toString());
+      LOG.info("Cannot record now that a tablet failed to load: {}", e.toString());
     }
   }
 
@@ -139,14 +139,14 @@ final class LoadTroubles {
     pauses.put(record.id(), new Pause(last.failures() + 1, runtime.nanoTime() + pause));
     if (quarantined) {
       LOG.error(
-          "Tablet {} is quarantined: it could not be loaded {} times. `stele tablet release {}` has"
-              + " it tried again. {}",
+          "Tablet {} is quarantined: it failed to load {} times. Fix the cause, then run `stele tablet"
+              + " release {}`. {}",
           record.id(),
           failures,
           record.id(),
           reason);
     } else {
-      LOG.warn("{} could not be loaded, and is tried again: {}", record, reason);
+      LOG.warn("{} could not be loaded; will retry: {}", record, reason);
     }
     return taken;
   }

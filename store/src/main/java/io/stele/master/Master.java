@@ -111,7 +111,7 @@ public final class Master implements Closeable {
 
   private void begin(Lock lock) {
     try {
-      LOG.info("Elected: this is the master of cluster {} now", cluster.name());
+      LOG.info("Elected: this is now the master of cluster {}", cluster.name());
       ActiveMaster begun = beginWhenReachable(lock);
       if (!take(begun)) {
         begun.close();
@@ -136,12 +136,12 @@ public final class Master implements Closeable {
         if (!lock.isHeld()) {
           throw e;
         }
-        LOG.warn("The master cannot begin yet: {}", e.getMessage());
+        LOG.warn("The master cannot start yet; will retry: {}", e.getMessage());
       } catch (SteleException e) {
         if (e.code() != SteleException.Code.OUTCOME_UNKNOWN || !lock.isHeld()) {
           throw e;
         }
-        LOG.warn("The master begins again, as each step may be repeated: {}", e.getMessage());
+        LOG.warn("Starting the master failed; will start it again: {}", e.getMessage());
       }
       pause("beginning to be the master");
     }
@@ -171,7 +171,7 @@ public final class Master implements Closeable {
       } catch (LockLostException e) {
         throw e;
       } catch (IOException e) {
-        LOG.warn("Cannot publish the master's address yet: {}", e.toString());
+        LOG.warn("Cannot publish the master's address yet; will retry: {}", e.toString());
       }
       pause("publishing the master's address");
     }
@@ -179,7 +179,7 @@ public final class Master implements Closeable {
 
   private void end(Throwable why) {
     if (ended.completeExceptionally(why)) {
-      LOG.warn("The master ends", why);
+      LOG.warn("The master stops", why);
     }
     // Not on the caller's thread, which may be the lock service's.
     environment.runtime().start("master-end", this::close);

@@ -178,8 +178,8 @@ final class MasterLoop implements Runnable {
         if (stopped) {
           return;
         }
-        LOG.warn("The master could not do all it had to; it goes on: {}", e.toString());
-        LOG.debug("Why", e);
+        LOG.warn("The master could not complete a step; will retry: {}", e.toString());
+        LOG.debug("The step failed", e);
         pause = FAILED;
       }
       try {
@@ -301,7 +301,10 @@ final class MasterLoop implements Runnable {
       }
       return true;
     } catch (IOException | SteleException e) {
-      LOG.warn("METADATA's rows {} cannot be read now: {}", ServedMetadata.rows(run), e.toString());
+      LOG.warn(
+          "METADATA's rows {} cannot be read now; will retry: {}",
+          ServedMetadata.rows(run),
+          e.toString());
       return false;
     }
   }
@@ -362,7 +365,7 @@ final class MasterLoop implements Runnable {
       }
       ServerId server = record.assignment().server().orElseThrow();
       LOG.error(
-          "{} is served by nobody: its server lives and does not have it. {} is taken for dead",
+          "{} is not served: its server runs but does not have it. Treating {} as dead",
           record,
           server);
       servers.exited(server);
@@ -412,10 +415,10 @@ final class MasterLoop implements Runnable {
       try {
         act(action, record);
       } catch (RecordChangedException e) {
-        LOG.debug("{} was changed meanwhile", record, e);
+        LOG.debug("{} was changed by somebody else", record, e);
         complete = false; // Somebody was faster; the next look shows how it is.
       } catch (IOException | SteleException e) {
-        LOG.warn("{} could not be carried out; other tablets go on: {}", action, e.toString());
+        LOG.warn("{} failed; will retry; other tablets are not affected: {}", action, e.toString());
         complete = false;
         if (!(e instanceof SteleException known)
             || known.code() == SteleException.Code.RETRY_LATER) {
@@ -431,7 +434,7 @@ final class MasterLoop implements Runnable {
     switch (action.kind()) {
       case ASSIGN -> {
         TabletRecord assigned = records.assign(record, server);
-        LOG.info("{} is to be loaded by {}", record.id(), server);
+        LOG.info("Assigned {} to {}", record.id(), server);
         remember(assigned);
         load(assigned, server);
       }
@@ -445,7 +448,7 @@ final class MasterLoop implements Runnable {
       }
       case RELEASE -> {
         remember(records.release(record, "released from " + server));
-        LOG.info("{} is taken from {}, which is fenced", record.id(), server);
+        LOG.info("Released {} from {}, which is fenced", record.id(), server);
         wake.look();
       }
       case DISCARD -> requests.discard(view.server(server), record);

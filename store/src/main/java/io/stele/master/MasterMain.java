@@ -29,7 +29,7 @@ public final class MasterMain {
     try {
       run();
     } catch (ExecutionException e) {
-      System.err.println("The master ends: " + Futures.cause(e).getMessage());
+      System.err.println("The master stops: " + Futures.cause(e).getMessage());
     } catch (SteleException e) {
       System.err.println("The master cannot run: " + e.getMessage());
     } catch (Throwable t) {

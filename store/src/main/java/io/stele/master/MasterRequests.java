@@ -90,7 +90,7 @@ final class MasterRequests implements MasterProtocol {
             return waitsFor(table.id(), "its records are being written to METADATA");
           }
           if (!loop.view().isServed(table.id())) {
-            return waitsFor(table.id(), "tablet servers are still to load its tablets");
+            return waitsFor(table.id(), "some of its tablets are not loaded yet");
           }
           tables.told(table.id());
           return done(table.id());
@@ -109,7 +109,7 @@ final class MasterRequests implements MasterProtocol {
           StoredTable table = tables.alter(schema(ByteStrings.bytes(request.getSchema())), before);
           Optional<ServerId> left = loop.news().spread(table, servers.live());
           return left.isPresent()
-              ? waitsFor(table.id(), "tablet server " + left.get() + " may not know of it yet")
+              ? waitsFor(table.id(), "tablet server " + left.get() + " may not know the change yet")
               : done(table.id());
         });
   }
@@ -125,7 +125,7 @@ final class MasterRequests implements MasterProtocol {
                   : Optional.empty();
           Optional<StoredTable> going = tables.drop(request.getName(), id);
           return going.isPresent()
-              ? waitsFor(going.get().id(), "tablet servers are still to give up its tablets")
+              ? waitsFor(going.get().id(), "some of its tablets are not unloaded yet")
               : done(id.orElseThrow());
         });
   }
@@ -216,7 +216,7 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           ServerId server = parsed(request.getServerId(), ServerId::parse);
-          LOG.info("Tablet server {} is reported to have ended", server);
+          LOG.info("Tablet server {} was reported to have ended", server);
           servers.exited(server);
           return EmptyProto.getDefaultInstance();
         });
@@ -242,7 +242,7 @@ final class MasterRequests implements MasterProtocol {
     TabletRecord record = loop.view().tablets().get(tablet);
     if (record == null) {
       throw SteleException.notFound(
-          "the master knows no tablet " + tablet + "; `stele status` shows those in quarantine");
+          "there is no tablet " + tablet + "; `stele status` shows those in quarantine");
     }
     if (record.isQuarantined()) {
       loop.release(tablet);

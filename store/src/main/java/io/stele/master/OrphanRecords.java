@@ -83,8 +83,8 @@ final class OrphanRecords {
     if (!untouched) {
       if (reported.add(orphan.id().table())) {
         LOG.error(
-            "METADATA has tablets of a table that the lock service does not have, with data, such"
-                + " as {}. They are left alone: if table {} was not dropped, its node in the lock"
+            "METADATA has tablets with data of a table that the lock service does not have, such"
+                + " as {}. They are not deleted: if table {} was not dropped, its node in the lock"
                 + " service was lost",
             orphan,
             orphan.id().table());
@@ -93,10 +93,10 @@ final class OrphanRecords {
     }
     try {
       records.delete(orphan);
-      LOG.info("Removed the record of {}: its table is gone, and it never held anything", orphan);
+      LOG.info("Removed the record of {}: its table is gone, and it never had data", orphan);
       return true;
     } catch (RecordChangedException e) {
-      LOG.debug("{} was changed meanwhile: the next look shows how it is", orphan, e);
+      LOG.debug("{} was changed by somebody else; will look at it again", orphan, e);
       return false;
     }
   }

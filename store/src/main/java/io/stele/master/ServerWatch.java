@@ -137,7 +137,7 @@ final class ServerWatch implements AutoCloseable {
     for (ServerId server : live.keySet()) {
       if (!now.containsKey(server)) {
         LOG.warn(
-            "Tablet server {} has lost its lock: fencing it after its lease, {} ms",
+            "Tablet server {} has lost its lock: will fence it when its lease has run out, in {} ms",
             server,
             leaseWait.toMillis());
       }
@@ -150,7 +150,7 @@ final class ServerWatch implements AutoCloseable {
     }
     for (ServerId server : alive.keySet()) {
       if (!live.containsKey(server)) {
-        LOG.info("Tablet server {} is there", server);
+        LOG.info("Tablet server {} is live", server);
       }
       spare(server); // Should it go again, its lease counts from then.
     }
@@ -205,9 +205,9 @@ final class ServerWatch implements AutoCloseable {
       done = true;
     } catch (IOException | RuntimeException e) {
       if (isClosed()) {
-        LOG.debug("This master ends; the next one fences {}", begun.server, e);
+        LOG.debug("This master stops; the next one will fence {}", begun.server, e);
       } else {
-        LOG.warn("Cannot fence tablet server {} yet", begun.server, e);
+        LOG.warn("Cannot fence tablet server {} yet; will retry", begun.server, e);
       }
     } finally {
       if (!done) {
@@ -220,7 +220,7 @@ final class ServerWatch implements AutoCloseable {
     switch (stage(begun)) {
       case LEASE -> {
         if (hasLock(begun.server)) {
-          LOG.info("Tablet server {} has its lock: it was just starting", begun.server);
+          LOG.info("Tablet server {} has its lock now: it was still starting", begun.server);
           spare(begun.server);
           wake.look();
         } else if (doom(begun)) {
@@ -310,7 +310,7 @@ final class ServerWatch implements AutoCloseable {
     try {
       refresh(false);
     } catch (IOException e) {
-      LOG.info("Cannot look at the tablet servers' locks now: {}", e.toString());
+      LOG.info("Cannot read the tablet servers' locks now; will retry: {}", e.toString());
     }
     wake.look();
   }
@@ -337,11 +337,11 @@ final class ServerWatch implements AutoCloseable {
         try {
           servers.add(ServerId.parse(directory.getPath().getName()));
         } catch (IllegalArgumentException e) {
-          LOG.warn("{} is no log directory of a tablet server", directory.getPath(), e);
+          LOG.warn("{} is not the log directory of a tablet server", directory.getPath(), e);
         }
       }
     } catch (FileNotFoundException e) {
-      LOG.debug("{} is not there yet", layout.logs(), e);
+      LOG.debug("{} does not exist yet", layout.logs(), e);
     }
     return servers;
   }

@@ -115,7 +115,9 @@ final class Sweeper {
         if (records.readAll(one.getKey()).isEmpty()) {
           deleted += sweepDropped(one.getKey(), one.getValue(), needed);
         } else {
-          LOG.error("Table {} has tablets, but no node: its files and all logs stay", one.getKey());
+          LOG.error(
+              "Table {} has tablets but no node in the lock service: its files and all logs are kept",
+              one.getKey());
           lost = true;
         }
       }
@@ -160,7 +162,7 @@ final class Sweeper {
     Schemas.Listing listing = schemas.list();
     if (!listing.damaged().isEmpty()) {
       LOG.error(
-          "Nothing is deleted while these nodes of tables are damaged, as their tables may need it:"
+          "Nothing is deleted while these tables' nodes are damaged, as the tables may need any file:"
               + " {}",
           listing.damaged());
       return Optional.empty();
@@ -173,7 +175,7 @@ final class Sweeper {
         case READY -> ready.add(table.id());
         case DROPPING -> dropping.add(table.id());
         case CREATING -> {
-          LOG.info("Table {} is being created: nothing is deleted this time", table.id());
+          LOG.info("Table {} is being created: this sweep deletes nothing", table.id());
           return Optional.empty();
         }
       }
@@ -199,10 +201,12 @@ final class Sweeper {
       }
     } catch (CorruptionException | SteleException e) {
       LOG.error(
-          "Nothing is deleted, as table {} may need it: its records cannot be read", table, e);
+          "Nothing is deleted: the records of table {} cannot be read, and it may need any file",
+          table,
+          e);
       return Optional.empty();
     }
-    LOG.warn("The tablets of table {} do not cover it once: nothing is deleted this time", table);
+    LOG.warn("The tablets of table {} have a gap or overlap: this sweep deletes nothing", table);
     return Optional.empty();
   }
 
@@ -276,7 +280,7 @@ final class Sweeper {
     try {
       records.forgetDropped(record, gone);
     } catch (RecordChangedException e) {
-      LOG.debug("{} was changed meanwhile: next time, then", record, e);
+      LOG.debug("{} was changed by somebody else: left for the next sweep", record, e);
     }
   }
 
@@ -302,7 +306,7 @@ final class Sweeper {
     try {
       return Optional.of(Long.parseLong(name.substring(0, dash)));
     } catch (NumberFormatException e) {
-      LOG.debug("{} is not named as an SSTable is", name, e);
+      LOG.debug("{} does not have the name of an SSTable", name, e);
       return Optional.empty();
     }
   }
@@ -314,11 +318,11 @@ final class Sweeper {
       try {
         server = ServerId.parse(directory.getName());
       } catch (IllegalArgumentException e) {
-        LOG.warn("{} is no log directory of a tablet server", directory, e);
+        LOG.warn("{} is not the log directory of a tablet server", directory, e);
         continue;
       }
       if (!named.contains(server) && fs.delete(directory, true)) {
-        LOG.info("Deleted {}: no tablet needs the log of that server any more", directory);
+        LOG.info("Deleted {}: no tablet needs that server's log any more", directory);
         deleted++;
       }
     }
@@ -329,7 +333,7 @@ final class Sweeper {
     try {
       return Optional.of(new TableId(directory.getName()));
     } catch (IllegalArgumentException e) {
-      LOG.warn("{} is no directory of a table", directory, e);
+      LOG.warn("{} is not the directory of a table", directory, e);
       return Optional.empty();
     }
   }
@@ -350,7 +354,7 @@ final class Sweeper {
     try {
       return List.of(fs.listStatus(directory));
     } catch (FileNotFoundException e) {
-      LOG.debug("{} is not there", directory, e);
+      LOG.debug("{} does not exist", directory, e);
       return List.of();
     }
   }

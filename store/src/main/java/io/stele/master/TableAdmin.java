@@ -123,7 +123,7 @@ final class TableAdmin implements AutoCloseable {
           throw SteleException.refused(
               "a table "
                   + schema.name()
-                  + " is being created already, with another schema or other split rows");
+                  + " is already being created with another schema or other split rows: wait for it, or choose another name");
         }
         begin(table);
         yield table;
@@ -139,7 +139,7 @@ final class TableAdmin implements AutoCloseable {
       }
       case DROPPING ->
           throw SteleException.retryLater(
-              "the last table " + schema.name() + " is still being dropped");
+              "the previous table " + schema.name() + " is still being dropped");
     };
   }
 
@@ -149,7 +149,7 @@ final class TableAdmin implements AutoCloseable {
     } catch (IOException | SteleException e) {
       begin(begun); // Its node is there, so it will be finished.
       throw SteleException.outcomeUnknown(
-          "table " + begun.schema().name() + " may be created: " + e.getMessage(), e);
+          "table " + begun.schema().name() + " may have been created: " + e.getMessage(), e);
     }
   }
 
@@ -175,8 +175,8 @@ final class TableAdmin implements AutoCloseable {
       throw SteleException.refused(
           "table "
               + schema.name()
-              + " was altered by somebody else meanwhile and nothing was changed: look at it"
-              + " again");
+              + " was altered by somebody else, and nothing was changed: describe it"
+              + " and try again");
     }
     return schemas.alter(table, schema);
   }
@@ -277,7 +277,7 @@ final class TableAdmin implements AutoCloseable {
     try {
       due.forEach(change -> changers.execute(() -> step(change)));
     } catch (RejectedExecutionException e) {
-      LOG.debug("The master ends", e);
+      LOG.debug("The master stops", e);
     }
     return isBusy();
   }
@@ -296,7 +296,11 @@ final class TableAdmin implements AutoCloseable {
       pause = LOOK_AGAIN;
     } catch (IOException | SteleException e) {
       LOG.warn(
-          "Table {} ({}) stays {} for now", table.schema().name(), table.id(), table.state(), e);
+          "Table {} ({}) stays {} for now; will retry",
+          table.schema().name(),
+          table.id(),
+          table.state(),
+          e);
     } finally {
       synchronized (this) {
         if (!done) {
@@ -328,7 +332,7 @@ final class TableAdmin implements AutoCloseable {
       try {
         records.delete(record);
       } catch (RecordChangedException e) {
-        LOG.debug("{} was changed meanwhile: the next step shows how it is", record, e);
+        LOG.debug("{} was changed by somebody else; the next step looks at it again", record, e);
         return false;
       }
     }
@@ -346,7 +350,7 @@ final class TableAdmin implements AutoCloseable {
     }
     StoredTable table = found.get();
     if (!schemas.claimName(table)) {
-      LOG.info("Another table is named {}: {} is not made", table.schema().name(), id);
+      LOG.info("Another table has the name {}: {} is not created", table.schema().name(), id);
       schemas.delete(table);
       return true;
     }

@@ -172,7 +172,7 @@ final class TabletServers implements AutoCloseable {
     try {
       callers.execute(() -> callNext(server));
     } catch (RejectedExecutionException e) {
-      LOG.debug("The master ends", e);
+      LOG.debug("The master stops", e);
     }
   }
 
@@ -185,7 +185,7 @@ final class TabletServers implements AutoCloseable {
     try {
       next.get().make(server);
     } catch (IOException | RuntimeException e) {
-      LOG.info("Tablet server {} did not do what it was asked: {}", server, e.toString());
+      LOG.info("A request to tablet server {} failed: {}", server, e.toString());
       rest = REST_AFTER_FAILURE;
     } finally {
       synchronized (this) {

@@ -126,7 +126,8 @@ final class CellArena {
   int write(int levels, CellCursor cell) {
     int ordinal = cell.ordinal();
     if (ordinal < 0 || ordinal > ORDINAL_MAX) {
-      throw new IllegalArgumentException("an ordinal is 0 to " + ORDINAL_MAX + ", not " + ordinal);
+      throw new IllegalArgumentException(
+          "an ordinal must be 0 to " + ORDINAL_MAX + ", not " + ordinal);
     }
     int keyLength = cell.keyLength();
     int words = words(keyLength);

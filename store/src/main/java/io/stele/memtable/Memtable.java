@@ -48,11 +48,11 @@ public final class Memtable {
    */
   public void add(CellCursor cell) {
     if (frozen) {
-      throw new IllegalStateException("a frozen memtable takes no cell");
+      throw new IllegalStateException("a frozen memtable must not be changed");
     }
     if (adding) {
       throw new IllegalStateException(
-          "two threads add to a memtable, or an addition to it has failed half-way");
+          "two threads write to a memtable, or an earlier write failed halfway");
     }
     adding = true;
     if (cell.type().isTombstone()) {

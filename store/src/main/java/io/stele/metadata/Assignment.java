@@ -32,7 +32,7 @@ public record Assignment(State state, Optional<ServerId> server, long epoch) {
   public Assignment {
     if (server.isPresent() == (state == State.NONE) || epoch < 0) {
       throw new IllegalArgumentException(
-          "an assignment has a server unless its state is NONE, and an epoch of 0 or more, not "
+          "an assignment needs a server unless its state is NONE, and an epoch of 0 or more, not "
               + state
               + " "
               + server

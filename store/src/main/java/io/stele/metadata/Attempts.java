@@ -178,7 +178,8 @@ public final class Attempts {
   private Decision end(Throwable cause) {
     String text = purpose.what().get() + ": ";
     if (inDoubt) {
-      text += "it is unknown whether it was applied. An attempt was lost, and then: ";
+      text +=
+          "it may or may not have been applied. The answer to an attempt was lost, and the next failed: ";
     }
     Code code = cause instanceof SteleException known ? known.code() : Code.RETRY_LATER;
     return new Decision.End(
@@ -188,7 +189,7 @@ public final class Attempts {
   private SteleException timedOut(Throwable last) {
     String outcome =
         inDoubt
-            ? "it is unknown whether it was applied"
+            ? "it may or may not have been applied"
             : purpose.effect() == Effect.READ ? "nothing was read" : "it was not applied";
     return new SteleException(
         inDoubt ? Code.OUTCOME_UNKNOWN : Code.RETRY_LATER,
@@ -201,7 +202,7 @@ public final class Attempts {
             + failures
             + (failures == 1 ? " attempt; " : " attempts; ")
             + outcome
-            + ". See whether the servers run (stele yarn status). The last failure: "
+            + ". Check that the servers run (stele yarn status). The last failure: "
             + message(last),
         last);
   }

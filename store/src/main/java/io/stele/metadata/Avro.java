@@ -153,7 +153,7 @@ final class Avro {
       return meaning.apply(type.cast(decode(CODECS.get(type), bytes.toByteArray())));
     } catch (IOException | RuntimeException e) { // Avro throws many kinds for what is not Avro.
       CorruptionException damaged =
-          new CorruptionException(where, 0, "not a readable " + type.getSimpleName() + ": " + e);
+          new CorruptionException(where, 0, "cannot be read as " + type.getSimpleName() + ": " + e);
       damaged.initCause(e);
       throw damaged;
     }
@@ -184,7 +184,7 @@ final class Avro {
         DecoderFactory.get().binaryDecoder(bytes, in.position(), in.remaining(), null);
     Object value = new SpecificDatumReader<>(writer, codec.schema, codec.data).read(null, body);
     if (!newer && !body.isEnd()) {
-      throw new IOException("it has bytes behind its last field");
+      throw new IOException("it has bytes after its last field");
     }
     return value;
   }

@@ -61,7 +61,7 @@ public final class Bootstrap {
     Optional<VersionedData> registered = locks.read(LockPaths.REGISTRATION);
     if (registered.isEmpty()) {
       throw SteleException.notFound(
-          "the cluster is not registered in the lock service: its master has not started yet");
+          "the cluster is not registered in the lock service: start its master, or correct stele.cluster.name");
     }
     check(layout, registered.get());
     return layout;
@@ -73,8 +73,8 @@ public final class Bootstrap {
       if (locks.read(LockPaths.ROOT).isEmpty() && layout.hasData(fs)) {
         throw SteleException.refused(
             layout.root()
-                + " holds data, but the lock service does not know this cluster: it lost its own data,"
-                + " or stele.zookeeper.quorum or stele.cluster.name names another one; correct that,"
+                + " has data, but the lock service does not know this cluster: it lost its own data,"
+                + " or stele.zookeeper.quorum or stele.cluster.name is wrong; correct them,"
                 + " or set stele.root.dir to an empty directory");
       }
       RegistrationValue value =
@@ -94,7 +94,10 @@ public final class Bootstrap {
     }
     check(
         layout,
-        registered.orElseThrow(() -> new IOException("the cluster's registration is gone again")));
+        registered.orElseThrow(
+            () ->
+                new IOException(
+                    "the cluster's registration was deleted just after it was created")));
   }
 
   private static void check(Layout layout, VersionedData registered) throws CorruptionException {
@@ -106,15 +109,15 @@ public final class Bootstrap {
             v -> v);
     if (!value.getCluster().equals(layout.cluster())) {
       throw SteleException.refused(
-          "in the lock service this cluster has its data in "
+          "the lock service says that this cluster has its data in "
               + value.getRoot()
               + " (id "
               + value.getCluster()
               + "), but "
               + layout.root()
-              + " belongs to another (id "
+              + " belongs to another cluster (id "
               + layout.cluster()
-              + "): set stele.root.dir or stele.cluster.name right");
+              + "): correct stele.root.dir or stele.cluster.name");
     }
   }
 }

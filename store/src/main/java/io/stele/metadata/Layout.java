@@ -49,7 +49,7 @@ public record Layout(Path root, String cluster) {
       throw new SteleException(
           SteleException.Code.NOT_FOUND,
           root
-              + " is not a root directory of Stele: it has no VERSION file; a master makes it at its"
+              + " is not a root directory of Stele: it has no VERSION file. A master creates it at its"
               + " first start",
           e);
     }
@@ -63,16 +63,16 @@ public record Layout(Path root, String cluster) {
       version = Integer.parseInt(words[1]);
     } catch (NumberFormatException e) {
       throw new SteleException(
-          SteleException.Code.REFUSED, file + " names no layout version: " + words[1], e);
+          SteleException.Code.REFUSED, file + " has no valid layout version: " + words[1], e);
     }
     if (version > VERSION) {
       throw SteleException.refused(
           root
               + " has layout version "
               + version
-              + ", written by a newer Stele; this one knows versions up to "
+              + ", written by a newer version of Stele; this one reads versions up to "
               + VERSION
-              + ": upgrade it, or set stele.root.dir to another directory");
+              + ": upgrade Stele, or set stele.root.dir to another directory");
     }
     return new Layout(root, words[3]);
   }

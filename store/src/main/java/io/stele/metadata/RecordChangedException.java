@@ -15,7 +15,7 @@ public final class RecordChangedException extends SteleException {
         what
             + " of tablet "
             + expected.id()
-            + ": its record is not any more in the state "
+            + ": its record is no longer in the state "
             + expected.assignment());
   }
 }

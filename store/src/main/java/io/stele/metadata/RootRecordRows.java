@@ -135,7 +135,7 @@ final class RootRecordRows implements RecordRows {
       }
     } while (inDoubt || !deadline.isOver());
     throw SteleException.retryLater(
-        "the root tablet's record is changed by others all the time: it was not changed");
+        "the root tablet's record was not changed: others changed it each time first");
   }
 
   private boolean write(Node node, Mutation mutation, String update) throws IOException {
@@ -157,7 +157,8 @@ final class RootRecordRows implements RecordRows {
   }
 
   private static SteleException doubt(IOException cause) {
-    return SteleException.outcomeUnknown("a change of the root tablet's record", cause);
+    return SteleException.outcomeUnknown(
+        "the root tablet's record may or may not have been changed", cause);
   }
 
   private static boolean holds(Condition condition, Row row) {
@@ -187,7 +188,7 @@ final class RootRecordRows implements RecordRows {
                     key.family().equals(delete.family())
                         && key.qualifier().equals(delete.qualifier()));
       } else {
-        throw new IllegalArgumentException("the root tablet's record takes no " + edit);
+        throw new IllegalArgumentException("the root tablet's record does not allow " + edit);
       }
     }
     cells.keySet().stream()

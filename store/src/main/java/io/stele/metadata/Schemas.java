@@ -161,7 +161,8 @@ public final class Schemas {
       try {
         table(new TableId(id)).ifPresent(tables::add);
       } catch (IllegalArgumentException | CorruptionException e) {
-        LOG.error("{}/{} in the lock service is no table", LockPaths.TABLES, id, e);
+        LOG.error(
+            "{}/{} in the lock service cannot be decoded as a table", LockPaths.TABLES, id, e);
         damaged.add(id);
       }
     }
@@ -212,11 +213,12 @@ public final class Schemas {
         if (locks.read(LockPaths.TABLES + "/" + id).isPresent()) {
           return false;
         }
-        LOG.info("The name {} was that of table {}, which is gone", table.schema().name(), id);
+        LOG.info("The name {} belonged to table {}, which is gone", table.schema().name(), id);
         locks.delete(path, holder.get().version());
       }
     }
-    throw SteleException.retryLater("too many others claim the name " + table.schema().name());
+    throw SteleException.retryLater(
+        "too many others try to claim the name " + table.schema().name());
   }
 
   /** The name is nobody's from now on, unless it is another table's. */
@@ -265,7 +267,7 @@ public final class Schemas {
             LockPaths.table(table.id()), TableCodec.encode(next, newChange()), table.version());
     if (version.isEmpty()) {
       throw SteleException.retryLater(
-          "table " + schema.name() + " was changed by somebody else meanwhile: try again");
+          "table " + schema.name() + " was changed by somebody else: try again");
     }
     return changed(table, schema, state, dropped, version.getAsInt());
   }
@@ -299,7 +301,7 @@ public final class Schemas {
         } // Another number does as well.
       }
     }
-    throw SteleException.retryLater("no table id to be had: others take them too fast");
+    throw SteleException.retryLater("could not get a table id: others were faster each time");
   }
 
   // The second word tells writers of the same number apart.

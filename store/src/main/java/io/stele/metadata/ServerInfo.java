@@ -84,7 +84,11 @@ public record ServerInfo(
           all.put(server, decode(data.get().data(), server));
         }
       } catch (IllegalArgumentException | CorruptionException e) {
-        LOG.error("{}/{} in the lock service is no tablet server", LockPaths.SERVERS, name, e);
+        LOG.error(
+            "{}/{} in the lock service cannot be decoded as a tablet server",
+            LockPaths.SERVERS,
+            name,
+            e);
       }
     }
     return all;

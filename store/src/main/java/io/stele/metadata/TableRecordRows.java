@@ -72,7 +72,7 @@ final class TableRecordRows implements RecordRows {
                 + mutation.row()
                 + "\" of "
                 + table
-                + ": it is unknown whether it was applied");
+                + ": it may or may not have been applied");
     return matched == condition.value().isPresent();
   }
 }

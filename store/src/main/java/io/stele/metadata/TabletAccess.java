@@ -144,7 +144,9 @@ public final class TabletAccess implements AutoCloseable {
       return new Rows(RowCodec.read(answer.response().body()), next, header.getReadPoint());
     } catch (IOException e) {
       throw new SteleException(
-          Code.CORRUPTION, "an answer of " + answer.location().server() + ": " + e.getMessage(), e);
+          Code.CORRUPTION,
+          "an answer of " + answer.location().server() + " cannot be decoded: " + e.getMessage(),
+          e);
     }
   }
 

@@ -315,7 +315,7 @@ final class TabletDirectory {
               .map(
                   place ->
                       place.location.isEmpty()
-                          ? "it is not served at this moment (" + place.state + ")"
+                          ? "it is not served now (" + place.state + ")"
                           : "it is not where it was last known to be (" + place.state + ")")
               .orElse(waiter.why);
     }
@@ -384,7 +384,7 @@ final class TabletDirectory {
       } else if (cause == null && placeOf(waiter.row).isPresent()) {
         admit(waiter, after);
       } else {
-        waiter.why = cause == null ? "METADATA has no record of it at this moment" : text(cause);
+        waiter.why = cause == null ? "METADATA has no record of it now" : text(cause);
         waiter.reads++;
         Duration pause = Attempts.pause(runtime, waiter.reads);
         after.add(() -> runtime.after(pause, () -> admitAgain(waiter)));

@@ -108,7 +108,8 @@ public final class TabletLocator implements AutoCloseable {
           return List.of(record.get());
         }
       }
-      throw SteleException.retryLater("there is no root tablet yet: the cluster is being started");
+      throw SteleException.retryLater(
+          "there is no root tablet yet: the cluster is starting, try again");
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -156,9 +157,9 @@ public final class TabletLocator implements AutoCloseable {
                 }
                 throw table.isSystem()
                     ? SteleException.retryLater(
-                        "METADATA has no tablets yet: the cluster is being started, try again")
+                        "METADATA has no tablets yet: the cluster is starting, try again")
                     : SteleException.notFound(
-                        "table " + table + " has no tablets: it was dropped, or never was");
+                        "table " + table + " has no tablets: it was dropped or never existed");
               } catch (IOException e) {
                 throw new CompletionException(e);
               }

@@ -428,7 +428,10 @@ public final class TabletRecords {
             left.tentative()
                 .filter(found -> found.parentEpoch() <= tentative.parentEpoch())
                 .orElseThrow(() -> new RecordChangedException("split", parent));
-        LOG.info("Removing what a split of {} left behind: {}", other.parent(), left);
+        LOG.info(
+            "Removing the tentative record that an unfinished split of {} left: {}",
+            other.parent(),
+            left);
         rowsOf(low).update(still(other), Mutation.of(low.row()).deleteRow());
       }
     }
@@ -514,10 +517,10 @@ public final class TabletRecords {
     try {
       return decode(row);
     } catch (CorruptionException e) {
-      LOG.error("A tablet is left alone, as its record is damaged", e);
+      LOG.error("Ignoring a tablet whose record is damaged", e);
       return Optional.empty();
     } catch (SteleException e) {
-      LOG.error("A tablet is left alone: {}", e.getMessage());
+      LOG.error("Ignoring a tablet: {}", e.getMessage());
       return Optional.empty();
     }
   }

@@ -70,7 +70,7 @@ public sealed interface Filter {
   record RowSample(double probability) implements Filter {
     public RowSample {
       if (!(probability >= 0 && probability <= 1)) {
-        throw SteleException.refused("a sample's probability is 0 to 1, not " + probability);
+        throw SteleException.refused("a sample's probability must be 0 to 1, not " + probability);
       }
     }
 
@@ -246,7 +246,7 @@ public sealed interface Filter {
 
   private static void checkCount(int count) {
     if (count < 0) {
-      throw SteleException.refused("a count of cells is 0 or more, not " + count);
+      throw SteleException.refused("a count of cells must be 0 or more, not " + count);
     }
   }
 }

@@ -35,7 +35,7 @@ final class FilterRules {
       throw SteleException.refused(
           "a filter has more than "
               + Limits.FILTER_PARTS_MAX
-              + " parts: use fewer, or regular expressions in place of many");
+              + " parts: use fewer, or one regular expression for many");
     }
     return switch (filter.kind()) {
       case COLUMN_RANGE -> family(((Filter.ColumnRange) filter).family());
@@ -85,7 +85,7 @@ final class FilterRules {
       throw SteleException.refused(
           "a filter may make more than "
               + Limits.FILTER_GROWTH_MAX
-              + " cells of one, as interleaves within a chain multiply: use fewer branches");
+              + " cells from one, as interleaves within a chain multiply: use fewer branches");
     }
     return growth;
   }

@@ -37,7 +37,7 @@ public sealed interface GcPolicy {
   record MaxVersions(int count) implements GcPolicy {
     public MaxVersions {
       if (count < 1) {
-        throw SteleException.refused("a policy keeps at least 1 version, not " + count);
+        throw SteleException.refused("a policy must keep at least 1 version, not " + count);
       }
     }
 
@@ -51,7 +51,7 @@ public sealed interface GcPolicy {
   record MaxAge(Duration age) implements GcPolicy {
     public MaxAge {
       if (age.isNegative() || age.isZero()) {
-        throw SteleException.refused("a policy's greatest age is above zero, not " + age);
+        throw SteleException.refused("a policy's maximum age must be above zero, not " + age);
       }
     }
 
@@ -79,7 +79,7 @@ public sealed interface GcPolicy {
     public Intersection {
       policies = List.copyOf(policies);
       if (policies.isEmpty()) {
-        throw SteleException.refused("an intersection of policies has at least one policy");
+        throw SteleException.refused("an intersection needs at least one policy");
       }
       checkParts(policies);
     }
@@ -135,7 +135,7 @@ public sealed interface GcPolicy {
     // compaction.
     if (policies.stream().flatMapToInt(GcPolicy::versionCounts).distinct().count() > 1) {
       throw SteleException.refused(
-          "a policy names one number of versions, not several: " + policies);
+          "a policy may set the number of versions only once: " + policies);
     }
   }
 }

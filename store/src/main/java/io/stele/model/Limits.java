@@ -146,7 +146,7 @@ public final class Limits {
               + bytes
               + " bytes, each with its row key: the limit is "
               + MUTATION_BYTES_MAX
-              + "; make several mutations of it");
+              + "; split it into several mutations");
     }
   }
 
@@ -159,7 +159,7 @@ public final class Limits {
   public static void checkFilterDepth(int depth) {
     if (depth > FILTER_DEPTH_MAX) {
       throw SteleException.refused(
-          "a filter nests deeper than " + FILTER_DEPTH_MAX + " levels: write it flatter");
+          "a filter nests deeper than " + FILTER_DEPTH_MAX + " levels: nest it less");
     }
   }
 
@@ -183,7 +183,10 @@ public final class Limits {
   public static void checkTimestamp(long timestampMicros) {
     if (timestampMicros < 0 || timestampMicros == Long.MAX_VALUE) {
       throw SteleException.refused(
-          "a timestamp is 0 to " + (Long.MAX_VALUE - 1) + " microseconds, not " + timestampMicros);
+          "a timestamp must be 0 to "
+              + (Long.MAX_VALUE - 1)
+              + " microseconds, not "
+              + timestampMicros);
     }
   }
 }

@@ -32,9 +32,9 @@ public record LocalityGroup(
     Limits.checkGroup(name);
     if (blockBytes < 1 << 10 || blockBytes > 16 << 20) {
       throw SteleException.refused(
-          "block size of locality group "
+          "the block size of locality group "
               + name
-              + " is 1 KiB to 16 MiB, not "
+              + " must be 1 KiB to 16 MiB, not "
               + blockBytes
               + " bytes");
     }

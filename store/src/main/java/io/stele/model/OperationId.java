@@ -17,7 +17,7 @@ import java.util.random.RandomGenerator;
 public record OperationId(long clientHigh, long clientLow, long number) {
   public OperationId {
     if (number < 1) {
-      throw new IllegalArgumentException("operations are numbered from 1 on, not " + number);
+      throw new IllegalArgumentException("operation numbers start at 1, not " + number);
     }
   }
 

@@ -72,7 +72,7 @@ public final class OperationRules {
   public static void checkHasEdits(Mutation mutation) {
     if (mutation.edits().isEmpty()) {
       throw SteleException.refused(
-          "a mutation of row \"" + mutation.row() + "\" has no edits: put or delete something");
+          "a mutation of row \"" + mutation.row() + "\" has no edits: add a put or a delete");
     }
   }
 

@@ -61,7 +61,7 @@ final class RegexSize {
         throw SteleException.refused(
             "the regular expression \""
                 + pattern
-                + "\" becomes too large, as each repetition is written out: repeat less; the limit"
+                + "\" becomes too large when its repetitions are expanded: repeat less; the limit"
                 + " is "
                 + Limits.REGEX_SIZE_MAX
                 + " steps");
@@ -79,7 +79,7 @@ final class RegexSize {
       throw SteleException.refused(
           "a regular expression nests deeper than "
               + Limits.REGEX_DEPTH_MAX
-              + " groups: write it flatter");
+              + " groups: nest it less");
     }
     groups.push(size + item);
     size = 0;

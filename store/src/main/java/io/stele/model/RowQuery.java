@@ -46,7 +46,7 @@ public record RowQuery(
     }
     if (versions < 1 || rowLimit < 1) {
       throw SteleException.refused(
-          "a read returns at least 1 version and 1 row, not " + versions + " and " + rowLimit);
+          "a read must ask for at least 1 version and 1 row, not " + versions + " and " + rowLimit);
     }
   }
 

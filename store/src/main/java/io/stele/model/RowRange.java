@@ -15,7 +15,7 @@ public record RowRange(Bytes start, Bytes end) {
   public RowRange {
     if (!end.isEmpty() && start.compareTo(end) > 0) {
       throw new IllegalArgumentException(
-          "a range's start may not be above its end: [" + start + ", " + end + ")");
+          "a range's start must not be after its end: [" + start + ", " + end + ")");
     }
   }
 

@@ -11,7 +11,7 @@ public record ServerId(String host, int port, long startMillis) implements Compa
   public ServerId {
     if (host.isEmpty() || host.contains("_") || host.contains("/")) {
       throw new IllegalArgumentException(
-          "a server's host name has no '_' and no '/': \"" + host + "\"");
+          "a server's host name must not contain '_' or '/': \"" + host + "\"");
     }
   }
 
@@ -19,7 +19,8 @@ public record ServerId(String host, int port, long startMillis) implements Compa
   public static ServerId parse(String text) {
     String[] parts = text.split("_", -1);
     if (parts.length != 3) {
-      throw new IllegalArgumentException("a server id is host_port_start, not \"" + text + "\"");
+      throw new IllegalArgumentException(
+          "a server id must be host_port_start, not \"" + text + "\"");
     }
     return new ServerId(parts[0], Integer.parseInt(parts[1]), Long.parseLong(parts[2]));
   }

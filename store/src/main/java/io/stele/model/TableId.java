@@ -18,7 +18,7 @@ public record TableId(String value) implements Comparable<TableId> {
   public TableId {
     if (!isName(value)) {
       throw new IllegalArgumentException(
-          "a table id is 1 to 32 lower-case letters and digits, not \"" + value + "\"");
+          "a table id must be 1 to 32 lower-case letters and digits, not \"" + value + "\"");
     }
   }
 

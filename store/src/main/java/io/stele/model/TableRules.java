@@ -45,7 +45,7 @@ public final class TableRules {
                 + after.name()
                 + " had a family "
                 + family.name()
-                + " that was dropped, and its files may still hold cells of it: give the new family"
+                + " that was dropped, and its files may still have cells of it: give the new family"
                 + " another name");
       }
     }
@@ -59,9 +59,9 @@ public final class TableRules {
   public static void checkNotReserved(String name) {
     if (name.startsWith(RESERVED_PREFIX)) {
       throw SteleException.refused(
-          "tables whose names begin with \""
+          "names that begin with \""
               + RESERVED_PREFIX
-              + "\" are Stele's own, so "
+              + "\" are reserved for Stele, so "
               + name
               + " cannot be created, altered or dropped: choose another name");
     }
@@ -72,18 +72,18 @@ public final class TableRules {
       throw SteleException.refused(
           "table "
               + name
-              + " cannot be cut at "
+              + " cannot be created with "
               + splitRows.size()
-              + " rows at once: the limit is "
+              + " split rows: the limit is "
               + Limits.SPLIT_ROWS_MAX);
     }
     Bytes last = Bytes.EMPTY;
     for (Bytes row : splitRows) {
       if (row.compareTo(last) <= 0) {
         throw SteleException.refused(
-            "the rows at which table "
+            "the split rows of table "
                 + name
-                + " is cut must ascend and not be empty: \""
+                + " must be ascending and not empty: \""
                 + row
                 + "\" comes after \""
                 + last
@@ -93,7 +93,7 @@ public final class TableRules {
         throw SteleException.refused(
             "table "
                 + name
-                + " cannot be cut at a row of "
+                + " cannot be split at a row of "
                 + row.length()
                 + " bytes: the limit is "
                 + Limits.SPLIT_ROW_BYTES_MAX);

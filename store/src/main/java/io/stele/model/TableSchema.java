@@ -62,7 +62,11 @@ public record TableSchema(
     }
     if (splitBytes < 4 << 10) {
       throw SteleException.refused(
-          "split size of table " + name + " is at least 4 KiB, not " + splitBytes + " bytes");
+          "the split size of table "
+              + name
+              + " must be at least 4 KiB, not "
+              + splitBytes
+              + " bytes");
     }
   }
 
@@ -176,7 +180,8 @@ public record TableSchema(
     Set<String> seen = new HashSet<>();
     for (String one : names) {
       if (!seen.add(one)) {
-        throw SteleException.refused("table " + table + " has the " + what + " " + one + " twice");
+        throw SteleException.refused(
+            "table " + table + " has the " + what + " " + one + " twice: remove one");
       }
     }
   }

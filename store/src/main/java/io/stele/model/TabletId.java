@@ -17,7 +17,8 @@ public record TabletId(TableId table, String name) implements Comparable<TabletI
 
   public TabletId {
     if (!isName(name)) {
-      throw new IllegalArgumentException("a tablet's name is 16 hex digits, not \"" + name + "\"");
+      throw new IllegalArgumentException(
+          "a tablet's name must be 16 hex digits, not \"" + name + "\"");
     }
   }
 
@@ -41,7 +42,8 @@ public record TabletId(TableId table, String name) implements Comparable<TabletI
   public static TabletId parse(String text) {
     int slash = text.indexOf('/');
     if (slash < 0) {
-      throw new IllegalArgumentException("a tablet id is <table id>/<name>, not \"" + text + "\"");
+      throw new IllegalArgumentException(
+          "a tablet id must be <table id>/<name>, not \"" + text + "\"");
     }
     return new TabletId(new TableId(text.substring(0, slash)), text.substring(slash + 1));
   }

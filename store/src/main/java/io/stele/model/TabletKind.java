@@ -32,7 +32,7 @@ public enum TabletKind {
         return kind;
       }
     }
-    throw new IllegalArgumentException("a kind of tablet is user or system, not " + name);
+    throw new IllegalArgumentException("a kind of tablet must be user or system, not " + name);
   }
 
   /** Its name in file names, messages and metrics: user or system. */

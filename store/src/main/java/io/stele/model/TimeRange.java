@@ -13,7 +13,7 @@ public record TimeRange(long fromMicros, long toMicros) {
   public TimeRange {
     if (fromMicros < 0 || fromMicros > toMicros) {
       throw new IllegalArgumentException(
-          "a time range is 0 <= from <= to, in microseconds, not ["
+          "a time range needs 0 <= from <= to, in microseconds, not ["
               + fromMicros
               + ", "
               + toMicros

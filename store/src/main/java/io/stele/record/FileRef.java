@@ -31,7 +31,7 @@ public record FileRef(
     families = Collections.unmodifiableSortedSet(new TreeSet<>(families));
     if (path.isEmpty() || path.startsWith("/")) {
       throw new IllegalArgumentException(
-          "a file's path is relative to the root directory, not \"" + path + "\"");
+          "a file's path must be relative to the root directory, not \"" + path + "\"");
     }
     if (length < 0 || minSequence < 0 || minSequence > maxSequence) {
       throw new IllegalArgumentException(

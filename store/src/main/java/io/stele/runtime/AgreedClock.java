@@ -94,7 +94,7 @@ public final class AgreedClock implements ServerClock {
     if (last.holds() && !agreement.holds()) {
       LOG.error(
           "This machine's clock shows {}, the lock service's {}: they are more than {} ms apart."
-              + " Nothing is dropped for its age until they agree. Correct the clock (NTP)",
+              + " No cells expire until they agree. Correct the clock (NTP)",
           now.wall(),
           reference,
           bound.toMillis());

@@ -211,7 +211,9 @@ final class Blocks {
       cache.decoded(kind, handle.offset(), block);
       return Optional.of(block);
     } catch (CorruptionException e) {
-      LOG.warn("A block was damaged in memory and is read again: {}", e.getMessage());
+      LOG.warn(
+          "A cached block was damaged in memory; reading it again from its file: {}",
+          e.getMessage());
       cache.storedBlockDamaged(handle.offset());
       return Optional.empty();
     }
@@ -224,7 +226,7 @@ final class Blocks {
       case INDEX, BLOOM_INDEX -> decodeIndex(contents, handle.offset());
       case BLOOM -> decodeBloom(kept(contents, stored), handle.offset());
       case DATA -> new DataBlock(kept(contents, stored));
-      case PROPERTIES, META -> throw new IllegalArgumentException(kind + " blocks are not kept");
+      case PROPERTIES, META -> throw new IllegalArgumentException(kind + " blocks are not cached");
     };
   }
 

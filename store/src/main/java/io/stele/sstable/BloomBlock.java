@@ -22,12 +22,12 @@ final class BloomBlock implements CachedBlock {
 
   BloomBlock(Contents contents) throws MalformedException {
     if (contents.length() < 2 || contents.length() > (Integer.MAX_VALUE >>> 3)) {
-      throw new MalformedException(0, "no Bloom filter has " + contents.length() + " bytes");
+      throw new MalformedException(0, "a Bloom filter cannot have " + contents.length() + " bytes");
     }
     this.contents = contents;
     this.probes = contents.array()[contents.offset()] & 0xff;
     if (probes < 1 || probes > PROBES_MAX) {
-      throw new MalformedException(0, "no Bloom filter has " + probes + " probes");
+      throw new MalformedException(0, "a Bloom filter cannot have " + probes + " probes");
     }
   }
 

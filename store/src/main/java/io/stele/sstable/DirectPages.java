@@ -93,7 +93,7 @@ final class DirectPages {
     } catch (OutOfMemoryError e) { // There is no way to ask beforehand.
       exhausted = true;
       LOG.warn(
-          "The cache has {} MiB off the heap and was to have {}: Java has no more direct memory. Raise"
+          "The cache has only {} of {} MiB off the heap: Java has no more direct memory. Raise"
               + " -XX:MaxDirectMemorySize, or lower stele.tabletserver.cache.bytes",
           (first * (long) PAGE_BYTES) >> 20,
           (pagesMax * (long) PAGE_BYTES) >> 20,

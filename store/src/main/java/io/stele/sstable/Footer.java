@@ -39,7 +39,7 @@ record Footer(Handle properties, Handle index, Handle bloom, long fileId) {
   static long fileIdInHeader(byte[] bytes) throws MalformedException {
     ByteReader in = new ByteReader(bytes, 0, SSTableFormat.HEADER_BYTES);
     if (in.readLong() != SSTableFormat.MAGIC) {
-      throw new MalformedException(0, "the file does not begin as an SSTable");
+      throw new MalformedException(0, "not an SSTable: it does not begin with the magic number");
     }
     in.readInt();
     long fileId = in.readLong();
@@ -64,7 +64,7 @@ record Footer(Handle properties, Handle index, Handle bloom, long fileId) {
     int crc = fixed.readInt();
     if (fixed.readLong() != SSTableFormat.MAGIC) {
       throw new MalformedException(
-          0, "the file does not end as an SSTable: it is none, or its end is missing");
+          0, "not an SSTable, or its end is missing: it does not end with the magic number");
     }
     if (size < 20
         || size > end
@@ -76,13 +76,13 @@ record Footer(Handle properties, Handle index, Handle bloom, long fileId) {
           name
               + " is an SSTable of format version "
               + version
-              + ", written by a newer Stele; this one reads versions up to "
+              + ", written by a newer version of Stele; this one reads versions up to "
               + SSTableFormat.VERSION
-              + ": upgrade it");
+              + ": upgrade Stele");
     }
     if (version < 1 || size != SSTableFormat.FOOTER_BYTES) {
       throw new MalformedException(
-          0, "no footer of version " + version + " has " + size + " bytes");
+          0, "a footer of version " + version + " cannot have " + size + " bytes");
     }
     ByteReader in = new ByteReader(bytes, start, SSTableFormat.FOOTER_BYTES);
     return new Footer(handle(in), handle(in), handle(in), in.readLong());

@@ -87,7 +87,7 @@ final class IndexBlock implements CachedBlock {
           Arrays.compareUnsigned(
               keys, keyEnds[i - 1], keyEnds[i], keys, keyEnds[i], keyEnds[i + 1]);
       if (order > 0 || (order == 0 && !continues[i])) {
-        throw new MalformedException(0, "entry " + i + " is not above the one before");
+        throw new MalformedException(0, "entry " + i + " is not after the entry before it");
       }
     }
   }

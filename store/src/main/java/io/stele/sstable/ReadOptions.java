@@ -29,7 +29,7 @@ public record ReadOptions(boolean cache, int readaheadBytes, boolean memoryOnly)
   public ReadOptions {
     if (readaheadBytes < 0 || readaheadBytes > 64 << 20) {
       throw new IllegalArgumentException(
-          "readahead is 0 to 64 MiB, not " + readaheadBytes + " bytes");
+          "readahead must be 0 to 64 MiB, not " + readaheadBytes + " bytes");
     }
   }
 }

@@ -102,7 +102,7 @@ public record SSTableOptions(
   private static void range(String what, int value, int min, int max) {
     if (value < min || value > max) {
       throw new IllegalArgumentException(
-          "the " + what + " of an SSTable is " + min + " to " + max + ", not " + value);
+          "the " + what + " of an SSTable must be " + min + " to " + max + ", not " + value);
     }
   }
 }

@@ -124,7 +124,7 @@ public final class SSTableWriter implements Closeable {
     int valueLength = cell.valueLength();
     checkOpen();
     if (type == CellType.LABEL) {
-      throw new IllegalArgumentException("a label cannot be in " + path);
+      throw new IllegalArgumentException("a label cannot be written to " + path);
     }
     int mismatch = Arrays.mismatch(key, 0, keyLength, lastKey, 0, lastKeyLength);
     boolean first = counter.cells() == 0;
@@ -308,7 +308,7 @@ public final class SSTableWriter implements Closeable {
       return ColumnKey.rowPartLength(key, keyLength);
     } catch (MalformedException e) {
       throw new IllegalArgumentException(
-          "\"" + Bytes.of(key, 0, keyLength) + "\" is no column key", e);
+          "\"" + Bytes.of(key, 0, keyLength) + "\" is not a column key", e);
     }
   }
 }

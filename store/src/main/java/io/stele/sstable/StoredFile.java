@@ -76,7 +76,7 @@ final class StoredFile implements Closeable {
       throw e.getCause() instanceof IOException cause ? cause : new IOException(e);
     } catch (RuntimeException e) {
       if (closed) {
-        throw new IOException(path + " was closed while it was read", e);
+        throw new IOException(path + " was closed during a read", e);
       }
       throw e;
     }

@@ -45,14 +45,14 @@ final class WholeFile {
       again = false;
       if (!done) {
         LOG.warn(
-            "{} ({} bytes) is to be held in memory, but the cache has no room for it: it is read"
-                + " block by block. Raise stele.tabletserver.cache.bytes, or ask for less in memory",
+            "{} ({} bytes) should be in memory, but the cache has no room for it: reading it"
+                + " block by block. Raise stele.tabletserver.cache.bytes, or make fewer locality groups in-memory",
             file.path(),
             file.length());
       }
     } catch (CorruptionException e) {
       again = false;
-      LOG.warn("What is whole of this file is read block by block, not held in memory", e);
+      LOG.warn("Cannot read the whole file into memory; reading it block by block", e);
     } finally {
       if (done) {
         cache.keepWhole(loaded);

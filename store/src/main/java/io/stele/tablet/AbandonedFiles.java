@@ -57,7 +57,7 @@ final class AbandonedFiles {
           paths.remove(path);
         }
       } catch (IOException e) {
-        LOG.info("Cannot delete {} yet, which nobody uses: {}", path, e.toString());
+        LOG.info("Cannot delete the unused file {} yet; will retry: {}", path, e.toString());
       }
     }
   }

@@ -254,8 +254,8 @@ final class ClientOperations {
       throw SteleException.refused(
           "operation "
               + id
-              + " was something else when it came first: what is tried again must be the same to"
-              + " the byte (a task that makes it must be deterministic)");
+              + " was something else the first time: a retry must be the same to"
+              + " the byte (a task that generates it must be deterministic)");
     }
   }
 }

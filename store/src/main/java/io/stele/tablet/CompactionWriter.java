@@ -145,7 +145,9 @@ final class CompactionWriter {
     if (found != written.cells()) {
       file.release();
       throw new CorruptionException(
-          ref.path(), 0, found + " cells in it and " + written.cells() + " were written");
+          ref.path(),
+          0,
+          "the file has " + found + " cells, but " + written.cells() + " were written");
     }
     return file;
   }

@@ -278,7 +278,8 @@ final class Compactor {
       throw Futures.interrupted(e, "waiting for the log before a minor compaction");
     } catch (ExecutionException e) {
       throw new IOException(
-          "a minor compaction cannot go on: the log failed with what it would write", e.getCause());
+          "a minor compaction was stopped: the log failed with records that it would write",
+          e.getCause());
     }
   }
 }

@@ -121,7 +121,7 @@ final class Evaluation {
               + row
               + "\" would have "
               + bytes
-              + " bytes, and an answer has room for "
+              + " bytes, but an answer may have only "
               + RESULT_BYTES_MAX
               + ": nothing was changed; change fewer columns at a time");
     }
@@ -164,7 +164,7 @@ final class Evaluation {
               + row
               + "\" has "
               + before.get().length()
-              + " bytes and cannot be incremented: a counter has 8");
+              + " bytes and cannot be incremented: a counter has 8 bytes");
     }
     return Bytes.ofLong(before.map(Bytes::toLong).orElse(0L) + rule.amount());
   }

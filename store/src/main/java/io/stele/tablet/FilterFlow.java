@@ -33,7 +33,7 @@ abstract class FilterFlow {
 
   /** Ends a pass over the whole row: decides conditions that saw all they need, and begins anew. */
   final void endPass() {
-    settle(true);
+    decide(true);
     restart();
   }
 
@@ -43,7 +43,7 @@ abstract class FilterFlow {
    * @param complete whether in this pass everything came by that ever will
    * @return whether in this pass everything was let through that ever will be
    */
-  boolean settle(boolean complete) {
+  boolean decide(boolean complete) {
     return complete;
   }
 
@@ -76,7 +76,7 @@ abstract class FilterFlow {
     } catch (MalformedException e) {
       throw new SteleException(
           SteleException.Code.REFUSED,
-          "the position inside a row belongs to another filter: " + e.getMessage(),
+          "the position inside the row belongs to another filter: " + e.getMessage(),
           e);
     }
   }
@@ -269,10 +269,10 @@ abstract class FilterFlow {
     }
 
     @Override
-    boolean settle(boolean complete) {
+    boolean decide(boolean complete) {
       boolean all = complete;
       for (FilterFlow flow : flows) {
-        all = flow.settle(all);
+        all = flow.decide(all);
       }
       return all;
     }
@@ -296,10 +296,10 @@ abstract class FilterFlow {
     }
 
     @Override
-    boolean settle(boolean complete) {
+    boolean decide(boolean complete) {
       boolean all = complete;
       for (FilterFlow flow : flows) {
-        all &= flow.settle(complete);
+        all &= flow.decide(complete);
       }
       return all;
     }
@@ -343,11 +343,11 @@ abstract class FilterFlow {
     }
 
     @Override
-    boolean settle(boolean complete) {
+    boolean decide(boolean complete) {
       if (state >= HOLDS) {
-        return chosen().settle(complete);
+        return chosen().decide(complete);
       }
-      if (predicate().settle(complete)) {
+      if (predicate().decide(complete)) {
         state = state == SEEN ? HOLDS : FAILS;
       } else {
         state = UNDECIDED;

@@ -74,7 +74,7 @@ final class OperationResults {
           SteleException.refused(
               "operation "
                   + id
-                  + " was applied when it came first. Its result had more than "
+                  + " was applied the first time. Its result had more than "
                   + BYTES_MAX
                   + " bytes and was not kept: read the row"));
     }

@@ -157,7 +157,7 @@ final class OperationWindow {
               + id
               + " is below "
               + firstIncomplete
-              + ", the first that its client says it may still retry");
+              + ", the oldest that its client says it may still retry");
     }
     long now = nowMicros();
     ClientName name = ClientName.of(id);
@@ -210,7 +210,7 @@ final class OperationWindow {
             + id
             + " is older than the window: "
             + why
-            + " for too long. Nothing was done now; whether it was before is not known any more");
+            + " for too long. Nothing was changed now; whether it was applied before is no longer known");
   }
 
   @GuardedBy("this")
@@ -227,7 +227,7 @@ final class OperationWindow {
       throw SteleException.retryLater(
           "the tablet remembers operations in "
               + bytes
-              + " bytes and can forget none yet: try again");
+              + " bytes, its limit, and can forget none yet: try again");
     }
   }
 

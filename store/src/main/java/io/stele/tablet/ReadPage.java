@@ -121,7 +121,7 @@ final class ReadPage {
               + row
               + "\" has more than "
               + WHOLE_ROW_BYTES_MAX
-              + " bytes: read it in parts, or fewer of its columns");
+              + " bytes: read it in parts, or read fewer columns");
     }
     add(row, filter.isPresent() && !visible.isEmpty() ? filter.get().apply(row, visible) : visible);
     return true;

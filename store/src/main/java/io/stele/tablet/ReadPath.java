@@ -122,7 +122,7 @@ final class ReadPath {
         throw SteleException.refused(
             "read point "
                 + wanted
-                + " is above the tablet's own, "
+                + " is above that of the tablet, "
                 + fresh
                 + ": it was taken from another tablet");
       }

@@ -16,7 +16,8 @@ public record RowParts(long bytesMax, Optional<Bytes> position) {
 
   public RowParts {
     if (bytesMax < 0 || (bytesMax == 0 && position.isPresent())) {
-      throw new IllegalArgumentException("parts have a size, not " + bytesMax);
+      throw new IllegalArgumentException(
+          "the size of parts must be at least 1 byte, not " + bytesMax);
     }
   }
 

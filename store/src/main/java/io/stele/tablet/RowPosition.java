@@ -54,7 +54,7 @@ record RowPosition(Bytes row, Bytes column, long versions, Bytes filter) {
     } catch (MalformedException e) {
       throw new SteleException(
           SteleException.Code.REFUSED,
-          "the position inside a row is not one that this server gave: " + e.getMessage(),
+          "the position inside a row is not one that a server returned: " + e.getMessage(),
           e);
     }
   }
@@ -67,7 +67,7 @@ record RowPosition(Bytes row, Bytes column, long versions, Bytes filter) {
   void check(Bytes first) {
     if (!first.equals(row)) {
       throw SteleException.refused(
-          "a position inside row \"" + row + "\" cannot be gone on from at row \"" + first + "\"");
+          "a position inside row \"" + row + "\" cannot be used at row \"" + first + "\"");
     }
   }
 }

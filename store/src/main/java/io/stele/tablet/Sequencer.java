@@ -153,7 +153,7 @@ final class Sequencer {
    */
   void checkNotPaused() {
     if (paused) {
-      throw SteleException.retryLater("tablet " + id + " takes no writes at the moment: try again");
+      throw SteleException.retryLater("tablet " + id + " accepts no writes now: try again");
     }
   }
 
@@ -161,7 +161,7 @@ final class Sequencer {
   private void checkLength(LogRecord record) {
     if (record.bytesAtMost() > log.recordBytesMax()) {
       throw SteleException.refused(
-          "the mutation takes "
+          "the mutation needs "
               + record.bytesAtMost()
               + " bytes in the commit log: the limit is "
               + log.recordBytesMax()

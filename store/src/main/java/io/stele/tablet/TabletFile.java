@@ -92,7 +92,7 @@ final class TabletFile {
         window.restore(block.get());
       } catch (MalformedException e) {
         CorruptionException corruption =
-            new CorruptionException(ref.path(), 0, "its block of operations, " + e.getMessage());
+            new CorruptionException(ref.path(), 0, "its operations block: " + e.getMessage());
         corruption.initCause(e);
         throw corruption;
       }
@@ -134,7 +134,7 @@ final class TabletFile {
       try {
         table.close();
       } catch (IOException e) {
-        LOG.warn("Closing {} failed; all reads of it had ended", ref, e);
+        LOG.warn("Closing {} failed after all its reads had ended", ref, e);
       }
     }
   }

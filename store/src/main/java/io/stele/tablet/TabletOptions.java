@@ -26,11 +26,11 @@ public record TabletOptions(
 
   public TabletOptions {
     if (valueBytesMax < 1 || pageBytesMax < 1) {
-      throw new IllegalArgumentException("sizes are 1 byte or more");
+      throw new IllegalArgumentException("sizes must be 1 byte or more");
     }
     if (mergeFilesMin < 2 || mergeFilesMax < mergeFilesMin || filesMax < mergeFilesMin) {
       throw new IllegalArgumentException(
-          "a compaction merges 2 files or more: "
+          "a compaction must merge 2 files or more: "
               + mergeFilesMin
               + " to "
               + mergeFilesMax

@@ -66,7 +66,7 @@ final class WritePath {
               SteleException.Code.RETRY_LATER,
               "reading row \""
                   + request.operation().row()
-                  + "\" to change it failed, nothing was changed: "
+                  + "\" before changing it failed; nothing was changed: "
                   + e.getMessage(),
               e));
     } catch (RuntimeException e) {

@@ -87,7 +87,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   public EmptyProto compactTable(RpcController controller, CompactTableRequestProto request)
       throws ServiceException {
     if (!compacting.compareAndSet(false, true)) {
-      throw SteleException.retryLater("this server compacts other tables at the moment: try again");
+      throw SteleException.retryLater("this server is compacting other tables: try again");
     }
     try {
       lifecycle.compact(new TableId(request.getTableId()));
@@ -159,7 +159,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
     try {
       started.drain();
     } catch (IOException | RuntimeException e) {
-      LOG.error("Could not drain; the server goes on", e);
+      LOG.error("Draining failed; the server keeps its remaining tablets", e);
     }
   }
 

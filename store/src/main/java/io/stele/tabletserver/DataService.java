@@ -130,7 +130,7 @@ final class DataService implements RequestHandler {
               () -> sampleRowKeys(header.getSampleRowKeys(), responder));
       case METHOD_NOT_SET ->
           throw SteleException.refused(
-              "a request asks for what this server does not know: upgrade it");
+              "a request has a part that this server does not know: upgrade the server");
     }
   }
 
@@ -158,7 +158,7 @@ final class DataService implements RequestHandler {
           () -> {
             try {
               if (request.isExpired()) {
-                throw SteleException.retryLater("the request waited longer than its caller does");
+                throw SteleException.retryLater("the request waited until its caller had given up");
               }
               work.run();
             } catch (IOException | RuntimeException e) {
@@ -177,7 +177,8 @@ final class DataService implements RequestHandler {
   /** Here and now where that takes no waiting, otherwise by a handler. */
   private void read(ReadProto read, Request request, Responder responder) {
     if (read.hasPosition() && read.getRowPartBytes() == 0) {
-      throw SteleException.refused("a read goes on inside a row and does not want it in parts");
+      throw SteleException.refused(
+          "a read continues inside a row but does not accept parts of rows");
     }
     ReadRequest wanted =
         new ReadRequest(
@@ -192,7 +193,7 @@ final class DataService implements RequestHandler {
                     ? Optional.of(ByteStrings.bytes(read.getPosition()))
                     : Optional.empty()));
     if (request.isExpired()) {
-      throw SteleException.retryLater("the request waited longer than its caller does");
+      throw SteleException.retryLater("the request waited until its caller had given up");
     }
     boolean quick = isQuick(wanted.query()) && !read.hasPosition();
     if (!quick || !readInMemory(read, wanted.inMemoryOnly(), responder)) {
@@ -378,7 +379,7 @@ final class DataService implements RequestHandler {
     } else {
       responder.fail(
           SteleException.retryLater(
-              "this server's lease has run out: it may not say what the tablet holds"));
+              "this server's lease has run out, so its answer may be out of date: try again"));
     }
   }
 
@@ -392,14 +393,14 @@ final class DataService implements RequestHandler {
         responder.fail(
             new SteleException(
                 SteleException.Code.OUTCOME_UNKNOWN,
-                "this server's lease has run out: it may not say whether the write holds"));
+                "this server's lease has run out: the write may or may not have been applied"));
       }
     } catch (RuntimeException | Error e) {
-      LOG.error("The answer to a write could not be given", e);
+      LOG.error("Cannot encode the answer to a write", e);
       responder.fail(
           new SteleException(
               SteleException.Code.OUTCOME_UNKNOWN,
-              "the write was made, but the answer to it could not be given: " + e,
+              "the write was applied, but its answer could not be sent: " + e,
               e));
     }
   }
@@ -421,7 +422,7 @@ final class DataService implements RequestHandler {
       responder.fail(
           new SteleException(
               SteleException.Code.OUTCOME_UNKNOWN,
-              "this server's lease has run out: it may not say why it failed",
+              "the request failed after this server's lease had run out",
               why));
     }
   }

@@ -122,7 +122,7 @@ final class HostedTablet {
       throw SteleException.retryLater(
           "tablet "
               + id()
-              + " takes no writes for now, as it cannot write out its memory: "
+              + " accepts no writes until it can make a minor compaction: "
               + troubles());
     }
   }

@@ -50,7 +50,11 @@ final class LeaseKeeper implements AutoCloseable {
     this.clock = clock;
     this.abort = abort;
     lock.onLost(
-        () -> lose("its lock " + lock.path() + " is gone: the master takes its tablets away"));
+        () ->
+            lose(
+                "its lock "
+                    + lock.path()
+                    + " is gone: the master will give its tablets to other servers"));
     this.task = runtime.start("lease", () -> keep(renewed));
   }
 
@@ -77,7 +81,7 @@ final class LeaseKeeper implements AutoCloseable {
     } catch (LockLostException e) {
       throw e;
     } catch (IOException e) {
-      LOG.warn("The first lease is not granted yet: {}", e.toString());
+      LOG.warn("Cannot get the first lease yet; will retry: {}", e.toString());
     }
     return new LeaseKeeper(runtime, lease, lock, clock, abort, renewed);
   }
@@ -95,7 +99,7 @@ final class LeaseKeeper implements AutoCloseable {
             + before.wall()
             + " and the lock service's "
             + reference
-            + ": that is further apart than "
+            + ". They differ by more than "
             + Keys.CLOCK_SKEW_MAX.name()
             + " allows. Correct the clock (NTP) and start the server again");
   }
@@ -124,9 +128,7 @@ final class LeaseKeeper implements AutoCloseable {
       } catch (IOException e) {
         if (renewed) {
           LOG.warn(
-              "The lease could not be renewed; {} of it are left: {}",
-              lease.remaining(),
-              e.toString());
+              "Cannot renew the lease; {} of it are left: {}", lease.remaining(), e.toString());
         }
         renewed = false;
       } catch (RuntimeException | Error e) {
@@ -136,7 +138,7 @@ final class LeaseKeeper implements AutoCloseable {
       }
       if (!saidThatItRanOut && !lease.valid()) {
         // The lock may yet be held, and a later renewal succeed: until then nothing is answered.
-        LOG.warn("The lease has run out; no answer leaves until it is renewed");
+        LOG.warn("The lease has run out; no answers are sent until it is renewed");
         saidThatItRanOut = true;
       }
     }

@@ -217,7 +217,7 @@ final class Maintenance {
 
   private void failed(HostedTablet hosted, String what, Throwable failure) {
     if (life.isOver()) {
-      LOG.debug("Tablet {} could not {} any more", hosted.id(), what, failure);
+      LOG.debug("Tablet {} was unloaded before it could {}", hosted.id(), what, failure);
       return;
     }
     switch (Blame.of(failure)) {
@@ -226,14 +226,15 @@ final class Maintenance {
         life.abort("tablet " + hosted.id() + " could not " + what + ": " + failure);
       }
       case TABLET -> {
-        LOG.error("Tablet {} could not {}; others go on", hosted.id(), what, failure);
+        LOG.error(
+            "Tablet {} could not {}; other tablets are not affected", hosted.id(), what, failure);
         if (what.equals(MINOR)) {
           hosted.limitMemtables(STUCK_MEMTABLES * config.memtableBytes());
         }
         hosted.failed(what, failure.toString());
       }
       case CIRCUMSTANCES -> {
-        LOG.warn("Tablet {} could not {}; it will be tried again", hosted.id(), what, failure);
+        LOG.warn("Tablet {} could not {}; will retry", hosted.id(), what, failure);
         hosted.rest(what);
       }
     }

@@ -57,7 +57,7 @@ final class MasterContact implements LoadFailures {
             master.get(), MasterProtocol.class, TIMEOUT, one -> one.tabletNotLoaded(null, request));
       }
     } catch (IOException | SteleException e) {
-      LOG.info("Could not tell the master that {} was not loaded: {}", tablet, e.toString());
+      LOG.info("Cannot tell the master that {} failed to load: {}", tablet, e.toString());
     }
   }
 }

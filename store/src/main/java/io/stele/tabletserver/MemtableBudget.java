@@ -77,7 +77,7 @@ final class MemtableBudget implements MemoryAccount {
               + writeBytes
               + " bytes, each with its row key, and all memtables of this server's "
               + kind
-              + " tablets may have "
+              + " tablets together may have "
               + bytesMax
               + ": make several mutations of it, or raise stele.tabletserver.memtable.total.bytes");
     }
@@ -91,9 +91,9 @@ final class MemtableBudget implements MemoryAccount {
               + now
               + " bytes, of "
               + bytesMax
-              + " allowed, no room for "
+              + " allowed. There is no room for "
               + writeBytes
-              + " more, and are being compacted: try again in a moment");
+              + " more until they are compacted: try again later");
     }
   }
 }

@@ -61,7 +61,7 @@ final class RecordManifest implements Manifest {
       RecordChangedException[] lost = new RecordChangedException[1];
       record =
           life.untilKnown(
-              "take tablet " + record.id(),
+              "take over tablet " + record.id(),
               () -> {
                 try {
                   return change.of(record);

@@ -35,7 +35,7 @@ final class ServerLife {
   /** Ends the server at once: it acknowledges nothing more. */
   void abort(String reason) {
     if (end(reason)) {
-      LOG.error("This tablet server ends: {}", reason);
+      LOG.error("This tablet server stops: {}", reason);
       onAbort.accept(reason);
     }
   }
@@ -66,10 +66,11 @@ final class ServerLife {
    * @throws IOException where the server ends meanwhile
    */
   private void pause(String what, Exception last) throws IOException {
-    LOG.info("Could not {} yet: {}", what, last.toString());
+    LOG.info("Could not {} yet; will retry: {}", what, last.toString());
     try {
       if (awaitEnd(PAUSE)) {
-        throw new IOException("could not " + what + ": the server ends (" + why.get() + ")", last);
+        throw new IOException(
+            "could not " + what + ": the server is stopping (" + why.get() + ")", last);
       }
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "could not " + what);
@@ -100,11 +101,11 @@ final class ServerLife {
         }
         pause(what, e);
       } catch (RuntimeException e) {
-        abort("cannot tell whether it could " + what + ": " + e);
+        abort("it is unknown whether it could " + what + ": " + e);
         throw e;
       } catch (InterruptedIOException e) {
-        abort("cannot tell whether it could " + what + ": " + e.getMessage());
-        throw SteleException.outcomeUnknown("could not " + what, e);
+        abort("it is unknown whether it could " + what + ": " + e.getMessage());
+        throw SteleException.outcomeUnknown("it is unknown whether it could " + what, e);
       } catch (IOException e) {
         pause(what, e); // Nothing was changed.
       }

@@ -57,7 +57,7 @@ final class Splitter {
       split(parent, row.get());
     } else {
       parent.foundIndivisible(before);
-      LOG.info("Tablet {} is above its split size and has no row to be split at", parent.id());
+      LOG.info("Tablet {} is larger than its split size but has no row to split at", parent.id());
     }
   }
 

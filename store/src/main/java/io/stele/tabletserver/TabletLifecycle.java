@@ -74,7 +74,7 @@ class TabletLifecycle {
           try {
             // While draining only what METADATA needs.
             if (draining && !tablet.table().isSystem()) {
-              throw SteleException.retryLater("this server gives its tablets away");
+              throw SteleException.retryLater("this server is being drained and loads no tablets");
             }
             loader.load(tablet, row, epoch);
           } catch (IOException | RuntimeException e) {
@@ -202,9 +202,9 @@ class TabletLifecycle {
       throw new IllegalStateException(
           "tablet "
               + hosted.id()
-              + " was to be unloaded with changes up to "
+              + " cannot be unloaded: it has changes up to sequence number "
               + last
-              + ", and its files have those up to "
+              + ", but its files have only those up to "
               + covered);
     }
   }

@@ -139,7 +139,7 @@ final class TabletLoader {
       throw SteleException.refused(
           "tablet "
               + id
-              + " is not to be loaded by "
+              + " must not be loaded by "
               + server.id()
               + " under epoch "
               + epoch

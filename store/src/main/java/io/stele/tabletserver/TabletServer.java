@@ -181,7 +181,7 @@ public final class TabletServer {
     Maintenance maintenance = new Maintenance(context, lifecycle, loader, config);
     Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
     teardown.add(rounds::interrupt);
-    LOG.info("Tablet server {} serves, control plane on port {}", id, controlListener.port());
+    LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
   }
 
   /** Refuses requests until there is a handler to hand them to. */
@@ -218,9 +218,7 @@ public final class TabletServer {
     NameSpace.catchUp(fs);
     if (!fs.exists(logs)) {
       throw new IOException(
-          "the master has taken server "
-              + id()
-              + " for dead before it had its lock: start another");
+          "the master treated server " + id() + " as dead before it had its lock: start another");
     }
   }
 
@@ -232,9 +230,9 @@ public final class TabletServer {
       try {
         return locks
             .tryLock(LockPaths.server(id()), info(false).encode())
-            .orElseThrow(() -> new IOException("somebody holds the lock of server " + id()));
+            .orElseThrow(() -> new IOException("another process has the lock of server " + id()));
       } catch (UnreachableException e) {
-        LOG.warn("Server {} has no lock yet; it goes on trying: {}", id(), e.getMessage());
+        LOG.warn("Server {} cannot get its lock yet; will retry: {}", id(), e.getMessage());
       }
       try {
         context.runtime().sleep(LOCK_AGAIN);
@@ -292,7 +290,7 @@ public final class TabletServer {
    */
   public void drain() throws IOException {
     if (!draining.compareAndSet(false, true)) {
-      throw SteleException.retryLater("server " + id() + " is being drained already");
+      throw SteleException.retryLater("server " + id() + " is already being drained");
     }
     LOG.info("Draining {} tablets", context.tablets().count());
     boolean empty = false;
@@ -325,9 +323,12 @@ public final class TabletServer {
     }
     try {
       lock.update(info(false).encode());
-      LOG.warn("Server {} could not be drained and goes on", id());
+      LOG.warn("Server {} could not be drained and keeps its remaining tablets", id());
     } catch (IOException | RuntimeException e) {
-      LOG.error("Server {} goes on, but its lock's data says that it is being drained", id(), e);
+      LOG.error(
+          "Server {} keeps running, but its lock's data still says that it is being drained",
+          id(),
+          e);
     }
   }
 

@@ -72,7 +72,7 @@ public final class TabletServerMain {
             new NetworkTransport(conf, SystemRuntime.INSTANCE, host),
             Optional.ofNullable(System.getenv("CONTAINER_ID")),
             why -> {
-              System.err.println("The tablet server ends: " + why);
+              System.err.println("The tablet server stops: " + why);
               Runtime.getRuntime().halt(ENDED);
             });
     while (true) {
@@ -82,7 +82,7 @@ public final class TabletServerMain {
         if (e.code() != SteleException.Code.NOT_FOUND) {
           throw e;
         }
-        LOG.info("Waiting for a master to make the root directory: {}", e.getMessage());
+        LOG.info("Waiting for a master to create the root directory: {}", e.getMessage());
       } catch (UnreachableException e) {
         LOG.warn("Waiting for the lock service: {}", e.getMessage());
       }

@@ -30,7 +30,7 @@ final class Teardown {
       try {
         step.get().run();
       } catch (RuntimeException e) {
-        LOG.warn("Something of a server that ends could not be ended", e);
+        LOG.warn("Something could not be closed while the server stops", e);
       }
     }
   }

@@ -58,7 +58,7 @@ final class WriteDelay {
                   + (waiting - 1)
                   + " writes of "
                   + (waitingBytes - writeBytes)
-                  + " bytes wait already: try again in a moment"));
+                  + " bytes are already waiting: try again later"));
       return;
     }
     runtime.after(

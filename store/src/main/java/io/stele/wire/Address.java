@@ -10,7 +10,7 @@ public record Address(String host, int port) {
   public Address {
     if (host.isEmpty() || port < 0 || port > 0xffff) {
       throw new IllegalArgumentException(
-          "an address is a host and a port of 0 to 65535, not \"" + host + "\" and " + port);
+          "an address needs a host and a port of 0 to 65535, not \"" + host + "\" and " + port);
     }
   }
 
@@ -24,7 +24,7 @@ public record Address(String host, int port) {
     try {
       return new Address(text.substring(0, colon), Integer.parseInt(text.substring(colon + 1)));
     } catch (IndexOutOfBoundsException | NumberFormatException e) {
-      throw new IllegalArgumentException("an address is host:port, not \"" + text + "\"", e);
+      throw new IllegalArgumentException("an address must be host:port, not \"" + text + "\"", e);
     }
   }
 

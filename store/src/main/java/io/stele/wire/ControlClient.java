@@ -113,9 +113,9 @@ public final class ControlClient<P> implements Closeable {
     return new SteleException(
         SteleException.Code.REFUSED,
         server
-            + " lets only those call it whom "
+            + " accepts calls only from users that "
             + ControlServer.accessKey(protocol)
-            + " in its hadoop-policy.xml or stele-site.xml names: "
+            + " in its hadoop-policy.xml or stele-site.xml allows: "
             + remote.getLocalizedMessage(),
         remote);
   }

@@ -82,7 +82,7 @@ public final class ControlServer implements Closeable {
     AccessKey key = protocol.getAnnotation(AccessKey.class);
     if (key == null || !RPC.getProtocolName(protocol).equals(protocol.getName())) {
       throw new IllegalArgumentException(
-          protocol + " needs an AccessKey, and its own name as the name of its protocol");
+          protocol + " needs an AccessKey, and a protocol name equal to its own name");
     }
     return key.value();
   }

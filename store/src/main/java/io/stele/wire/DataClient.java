@@ -46,7 +46,7 @@ public final class DataClient implements DataPlane, Closeable {
 
     public Options {
       if (threads < 1 || frameBytesMax < 1 || connectTimeout.toMillis() < 1) {
-        throw new IllegalArgumentException("options are above 0");
+        throw new IllegalArgumentException("all options must be above 0");
       }
     }
   }

@@ -195,7 +195,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     if (!enter(payloadBytes)) {
       return CompletableFuture.failedFuture(
           SteleException.retryLater(
-              "too much waits for "
+              "too many calls wait for "
                   + server
                   + ": "
                   + callsUnderWay
@@ -304,7 +304,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
                 (answer, failure) -> {
                   probing = false;
                   if (isSilentSince(begin)) {
-                    fail(new IOException("no sign of life came back", failure));
+                    fail(new IOException("the server did not answer a ping", failure));
                   }
                 });
   }
@@ -326,7 +326,8 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   protected void channelRead0(ChannelHandlerContext context, Frame frame) throws IOException {
     ResponseProto header = frame.header(ResponseProto.parser());
     if (!frame.isUnderstood()) {
-      throw new IOException("an answer has " + frame.unknown() + ", which this client cannot read");
+      throw new IOException(
+          "an answer has " + frame.unknown() + ", which this client does not know: upgrade it");
     }
     Response response = new Response(header, frame.body());
     Call call = calls.remove(header.getCallId());
@@ -337,7 +338,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
 
   @Override
   public void channelInactive(ChannelHandlerContext context) {
-    fail(new IOException("the server closed it"));
+    fail(new IOException("the server closed the connection"));
   }
 
   @Override

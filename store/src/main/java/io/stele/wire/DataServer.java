@@ -60,7 +60,7 @@ public final class DataServer implements Closeable {
 
     public Limits {
       if (frameBytesMax < 1 || requestsMax < 1 || bytesMax < 1 || stallMax.isNegative()) {
-        throw new IllegalArgumentException("limits are above 0");
+        throw new IllegalArgumentException("all limits must be above 0");
       }
     }
   }

@@ -35,7 +35,8 @@ public final class FilterCodec {
     try {
       return decode(message, 1);
     } catch (IllegalArgumentException e) {
-      throw new SteleException(SteleException.Code.REFUSED, "a filter: " + e.getMessage(), e);
+      throw new SteleException(
+          SteleException.Code.REFUSED, "a filter cannot be decoded: " + e.getMessage(), e);
     }
   }
 
@@ -132,7 +133,8 @@ public final class FilterCodec {
             decode(condition.getIfFalse(), depth + 1));
       }
       case FILTER_NOT_SET ->
-          throw SteleException.refused("a filter is empty or of a kind not known here");
+          throw SteleException.refused(
+              "a filter is empty or of a kind that this server does not know: upgrade the server");
     };
   }
 

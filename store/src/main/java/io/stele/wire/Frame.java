@@ -141,7 +141,7 @@ final class Frame {
       return frame;
     } catch (IOException e) {
       frame.release();
-      throw new IllegalStateException("the buffer was made to measure", e);
+      throw new IllegalStateException("the buffer has exactly the size needed", e);
     } catch (RuntimeException | Error e) {
       frame.release();
       throw e;

@@ -184,7 +184,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     if (stored != computed) {
       throw new IOException(
           String.format(
-              "a frame of %d bytes was damaged on its way: its checksum is %08x, not %08x",
+              "a frame of %d bytes was damaged in transit: its checksum is %08x, not %08x",
               payloadBytes, computed, stored));
     }
     Object whole =

@@ -66,14 +66,14 @@ final class Hello {
       return Optional.empty();
     }
     if (in.getInt(in.readerIndex()) != MAGIC) {
-      throw new IOException("it does not speak the data plane of Stele");
+      throw new IOException("the other side does not speak Stele's data-plane protocol");
     }
     if (in.readableBytes() < PREFIX_BYTES) {
       return Optional.empty();
     }
     int length = in.getUnsignedShort(in.readerIndex() + Integer.BYTES);
     if (length > PAYLOAD_BYTES_MAX) {
-      throw new IOException("its hello claims " + length + " bytes");
+      throw new IOException("its hello claims to have " + length + " bytes");
     }
     if (in.readableBytes() < PREFIX_BYTES + length) {
       return Optional.empty();
@@ -90,7 +90,7 @@ final class Hello {
       return Optional.of(
           "it speaks version "
               + versions(theirs)
-              + " of the data plane and this side version "
+              + " of the data-plane protocol and this side version "
               + versions(ours)
               + ": use the client that came with the server");
     }

@@ -43,7 +43,7 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
     void receive(ChannelHandlerContext context, HelloProto server) throws IOException {
       Optional<String> why =
           server.hasRefusal()
-              ? Optional.of("it turns this client away: " + server.getRefusal())
+              ? Optional.of("it refuses this client: " + server.getRefusal())
               : Hello.mismatch(ours(), server);
       if (why.isPresent()) {
         throw new IOException(
@@ -69,7 +69,7 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
       var sent = context.writeAndFlush(Hello.encode(answer.build(), context.alloc()));
       if (why.isPresent()) {
         sent.addListener(ChannelFutureListener.CLOSE);
-        throw new IOException("a client was turned away: " + why.get());
+        throw new IOException("refused a client: " + why.get());
       }
     }
   }
@@ -91,7 +91,8 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
                 .schedule(
                     () ->
                         context.fireExceptionCaught(
-                            new IOException("no hello came within " + patience.toMillis() + " ms")),
+                            new IOException(
+                                "the client sent no hello within " + patience.toMillis() + " ms")),
                     patience.toNanos(),
                     TimeUnit.NANOSECONDS));
     begin(context);

@@ -63,7 +63,8 @@ public final class MutateBatch {
     id.ifPresent(
         i -> {
           if (!anyId.map(a -> sameClient(a, i)).orElse(true)) {
-            throw new IllegalArgumentException("a batch is one client's: " + anyId + ", " + id);
+            throw new IllegalArgumentException(
+                "all operations of a batch must be of one client: " + anyId + ", " + id);
           }
           anyId = id;
           to.setOperation(i.number());
@@ -119,7 +120,7 @@ public final class MutateBatch {
           || tablet < 0
           || tablet >= message.getTabletsCount()) {
         throw SteleException.refused(
-            "mutation " + entries.size() + " of a request points outside the request");
+            "mutation " + entries.size() + " of a request refers to bytes outside the request");
       }
       Optional<OperationId> id =
           mutation.hasOperation()

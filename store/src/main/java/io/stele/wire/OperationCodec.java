@@ -160,7 +160,7 @@ public final class OperationCodec {
     }
     if (response.getOutcomesCount() != count) {
       throw new IOException(
-          "the answer to " + count + " mutations tells of " + response.getOutcomesCount());
+          "the answer to " + count + " mutations has " + response.getOutcomesCount() + " outcomes");
     }
     List<Optional<SteleException>> outcomes = new ArrayList<>(count);
     for (OutcomeProto outcome : response.getOutcomesList()) {
@@ -205,7 +205,9 @@ public final class OperationCodec {
       return MutationBlock.read(row, CellBlockCursor.sequential(block, offset, length));
     } catch (IOException | IllegalArgumentException e) {
       throw new SteleException(
-          SteleException.Code.REFUSED, "a mutation of row \"" + row + "\": " + e.getMessage(), e);
+          SteleException.Code.REFUSED,
+          "a mutation of row \"" + row + "\" cannot be decoded: " + e.getMessage(),
+          e);
     }
   }
 
@@ -239,7 +241,10 @@ public final class OperationCodec {
       case INCREMENT ->
           new ReadModifyWrite.Increment(column.family(), column.qualifier(), rule.getIncrement());
       case RULE_NOT_SET ->
-          throw SteleException.refused("a rule for " + column + " is of a kind not known here");
+          throw SteleException.refused(
+              "a rule for "
+                  + column
+                  + " is of a kind that this server does not know: upgrade the server");
     };
   }
 

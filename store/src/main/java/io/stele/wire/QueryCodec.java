@@ -55,7 +55,8 @@ public final class QueryCodec {
               ? Optional.of(FilterCodec.decode(message.getFilter()))
               : Optional.empty());
     } catch (IllegalArgumentException e) {
-      throw new SteleException(SteleException.Code.REFUSED, "a query: " + e.getMessage(), e);
+      throw new SteleException(
+          SteleException.Code.REFUSED, "a query cannot be decoded: " + e.getMessage(), e);
     }
   }
 

@@ -21,7 +21,7 @@ public final class RowOrder {
     return held.contains(row)
         ? Optional.of(
             SteleException.retryLater(
-                "a mutation of row \"" + row + "\" before it in its batch was not applied"))
+                "a mutation of row \"" + row + "\" earlier in the batch was not applied"))
         : Optional.empty();
   }
 

@@ -106,7 +106,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
         ResponseProto.newBuilder()
             .setCallId(refused.callId())
             .setStatus(StatusProto.RETRY_LATER)
-            .setMessage("the tablet server takes no more at this moment: " + share(refused.kind()))
+            .setMessage("the tablet server accepts no more requests now: " + share(refused.kind()))
             .setRetryAfterMillis(RETRY_AFTER_MILLIS)
             .build();
     context.writeAndFlush(Frame.encode(context.alloc(), full, DataPlane.EMPTY));
@@ -117,7 +117,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
     try {
       header = frame.header(RequestProto.parser());
       if (!header.hasCallId()) {
-        throw new IOException("a request has no call id, so that it cannot be answered");
+        throw new IOException("a request has no call id, so it cannot be answered");
       }
     } catch (IOException | RuntimeException | Error e) {
       abandon(frame.trafficClass(), frame.bytes());
@@ -130,7 +130,8 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
         case PING -> answer.answer(OK);
         case METHOD_NOT_SET ->
             answer.fail(
-                SteleException.refused("this tablet server does not know the method asked"));
+                SteleException.refused(
+                    "this tablet server does not know the method called: upgrade it"));
         default -> handler.handle(new Request(runtime, header, frame.body(), peer), answer);
       }
     } catch (RuntimeException | Error e) {
@@ -155,7 +156,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
     }
     if (frame.trafficClass() == TrafficClass.SYSTEM
         && TrafficClass.of(header) != TrafficClass.SYSTEM) {
-      throw SteleException.refused("a request for a user's table came as one for METADATA");
+      throw SteleException.refused("a request for a user table was sent as one for METADATA");
     }
   }
 
@@ -179,7 +180,8 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
                   .executor()
                   .schedule(
                       () ->
-                          exceptionCaught(context, new IOException("it does not read its answers")),
+                          exceptionCaught(
+                              context, new IOException("it does not read the answers it is sent")),
                       limits.stallMax().toNanos(),
                       TimeUnit.NANOSECONDS));
     }
@@ -210,7 +212,8 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
               watching = false;
               long silent = runtime.nanoTime() - decoder.lastReceivedNanos();
               if (decoder.isInsideFrame() && silent >= limits.stallMax().toNanos()) {
-                exceptionCaught(context, new IOException("it stopped in the middle of a request"));
+                exceptionCaught(
+                    context, new IOException("the client stopped in the middle of a request"));
               } else if (context.channel().isActive()) {
                 watchFrame(context);
               }
@@ -288,7 +291,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
         return encode(response, body);
       } catch (RuntimeException | Error e) {
         LOG.error(
-            "cannot encode the answer to call {} of {}: the client is told so", callId, peer, e);
+            "cannot encode the answer to call {} of {}; answering with an error", callId, peer, e);
         ResponseProto header = StatusCodec.response(e).toBuilder().setCallId(callId).build();
         return Frame.encode(channel.alloc(), header, DataPlane.EMPTY);
       }
@@ -307,7 +310,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
                   + payloadBytes
                   + " bytes: the limit of a frame is "
                   + limits.frameBytesMax()
-                  + "; ask for less at a time");
+                  + "; request less at a time");
       header = StatusCodec.response(tooLarge).toBuilder().setCallId(callId).build();
       return Frame.encode(channel.alloc(), header, DataPlane.EMPTY);
     }

@@ -45,7 +45,7 @@ public final class StatusCodec {
   /** The exception that {@code status} and {@code message} told of. */
   public static SteleException exception(StatusProto status, String message) {
     return switch (status) {
-      case OK -> throw new IllegalArgumentException("OK is no failure");
+      case OK -> throw new IllegalArgumentException("OK is not a failure");
       case NOT_SERVING_TABLET -> new NotServingTabletException(message);
       case NOT_FOUND -> new SteleException(Code.NOT_FOUND, message);
       case REFUSED -> new SteleException(Code.REFUSED, message);

@@ -84,7 +84,7 @@ class DurableFilesTest {
     fs.disk().withoutFlush();
     assertThatThrownBy(() -> new DurableFiles(fs).create(FILE))
         .isInstanceOf(NotDurableException.class)
-        .hasMessageContaining("cannot hflush and hsync")
+        .hasMessageContaining("does not support hflush and hsync")
         .hasMessageContaining("stele.root.dir");
     assertThat(fs.exists(FILE)).isFalse();
   }

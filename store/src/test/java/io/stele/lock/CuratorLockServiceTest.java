@@ -76,7 +76,7 @@ class CuratorLockServiceTest extends LockServiceContract {
   }
 
   @Test
-  void aChangeWhoseAnswerWasLostIsSettledByReadingAgain() throws Exception {
+  void aChangeWhoseAnswerWasLostIsResolvedByReadingAgain() throws Exception {
     Bytes a = Bytes.of("a");
     Bytes b = Bytes.of("b");
     try (AnswerLosingProxy proxy = new AnswerLosingProxy(server.getPort());

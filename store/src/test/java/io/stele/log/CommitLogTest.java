@@ -225,7 +225,7 @@ class CommitLogTest {
     LogDirectory.create(fs, DIRECTORY);
     assertThatThrownBy(() -> fence.fence(DIRECTORY, recovery))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("made anew");
+        .hasMessageContaining("created again");
   }
 
   @Test
@@ -342,7 +342,7 @@ class CommitLogTest {
     fs.disk().withoutFlush();
     assertThatThrownBy(() -> open(OPTIONS))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("cannot hflush");
+        .hasMessageContaining("does not support hflush");
   }
 
   @Test

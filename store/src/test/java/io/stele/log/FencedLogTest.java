@@ -143,7 +143,7 @@ class FencedLogTest {
 
   @Test
   void aDamagedListIsFound() throws Exception {
-    changeList(text -> text.replaceFirst("user-2", "user-1"));
+    changeList(text -> text.replaceFirst("user-", "user-1"));
     assertThatThrownBy(() -> read(fs)).isInstanceOf(CorruptionException.class);
   }
 

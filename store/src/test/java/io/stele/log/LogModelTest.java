@@ -81,7 +81,7 @@ class LogModelTest {
     for (int step = 0; step < steps && !failure.isDone(); step++) {
       TabletId tablet = LogRecords.tablet(random.nextInt(TABLETS));
       switch (random.nextInt(14)) {
-        case 0 -> settle(outcomes, random, clock, hangs);
+        case 0 -> awaitAny(outcomes, random, clock, hangs);
         case 1 -> {
           long sequence = sequences.getOrDefault(tablet, 0L);
           long upTo = Math.max(0, sequence - random.nextInt(10));
@@ -162,7 +162,7 @@ class LogModelTest {
   }
 
   /** Waits for one, while time passes and hanging streams are let go late. */
-  private static void settle(
+  private static void awaitAny(
       List<CompletableFuture<Void>> outcomes,
       Random random,
       SlowDisk.Clock clock,

@@ -243,7 +243,7 @@ class LogReaderTest {
     try (LogReader reader = LogReader.open(fs, file)) {
       assertThatThrownBy(reader::next)
           .isInstanceOf(CorruptionException.class)
-          .hasMessageContaining("what was before it");
+          .hasMessageContaining("must be a link to the one before it");
     }
   }
 

@@ -80,7 +80,7 @@ final class MasterFixture {
   }
 
   /** Lets the loop step until nothing is left to do, and requests be answered in between. */
-  void settle() throws Exception {
+  void stepUntilIdle() throws Exception {
     for (int i = 0; i < 100 && loop.step(); i++) {
       sleep(Duration.ofMillis(50));
     }

@@ -28,11 +28,11 @@ class MasterLoopTest {
         () -> {
           master.records.createRoot();
           master.start(A);
-          master.settle();
+          master.stepUntilIdle();
           assertThat(master.plane.requests).containsExactly("load root", "load meta");
           TableId table = master.table("users", Bytes.of("m"));
           master.loop.lookAtAll();
-          master.settle();
+          master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });
   }
@@ -44,7 +44,7 @@ class MasterLoopTest {
           master.bootstrap();
           Lock lock = master.start(A);
           TableId table = master.table("users", Bytes.of("m"));
-          master.settle();
+          master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
           master.start(B);
           lock.release();
@@ -53,7 +53,7 @@ class MasterLoopTest {
           master.loop.step();
           assertThat(root().assignment().isTo(A)).isTrue();
           master.sleep(MasterFixture.LEASE);
-          master.settle();
+          master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
           assertThat(master.records.readAll(table))
               .allMatch(record -> record.assignment().isTo(B))
@@ -68,7 +68,7 @@ class MasterLoopTest {
           Bytes middle = MetadataKeys.row(new TableId("t1"), Bytes.EMPTY).successor();
           master.bootstrap(middle);
           Lock lock = master.start(A);
-          master.settle();
+          master.stepUntilIdle();
           TabletRecord upper = master.records.readAll(TableId.METADATA).get(1);
           // Its server dies and is not fenced yet, while another takes over the rest.
           TabletRecord released = master.records.release(upper, "test");
@@ -86,7 +86,7 @@ class MasterLoopTest {
           assertThat(master.isServed(lower)).isTrue();
           assertThat(master.isServed(higher)).isFalse();
           master.sleep(MasterFixture.LEASE.multipliedBy(2));
-          master.settle();
+          master.stepUntilIdle();
           assertThat(master.isServed(higher)).isTrue();
           assertThat(lock.isHeld()).isTrue();
         });
@@ -99,7 +99,7 @@ class MasterLoopTest {
           Bytes middle = MetadataKeys.row(new TableId("t1"), Bytes.EMPTY).successor();
           master.bootstrap(middle);
           master.start(A);
-          master.settle();
+          master.stepUntilIdle();
           TableId lower = master.table("lower");
           TableId upper = master.table("upper");
           master.loop.step();
@@ -112,7 +112,7 @@ class MasterLoopTest {
           master.memory.setAway(Optional.empty());
           assertThat(master.records.readAll(lower))
               .allMatch(record -> record.assignment().state() == Assignment.State.LOADED);
-          master.settle();
+          master.stepUntilIdle();
           assertThat(master.isServed(lower)).isTrue();
           assertThat(master.isServed(upper)).isTrue();
         });
@@ -127,7 +127,7 @@ class MasterLoopTest {
           TableId damaged = master.table("damaged");
           TableId whole = master.table("whole");
           master.memory.damage(MasterFixture.lastRow(damaged));
-          master.settle();
+          master.stepUntilIdle();
           assertThat(master.isServed(whole)).isTrue();
         });
   }
@@ -140,15 +140,15 @@ class MasterLoopTest {
           master.bootstrap();
           master.start(A);
           TableId table = master.table("users");
-          master.settle();
+          master.stepUntilIdle();
           master.tables.drop("users", Optional.empty());
           master.loop.lookAtAll();
-          master.settle();
+          master.stepUntilIdle();
           assertThat(master.schemas.list().tables()).isEmpty();
           master.plane.requests.clear();
           master.records.createTable(table, List.of(Bytes.of("m"))); // Late.
           master.loop.lookAtAll();
-          master.settle();
+          master.stepUntilIdle();
           assertThat(master.records.readAll(table)).isEmpty();
           assertThat(master.plane.requests).isEmpty();
         });
@@ -165,7 +165,7 @@ class MasterLoopTest {
           TabletRecord record = master.records.readAll(lost).get(0);
           master.records.release(master.records.loaded(master.records.assign(record, B)), "fenced");
           master.loop.lookAtAll();
-          master.settle();
+          master.stepUntilIdle();
           assertThat(master.records.readAll(lost)).hasSize(1);
           assertThat(master.plane.requests).doesNotContain("load t77");
         });
@@ -177,12 +177,12 @@ class MasterLoopTest {
         () -> {
           master.bootstrap();
           master.start(A);
-          master.settle();
+          master.stepUntilIdle();
           TableId table = master.table("users");
           TabletRecord tablet = master.records.readAll(table).get(0);
           master.records.assign(tablet, A); // By a master that ended before it could ask.
           master.loop.lookAtAll();
-          master.settle();
+          master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
         });
   }

@@ -52,7 +52,7 @@ class TableAdminTest {
         () -> {
           assertThatThrownBy(() -> master.table("users", Bytes.of("p"), Bytes.of("g")))
               .isInstanceOf(SteleException.class)
-              .hasMessageContaining("must ascend");
+              .hasMessageContaining("must be ascending");
           assertThat(master.schemas.list().tables()).isEmpty();
         });
   }
@@ -135,7 +135,7 @@ class TableAdminTest {
           assertThat(begin("one", "users")).as("the same wish").isEqualTo(table);
           assertThat(begin("two", "users")).as("the same schema").isEqualTo(table);
           assertThatThrownBy(() -> begin("three", "users", Bytes.of("m")))
-              .hasMessageContaining("is being created already");
+              .hasMessageContaining("is already being created");
           assertThatThrownBy(() -> master.schemas.require("users"))
               .isInstanceOfSatisfying(
                   SteleException.class,

@@ -68,7 +68,7 @@ class LimitsTest {
 
   @Test
   void timestampsAreInRange() {
-    String message = "a timestamp is 0 to 9223372036854775806 microseconds, not ";
+    String message = "a timestamp must be 0 to 9223372036854775806 microseconds, not ";
     refused(() -> Mutation.of("r").put("f", Q, -2, Q), message + "-2");
     refused(() -> Mutation.of("r").put("f", Q, Long.MAX_VALUE, Q), message + Long.MAX_VALUE);
     refused(() -> Mutation.of("r").deleteCell("f", Q, -1), message + "-1");
@@ -102,13 +102,14 @@ class LimitsTest {
   void readsAndFiltersHaveSensibleNumbers() {
     refused(
         () -> RowQuery.ALL.versions(0),
-        "a read returns at least 1 version and 1 row, not 0 and " + Long.MAX_VALUE);
+        "a read must ask for at least 1 version and 1 row, not 0 and " + Long.MAX_VALUE);
     refused(
         () -> new RowQuery(List.of(), List.of(), List.of(), 1, TimeRange.ALL, 0, Optional.empty()),
-        "a read returns at least 1 version and 1 row, not 1 and 0");
-    refused(() -> new Filter.RowSample(1.5), "a sample's probability is 0 to 1, not 1.5");
-    refused(() -> new Filter.RowSample(Double.NaN), "a sample's probability is 0 to 1, not NaN");
-    String count = "a count of cells is 0 or more, not -1";
+        "a read must ask for at least 1 version and 1 row, not 1 and 0");
+    refused(() -> new Filter.RowSample(1.5), "a sample's probability must be 0 to 1, not 1.5");
+    refused(
+        () -> new Filter.RowSample(Double.NaN), "a sample's probability must be 0 to 1, not NaN");
+    String count = "a count of cells must be 0 or more, not -1";
     refused(() -> new Filter.CellsPerRowLimit(-1), count);
     refused(() -> new Filter.CellsPerRowOffset(-1), count);
     refused(() -> new Filter.CellsPerColumnLimit(-1), count);

@@ -104,7 +104,7 @@ class OperationRulesTest {
 
   @Test
   void aMutationHasEdits() {
-    refused(Mutation.of("r"), "a mutation of row \"r\" has no edits: put or delete something");
+    refused(Mutation.of("r"), "a mutation of row \"r\" has no edits: add a put or a delete");
   }
 
   @Test
@@ -129,7 +129,7 @@ class OperationRulesTest {
     assertThatCode(() -> rules.check(mutation, 1 << 20)).doesNotThrowAnyException();
     String message =
         "a mutation of row \"r\" makes cells of 268435523 bytes, each with its row key: the limit is"
-            + " 268435456; make several mutations of it";
+            + " 268435456; split it into several mutations";
     SteleException refusal =
         catchThrowableOfType(
             SteleException.class, () -> rules.check(mutation.put("f", "q", ""), 1 << 20));
@@ -255,7 +255,7 @@ class OperationRulesTest {
             new Filter.Condition(ALL, ALL, deep))) {
       refused(
           CheckAndMutate.ifAny(tooDeep, Mutation.of("r").deleteRow()),
-          "a filter nests deeper than 32 levels: write it flatter");
+          "a filter nests deeper than 32 levels: nest it less");
     }
   }
 }

@@ -37,7 +37,7 @@ class TableRulesTest {
   @Test
   void namesOfStelesOwnTablesAreKept() {
     String message =
-        "tables whose names begin with \"stele.\" are Stele's own, so stele.x cannot be created,"
+        "names that begin with \"stele.\" are reserved for Stele, so stele.x cannot be created,"
             + " altered or dropped: choose another name";
     TableSchema own = TableSchema.of("stele.x", "f");
     refused(() -> TableRules.checkNew(own, List.of()), message);
@@ -48,22 +48,22 @@ class TableRulesTest {
   @Test
   void theRowsATableIsCutAtAscend() {
     splitAt(
-        "the rows at which table t is cut must ascend and not be empty: \"\" comes after \"\"",
+        "the split rows of table t must be ascending and not empty: \"\" comes after \"\"",
         Bytes.EMPTY);
     splitAt(
-        "the rows at which table t is cut must ascend and not be empty: \"b\" comes after \"b\"",
+        "the split rows of table t must be ascending and not empty: \"b\" comes after \"b\"",
         Bytes.of("b"),
         Bytes.of("b"));
     splitAt(
-        "the rows at which table t is cut must ascend and not be empty: \"a\" comes after \"b\"",
+        "the split rows of table t must be ascending and not empty: \"a\" comes after \"b\"",
         Bytes.of("b"),
         Bytes.of("a"));
     splitAt(
-        "table t cannot be cut at a row of 65473 bytes: the limit is 65472",
+        "table t cannot be split at a row of 65473 bytes: the limit is 65472",
         Bytes.wrap(new byte[Limits.SPLIT_ROW_BYTES_MAX + 1]));
     refused(
         () -> TableRules.checkNew(SCHEMA, Collections.nCopies(10_001, Bytes.of("a"))),
-        "table t cannot be cut at 10001 rows at once: the limit is 10000");
+        "table t cannot be created with 10001 split rows: the limit is 10000");
   }
 
   @Test
@@ -73,7 +73,7 @@ class TableRulesTest {
         "table t cannot be renamed to u");
     refused(
         () -> TableRules.checkChange(SCHEMA, TableSchema.of("t", "f", "g"), Set.of("g")),
-        "table t had a family g that was dropped, and its files may still hold cells of it: give"
+        "table t had a family g that was dropped, and its files may still have cells of it: give"
             + " the new family another name");
   }
 
@@ -83,21 +83,21 @@ class TableRulesTest {
         () -> TableSchema.of("a b", "f"),
         "\"a b\" cannot name a table: a name is 1 to 128 letters, digits, '_', '-' and '.'");
     refused(() -> TableSchema.of("t"), "table t has no family: give it at least one");
-    refused(() -> TableSchema.of("t", "f", "f"), "table t has the family f twice");
+    refused(() -> TableSchema.of("t", "f", "f"), "table t has the family f twice: remove one");
     LocalityGroup group = LocalityGroup.of("g");
     List<ColumnFamily> families = List.of(ColumnFamily.of("f"));
     refused(
         () -> TableSchema.of("t", families, group, group),
-        "table t has the locality group g twice");
+        "table t has the locality group g twice: remove one");
     refused(
         () -> TableSchema.of("t", List.of(ColumnFamily.of("f").in("g"))),
         "family f of table t is in locality group g, which the table does not have");
     refused(
         () -> SCHEMA.withSplitBytes(4095),
-        "split size of table t is at least 4 KiB, not 4095 bytes");
+        "the split size of table t must be at least 4 KiB, not 4095 bytes");
     refused(
         () -> SCHEMA.withBlockBytes(1023),
-        "block size of locality group default is 1 KiB to 16 MiB, not 1023 bytes");
+        "the block size of locality group default must be 1 KiB to 16 MiB, not 1023 bytes");
     refused(
         () ->
             TableSchema.of(
@@ -114,15 +114,15 @@ class TableRulesTest {
 
   @Test
   void policiesThatMakeNoSenseAreRefused() {
-    refused(() -> GcPolicy.maxVersions(0), "a policy keeps at least 1 version, not 0");
+    refused(() -> GcPolicy.maxVersions(0), "a policy must keep at least 1 version, not 0");
     refused(
-        () -> GcPolicy.maxAge(Duration.ZERO), "a policy's greatest age is above zero, not PT0S");
+        () -> GcPolicy.maxAge(Duration.ZERO),
+        "a policy's maximum age must be above zero, not PT0S");
     refused(
-        () -> new GcPolicy.Intersection(List.of()),
-        "an intersection of policies has at least one policy");
+        () -> new GcPolicy.Intersection(List.of()), "an intersection needs at least one policy");
     refused(
         () -> new GcPolicy.Union(List.of(GcPolicy.maxVersions(1), GcPolicy.maxVersions(2))),
-        "a policy names one number of versions, not several: [MaxVersions[count=1],"
+        "a policy may set the number of versions only once: [MaxVersions[count=1],"
             + " MaxVersions[count=2]]");
     GcPolicy deep = new GcPolicy.KeepAll();
     for (int i = 1; i < Limits.POLICY_PARTS_MAX; i++) {

@@ -64,7 +64,7 @@ class MiniSteleTest {
       for (int i = 0; i < 2; i++) {
         long start = System.nanoTime();
         assertThatThrownBy(() -> stele.admin().createTable(schema, splitRows))
-            .hasMessageContaining("create it again, with the same schema and split rows")
+            .hasMessageContaining("create the table again with the same schema and split rows")
             .isInstanceOfSatisfying(
                 SteleException.class,
                 e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));

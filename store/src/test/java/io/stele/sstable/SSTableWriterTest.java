@@ -92,7 +92,7 @@ class SSTableWriterTest {
       byte[] key = {1, 2, 3};
       assertThatThrownBy(() -> writer.add(new OneCell(key, 3, 1, 1, 0, CellType.PUT, key, 0, 0)))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("no column key");
+          .hasMessageContaining("is not a column key");
       byte[] row = {1, 0, 0};
       assertThatThrownBy(() -> writer.add(new OneCell(row, 3, 1, 1, 0, CellType.LABEL, row, 0, 0)))
           .isInstanceOf(IllegalArgumentException.class);

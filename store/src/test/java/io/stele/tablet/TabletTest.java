@@ -309,7 +309,7 @@ class TabletTest {
     records.remove(2);
     assertThatThrownBy(() -> fixture.reopen(records))
         .isInstanceOf(SteleException.class)
-        .hasMessageContaining("lack 1 of the records 1 to 5, the first is 3");
+        .hasMessageContaining("lack 1 of the records 1 to 5, the first of them 3");
   }
 
   @Test
@@ -392,7 +392,7 @@ class TabletTest {
     }
     small.tablet.pauseWrites().join();
     assertThatThrownBy(() -> small.apply(Mutation.of("r").put("f", "q", "x")).join())
-        .hasMessageContaining("takes no writes");
+        .hasMessageContaining("accepts no writes");
     small.tablet.minorCompact();
     Bytes row = small.tablet.splitRow().orElseThrow();
     assertThat(row).isBetween(Bytes.of("r200"), Bytes.of("r300"));

@@ -66,7 +66,7 @@ class TabletTimeTest {
     assertThat(fixture.tablet.apply(append).join().row()).isPresent();
     assertThat(fixture.operations.bytes()).isLessThan(1000);
     assertThatThrownBy(() -> fixture.tablet.apply(append).join())
-        .hasMessageContaining("was applied when it came first")
+        .hasMessageContaining("was applied the first time")
         .hasMessageContaining("read the row");
     assertThat(fixture.rows().get(0)).hasSizeLessThan(5 * OperationResults.BYTES_MAX);
   }

@@ -106,7 +106,7 @@ class TabletServerTest {
                           Optional.empty(),
                           aborts::add)))
           .isInstanceOf(IOException.class)
-          .hasMessageContaining("for dead");
+          .hasMessageContaining("as dead");
       assertThat(cluster.servers()).isEqualTo(before);
     }
   }

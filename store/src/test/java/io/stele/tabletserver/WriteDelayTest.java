@@ -121,7 +121,7 @@ class WriteDelayTest {
     assertThatThrownBy(() -> budget.requireRoom(TabletKind.USER, 1))
         .isInstanceOf(SteleException.class)
         .satisfies(WriteDelayTest::saysRetryLater)
-        .hasMessageContaining("1000 bytes, of 1000 allowed, no room for 1 more");
+        .hasMessageContaining("1000 bytes, of 1000 allowed. There is no room for 1 more");
     assertThat(budget.delay()).isEqualTo(MemtableBudget.DELAY_MAX);
   }
 

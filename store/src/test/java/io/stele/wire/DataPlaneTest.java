@@ -469,7 +469,7 @@ final class DataPlaneTest {
       var patient = client.call(address, REQUEST, DataPlane.EMPTY, LONG);
       var hasty = client.call(address, REQUEST, DataPlane.EMPTY, Duration.ofMillis(50));
       assertThatThrownBy(() -> await(hasty)).hasMessageContaining("50 ms");
-      assertThatThrownBy(() -> await(patient)).hasMessageContaining("no sign of life");
+      assertThatThrownBy(() -> await(patient)).hasMessageContaining("did not answer a ping");
     }
   }
 

@@ -258,7 +258,7 @@ final class FrameIntakeTest {
       assertThatThrownBy(() -> await(client.call(address, REQUEST, DataPlane.EMPTY, LONG)))
           .isInstanceOfSatisfying(
               CallException.class, e -> assertThat(e.mayHaveExecuted()).isFalse())
-          .hasMessageContaining("turns this client away: it wants a token");
+          .hasMessageContaining("refuses this client: it wants a token");
     }
   }
 

@@ -121,7 +121,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     stateFile.read().ifPresent(this::takeOver);
     listNodesNow();
     List<Container> left = resourceManager.register(host, rpcPort, trackingUrl);
-    LOG.info("Registered; {} containers of the attempt before this one", left.size());
+    LOG.info("Registered; {} containers of the previous attempt still run", left.size());
     recovered(left);
     claimed |= !left.isEmpty(); // The attempt before this one asked for them.
     while (exitCode.isEmpty()) {
@@ -206,7 +206,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
                 new ClusterClaim(locks.get()).take(applicationId, resourceManager);
             events.add(() -> claimEnded(other));
           } catch (IOException | RuntimeException e) {
-            LOG.warn("It is not known whether the cluster is free; it is asked again", e);
+            LOG.warn("Cannot tell whether another application runs the cluster; will ask again", e);
             later(() -> claiming = false);
           }
         });
@@ -215,10 +215,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private void claimEnded(Optional<String> other) {
     claiming = false;
     if (other.isEmpty()) {
-      LOG.info("The cluster is ours");
+      LOG.info("This application has claimed the cluster");
       claimed = true;
     } else {
-      String reason = "the cluster has an application already: " + other.get();
+      String reason = "another application already runs the cluster: " + other.get();
       LOG.error("Giving up: {}", reason);
       unregister(FinalApplicationStatus.FAILED, reason, 1);
     }
@@ -289,7 +289,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
           } catch (IOException | RuntimeException e) {
             // A node that does not answer may well run it; YARN tells us when it has ended.
             LOG.warn(
-                "{}: {} is taken as running: its node does not say", held.slot(), held.id(), e);
+                "{}: {} is assumed to be running: its node did not answer",
+                held.slot(),
+                held.id(),
+                e);
             events.add(() -> enterFrom(held.id(), Phase.CHECKING, Phase.RUNNING));
           }
         });
@@ -314,7 +317,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
           try {
             servers.drain(held.id());
           } catch (IOException | RuntimeException e) {
-            LOG.warn("{}: {} cannot be drained and is stopped", held.slot(), held.id(), e);
+            LOG.warn("{}: {} cannot be drained; stopping it", held.slot(), held.id(), e);
             events.add(
                 () -> {
                   if (state.phaseOf(held.id()).equals(Optional.of(Phase.DRAINING))) {
@@ -342,7 +345,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     try {
       return servers.stopRanks(tabletServers);
     } catch (IOException | RuntimeException e) {
-      LOG.warn("It is not known who serves METADATA: all tablet servers end at once", e);
+      LOG.warn("Cannot tell which server has METADATA: stopping all tablet servers at once", e);
       return Map.of();
     }
   }
@@ -357,13 +360,13 @@ final class ApplicationMaster implements ResourceManager.Listener {
             Container container = known.orElseThrow();
             nodeManagers.stop(container.getId(), container.getNodeId());
           } catch (IOException | RuntimeException e) {
-            LOG.warn("{}: the node of {} does not stop it", held.slot(), held.id(), e);
+            LOG.warn("{}: the node of {} did not stop it", held.slot(), held.id(), e);
           }
         });
   }
 
   private void release(HeldContainer held, Instant now) {
-    LOG.info("{}: giving {} back", held.slot(), held.id());
+    LOG.info("{}: releasing {}", held.slot(), held.id());
     resourceManager.release(ContainerId.fromString(held.id()));
     if (held.phase() == Phase.ALLOCATED) {
       state.forget(held.id()); // Nothing runs in it: nobody needs to wait for its end.
@@ -384,7 +387,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       resourceManager.unregister(outcome, message);
       exitCode = OptionalInt.of(code);
     } catch (IOException e) {
-      throw SteleException.outcomeUnknown("unregistering failed and will be tried again", e);
+      throw SteleException.outcomeUnknown("unregistering failed and will be retried", e);
     }
   }
 
@@ -423,7 +426,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       stateFile.write(current);
       return true;
     } catch (IOException | RuntimeException e) {
-      LOG.warn("The state file could not be written; it is tried again", e);
+      LOG.warn("Cannot write the state file; will retry", e);
       return false;
     }
   }
@@ -432,7 +435,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     try {
       state.nodesAre(resourceManager.nodes());
     } catch (IOException e) {
-      LOG.warn("Nodes are not known: containers are asked for on any", e);
+      LOG.warn("The nodes are not known: asking for containers on any node", e);
     }
     nodesListed = clock.instant();
   }
@@ -475,7 +478,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     try {
       return servers.serving(running);
     } catch (IOException | RuntimeException e) {
-      LOG.warn("The lock service does not say who serves; it is asked again", e);
+      LOG.warn("Cannot read from the lock service which servers run; will ask again", e);
       return Set.of();
     }
   }
@@ -484,7 +487,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     try {
       return Optional.of(resourceManager.nodes());
     } catch (IOException | RuntimeException e) {
-      LOG.warn("The nodes could not be listed; what was known of them stays", e);
+      LOG.warn("Cannot list the nodes; using the last list", e);
       return Optional.empty();
     }
   }
@@ -505,7 +508,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     String id = container.getId().toString();
     Optional<SlotId> slot = SlotId.of(container.getAllocationRequestId());
     if (slot.isEmpty()) {
-      LOG.warn("{} fills no slot and is given back", id);
+      LOG.warn("{} fills no slot; releasing it", id);
       resourceManager.release(container.getId());
       return;
     }
@@ -545,7 +548,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
           try {
             servers.exited(id);
           } catch (IOException | RuntimeException e) {
-            LOG.warn("The master does not know of the end of {}: it waits for the lock", id, e);
+            LOG.warn(
+                "Cannot tell the master that {} ended: it will find out when the lock expires",
+                id,
+                e);
           }
         });
   }
@@ -568,7 +574,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   public void dismissed(String reason) {
     events.add(
         () -> {
-          LOG.warn("This attempt ends: {}", reason);
+          LOG.warn("This attempt of the ApplicationMaster ends: {}", reason);
           exitCode = OptionalInt.of(2);
         });
   }

@@ -103,19 +103,19 @@ public final class ApplicationMasterMain {
         int code = master.run(host, rpc.port(), "http://" + host + ":" + page.port());
         if (code == 0) {
           fs.delete(layout.applicationDirectory(applicationId), true);
-          giveUp(locks, applicationId);
+          releaseClaim(locks, applicationId);
         }
         return code;
       }
     }
   }
 
-  private static void giveUp(LockConnection locks, String applicationId) {
+  private static void releaseClaim(LockConnection locks, String applicationId) {
     try {
       new ClusterClaim(locks.get()).release(applicationId);
     } catch (IOException | RuntimeException e) {
       // As the application has ended, the next one takes the cluster all the same.
-      LOG.warn("The cluster is still registered as that of {}", applicationId, e);
+      LOG.warn("Cannot remove the registration of {} for the cluster", applicationId, e);
     }
   }
 
@@ -151,7 +151,9 @@ public final class ApplicationMasterMain {
     String value = environment.get(name);
     if (value == null) {
       throw new IOException(
-          "the environment has no " + name + ": this program is started by YARN, not by hand");
+          "the environment has no "
+              + name
+              + ": YARN must start this program; use 'stele yarn start'");
     }
     return value;
   }

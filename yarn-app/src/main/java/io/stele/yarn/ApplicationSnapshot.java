@@ -16,7 +16,7 @@ import java.util.Set;
  * @param asks what we have asked of YARN
  * @param nodes the nodes that YARN reports as alive; empty when not known yet
  * @param history what is remembered of slots
- * @param settledKinds kinds of which some process has kept running
+ * @param provenKinds kinds of which some process has kept running
  * @param stopRanks in which order tablet servers end when all is stopped: a container after those
  *     of a lower rank; empty while not known
  * @param limits times and counts to decide by
@@ -29,7 +29,7 @@ record ApplicationSnapshot(
     List<Ask> asks,
     List<Node> nodes,
     Map<SlotId, SlotHistory> history,
-    Set<ComponentKind> settledKinds,
+    Set<ComponentKind> provenKinds,
     Optional<Map<String, Integer>> stopRanks,
     Limits limits) {
 
@@ -55,7 +55,7 @@ record ApplicationSnapshot(
     asks = List.copyOf(asks);
     nodes = List.copyOf(nodes);
     history = Map.copyOf(history);
-    settledKinds = Set.copyOf(settledKinds);
+    provenKinds = Set.copyOf(provenKinds);
   }
 
   /** Whether the slot is to be filled. */

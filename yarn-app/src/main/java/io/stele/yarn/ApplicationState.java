@@ -39,7 +39,7 @@ final class ApplicationState {
   private final Map<SlotId, Ask> asks = new TreeMap<>();
   private final Map<String, Node> nodes = new TreeMap<>();
   private final Map<SlotId, SlotHistory> history = new TreeMap<>();
-  private final Set<ComponentKind> settledKinds = EnumSet.noneOf(ComponentKind.class);
+  private final Set<ComponentKind> provenKinds = EnumSet.noneOf(ComponentKind.class);
 
   /** Containers whose process has started up, of those held. */
   private final Set<String> serving = new HashSet<>();
@@ -61,7 +61,7 @@ final class ApplicationState {
         List.copyOf(asks.values()),
         List.copyOf(nodes.values()),
         history,
-        settledKinds,
+        provenKinds,
         stopRanks,
         limits);
   }
@@ -192,8 +192,8 @@ final class ApplicationState {
         .removeIf(c -> c.phase() == Phase.RELEASED && since(c, now).compareTo(RELEASE_WAIT) >= 0);
     for (HeldContainer container : containers.values()) {
       if (container.phase() == Phase.RUNNING
-          && since(container, now).compareTo(SlotHistory.SETTLED) >= 0) {
-        settledKinds.add(container.slot().kind());
+          && since(container, now).compareTo(SlotHistory.PROVEN_AFTER) >= 0) {
+        provenKinds.add(container.slot().kind());
       }
     }
   }
@@ -295,7 +295,7 @@ final class ApplicationState {
           past.lastNode().ifPresent(entry::setLastNode);
           proto.addSlots(entry);
         });
-    settledKinds.forEach(kind -> proto.addSettledKinds(kind.id()));
+    provenKinds.forEach(kind -> proto.addProvenKinds(kind.id()));
     return proto.build();
   }
 
@@ -320,7 +320,7 @@ final class ApplicationState {
       proto
           .getCountsList()
           .forEach(count -> wanted.put(ComponentKind.parse(count.getKind()), count.getCount()));
-      proto.getSettledKindsList().forEach(kind -> settledKinds.add(ComponentKind.parse(kind)));
+      proto.getProvenKindsList().forEach(kind -> provenKinds.add(ComponentKind.parse(kind)));
     }
   }
 

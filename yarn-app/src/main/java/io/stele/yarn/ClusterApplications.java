@@ -85,7 +85,7 @@ final class ClusterApplications {
     try (LockService locks = connect()) {
       holder = reportOf(new ClusterClaim(locks).holder());
     } catch (IOException e) {
-      LOG.warn("The lock service does not say which application has the cluster", e);
+      LOG.warn("Cannot read from the lock service which application runs the cluster", e);
     }
     Optional<ApplicationReport> alive =
         holder.filter(report -> ALIVE.contains(report.getYarnApplicationState()));
@@ -104,9 +104,9 @@ final class ClusterApplications {
       throw SteleException.refused(
           "cluster \""
               + cluster.name()
-              + "\" runs already, as "
+              + "\" is already running as "
               + running.get().getApplicationId()
-              + ": see 'stele yarn status', or stop it with 'stele yarn stop'");
+              + ": look at it with 'stele yarn status', or stop it with 'stele yarn stop'");
     }
     try (LockService locks = connect()) {
       Optional<String> other = new ClusterClaim(locks).other("", this::fateOf);
@@ -117,7 +117,7 @@ final class ClusterApplications {
                 + "\" is served by processes of "
                 + other.get()
                 + ", which this YARN does not know: stop it where it runs. If it has just died, its"
-                + " locks go within "
+                + " locks expire within "
                 + cluster.sessionTimeout().toSeconds()
                 + " s");
       }
@@ -152,7 +152,7 @@ final class ClusterApplications {
     } catch (ApplicationNotFoundException e) {
       return Optional.empty();
     } catch (YarnException e) {
-      throw new IOException("YARN does not report on " + id.get(), e);
+      throw new IOException("cannot get a report on " + id.get() + " from YARN", e);
     }
   }
 
@@ -165,7 +165,7 @@ final class ClusterApplications {
       return client.getApplications(request).stream()
           .min(Comparator.comparing(ApplicationReport::getApplicationId));
     } catch (YarnException e) {
-      throw new IOException("YARN does not list its applications", e);
+      throw new IOException("cannot list the applications of YARN", e);
     }
   }
 }

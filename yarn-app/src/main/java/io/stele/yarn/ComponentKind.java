@@ -44,8 +44,6 @@ enum ComponentKind {
       }
     }
     throw SteleException.refused(
-        "there is no component \""
-            + id
-            + "\" in the YARN application; it has master and tabletserver");
+        "unknown component \"" + id + "\" of the YARN application: use master or tabletserver");
   }
 }

@@ -31,11 +31,11 @@ record ContainerExit(int status, String diagnostics) {
   String describe(String node) {
     String what =
         switch (status) {
-          case 0 -> "ended by itself (exit 0)";
+          case 0 -> "exited by itself (exit 0)";
           case 137 -> "was killed (exit 137)";
           case 143 -> "was terminated (exit 143)";
-          case ContainerExitStatus.ABORTED -> "was lost with its node or taken back";
-          case ContainerExitStatus.DISKS_FAILED -> "was ended as the node's disks failed";
+          case ContainerExitStatus.ABORTED -> "was lost with its node or released";
+          case ContainerExitStatus.DISKS_FAILED -> "was stopped because the node's disks failed";
           case ContainerExitStatus.PREEMPTED -> "was preempted by YARN";
           case ContainerExitStatus.KILLED_EXCEEDED_PMEM ->
               "was killed for using more memory than its container has; raise its stele.yarn.*.memory";

@@ -36,7 +36,7 @@ final class JarArchive {
     for (Path jar : jars) {
       if (!Files.isRegularFile(jar)) {
         throw SteleException.refused(
-            jar + " is not there: build Stele first, or correct the directory of its jars");
+            jar + " does not exist: build Stele first, or correct the directory of its jars");
       }
       Path other = this.jars.putIfAbsent(jar.getFileName().toString(), jar);
       if (other != null && !other.equals(jar)) {
@@ -44,7 +44,7 @@ final class JarArchive {
       }
     }
     if (jars.isEmpty()) {
-      throw SteleException.refused("no jars were given to run in the containers");
+      throw SteleException.refused("no jars to run in the containers: build Stele first");
     }
   }
 

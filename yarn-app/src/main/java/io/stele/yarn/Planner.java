@@ -266,7 +266,7 @@ final class Planner {
   private Optional<String> reasonToGiveUp() {
     return snapshot.history().entrySet().stream()
         .filter(entry -> snapshot.wants(entry.getKey()))
-        .filter(entry -> !snapshot.settledKinds().contains(entry.getKey().kind()))
+        .filter(entry -> !snapshot.provenKinds().contains(entry.getKey().kind()))
         .filter(
             entry ->
                 entry.getValue().recentFailureCount(snapshot.now())
@@ -278,7 +278,7 @@ final class Planner {
                     + entry.getValue().recentFailureCount(snapshot.now())
                     + " times and no "
                     + entry.getKey().kind().id()
-                    + " has kept running; its last end: "
+                    + " has kept running; the last one: "
                     + entry.getValue().lastExit())
         .findFirst();
   }

@@ -51,7 +51,7 @@ final class Preflight {
               + " ("
               + e.getMessage()
               + "): start YARN, or correct yarn.resourcemanager.address (or .hostname) in"
-              + " yarn-site.xml and see that HADOOP_CONF_DIR names its directory",
+              + " yarn-site.xml and check that HADOOP_CONF_DIR names its directory",
           e);
     }
   }
@@ -72,7 +72,7 @@ final class Preflight {
       return Optional.empty();
     }
     return Optional.of(
-        "warning: this YARN ends Stele, with all its servers, when its ApplicationMaster has failed "
+        "warning: this YARN stops Stele with all its servers when its ApplicationMaster has failed "
             + allowed
             + " times within "
             + window.toMinutes()
@@ -104,7 +104,7 @@ final class Preflight {
                   + queue
                   + "\" is "
                   + info.getQueueState()
-                  + " and takes no application: have it started, or set stele.yarn.queue to"
+                  + " and accepts no applications: start it, or set stele.yarn.queue to"
                   + " another");
     }
   }

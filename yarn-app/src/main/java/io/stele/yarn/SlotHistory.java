@@ -28,7 +28,7 @@ record SlotHistory(
   static final Duration WINDOW = Duration.ofMinutes(10);
 
   /** A process that ran this long was well: the failures before it no longer slow its restart. */
-  static final Duration SETTLED = Duration.ofSeconds(60);
+  static final Duration PROVEN_AFTER = Duration.ofSeconds(60);
 
   private static final Duration BACK_OFF_MAX = Duration.ofSeconds(60);
 
@@ -58,7 +58,7 @@ record SlotHistory(
    */
   SlotHistory failed(Instant now, String node, Duration ran, String exit) {
     List<Failure> recent = new ArrayList<>();
-    if (ran.compareTo(SETTLED) < 0) {
+    if (ran.compareTo(PROVEN_AFTER) < 0) {
       recent.addAll(recentFailures(now));
     }
     recent.add(new Failure(now, node));

@@ -40,7 +40,7 @@ record SlotId(ComponentKind kind, int index) implements Comparable<SlotId> {
   static SlotId parse(String text) {
     int dash = text.lastIndexOf('-');
     if (dash < 0) {
-      throw new IllegalArgumentException("a slot is kind-number, not \"" + text + "\"");
+      throw new IllegalArgumentException("a slot is written kind-number, not \"" + text + "\"");
     }
     return new SlotId(
         ComponentKind.parse(text.substring(0, dash)), Integer.parseInt(text.substring(dash + 1)));

@@ -80,7 +80,7 @@ final class SteleServers implements Servers {
         if (deadline.isOver()) {
           throw e;
         }
-        LOG.info("It is not known yet which server {} has: {}", containerId, e.getMessage());
+        LOG.info("Cannot tell yet which server runs in {}: {}", containerId, e.getMessage());
       }
       pause();
     }
@@ -102,9 +102,11 @@ final class SteleServers implements Servers {
         return;
       } catch (IOException | SteleException e) {
         if (deadline.isOver()) {
-          throw new IOException("the master could not be told of " + server.get().id(), e);
+          throw new IOException(
+              "cannot tell the master that " + server.get().id() + " has ended", e);
         }
-        LOG.info("The master cannot be told of {} yet: {}", server.get().id(), e.toString());
+        LOG.info(
+            "Cannot tell the master yet that {} has ended: {}", server.get().id(), e.toString());
       }
       pause();
     }
@@ -121,7 +123,7 @@ final class SteleServers implements Servers {
   private void tellMaster(ServerId server) throws IOException {
     Address master =
         MasterInfo.address(locks.get())
-            .orElseThrow(() -> new IOException("no master of this cluster serves"));
+            .orElseThrow(() -> new IOException("no master of this cluster is active"));
     ServerExitedRequestProto request =
         ServerExitedRequestProto.newBuilder().setServerId(server.toString()).build();
     plane.call(
@@ -167,7 +169,7 @@ final class SteleServers implements Servers {
             withSystemTablets.add(server.getValue().control());
           }
         } catch (IOException | SteleException e) {
-          LOG.warn("{} does not say which tablets it has", server.getKey(), e);
+          LOG.warn("{} did not report which tablets it has", server.getKey(), e);
         }
       }
     }
@@ -226,7 +228,7 @@ final class SteleServers implements Servers {
         pause();
       }
     } catch (SteleException e) {
-      LOG.warn("{} does not give its user tablets up", server, e);
+      LOG.warn("{} did not unload its user tablets", server, e);
     }
   }
 

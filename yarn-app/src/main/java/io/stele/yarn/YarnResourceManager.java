@@ -69,7 +69,7 @@ final class YarnResourceManager implements ResourceManager {
           client.registerApplicationMaster(host, port, trackingUrl);
       return response.getContainersFromPreviousAttempts();
     } catch (YarnException e) {
-      throw new IOException("the ResourceManager does not take this attempt", e);
+      throw new IOException("the ResourceManager did not register this attempt", e);
     }
   }
 
@@ -78,7 +78,7 @@ final class YarnResourceManager implements ResourceManager {
     try {
       client.unregisterApplicationMaster(status, message, "");
     } catch (YarnException e) {
-      throw new IOException("the ResourceManager does not let this application end", e);
+      throw new IOException("the ResourceManager did not unregister this application", e);
     }
   }
 
@@ -123,7 +123,7 @@ final class YarnResourceManager implements ResourceManager {
       }
       return nodes;
     } catch (YarnException e) {
-      throw new IOException("the ResourceManager does not list its nodes", e);
+      throw new IOException("cannot list the nodes of the ResourceManager", e);
     }
   }
 
@@ -135,7 +135,8 @@ final class YarnResourceManager implements ResourceManager {
     } catch (ApplicationNotFoundException e) {
       return ClusterClaim.Fate.UNKNOWN;
     } catch (YarnException e) {
-      throw new IOException("the ResourceManager does not report on " + applicationId, e);
+      throw new IOException(
+          "cannot get a report on " + applicationId + " from the ResourceManager", e);
     }
   }
 
@@ -206,7 +207,7 @@ final class YarnResourceManager implements ResourceManager {
           || error instanceof InvalidResourceRequestException) {
         listener.dismissed("the ResourceManager refuses this attempt: " + error);
       } else {
-        LOG.warn("A heartbeat to the ResourceManager failed; the next will be tried", error);
+        LOG.warn("A heartbeat to the ResourceManager failed; will send the next", error);
       }
     }
   }

@@ -152,7 +152,7 @@ record YarnSettings(
               + memory.name()
               + " is "
               + process.memoryMb()
-              + "m, of which the cache would take "
+              + "m, of which the cache would use "
               + cacheOffHeapMb
               + "m off the heap and leave "
               + process.heapMb()

@@ -127,7 +127,7 @@ public final class YarnSubmitter implements Closeable {
       JarArchive jars = new JarArchive(options.jars());
       Path archive = layout.archive(jars.hash());
       boolean uploaded = jars.upload(fs, archive);
-      progress.accept((uploaded ? "uploaded " : "jars are there already: ") + archive);
+      progress.accept((uploaded ? "uploaded " : "jars are already uploaded: ") + archive);
       Configuration shipped = ShippedConfiguration.of(conf);
       ShippedConfiguration.write(shipped, fs, layout.conf(id.toString()));
 
@@ -151,7 +151,7 @@ public final class YarnSubmitter implements Closeable {
       return id;
     } catch (YarnException e) {
       throw new SteleException(
-          SteleException.Code.REFUSED, "YARN does not take the application: " + e.getMessage(), e);
+          SteleException.Code.REFUSED, "YARN refuses the application: " + e.getMessage(), e);
     }
   }
 
@@ -183,11 +183,11 @@ public final class YarnSubmitter implements Closeable {
             id
                 + " is "
                 + status.state()
-                + " but not complete after "
+                + " but not all servers run after "
                 + timeout.toSeconds()
                 + " s"
                 + waitingFor(status)
-                + ". It stays submitted: 'stele yarn status' tells more, 'stele yarn stop' ends"
+                + ". It stays submitted: 'stele yarn status' shows more, 'stele yarn stop' stops"
                 + " it");
       }
       pause();
@@ -337,7 +337,7 @@ public final class YarnSubmitter implements Closeable {
         asked = asked || askToStop(report, progress);
         lines.show(statusOf(report));
       } else if (!asked && neverRan(report)) {
-        progress.accept(id + " has not begun to run: telling YARN to kill it");
+        progress.accept(id + " is not running yet: telling YARN to kill it");
         kill(id);
       }
       if (deadline.isOver()) {
@@ -372,14 +372,14 @@ public final class YarnSubmitter implements Closeable {
       fs.delete(
           new Layout(fs.makeQualified(settings.root())).applicationDirectory(id.toString()), true);
     } catch (YarnException e) {
-      throw new IOException("YARN does not kill " + id, e);
+      throw new IOException("cannot have YARN kill " + id, e);
     }
   }
 
   private <T> T call(ApplicationReport report, ControlPlane.Call<ApplicationProtocol, T> call)
       throws IOException {
     if (report.getHost() == null || report.getRpcPort() <= 0) {
-      throw new IOException(report.getApplicationId() + " has no ApplicationMaster at this moment");
+      throw new IOException(report.getApplicationId() + " has no ApplicationMaster now");
     }
     Address address = new Address(report.getHost(), report.getRpcPort());
     try (ControlClient<ApplicationProtocol> master =
@@ -394,7 +394,7 @@ public final class YarnSubmitter implements Closeable {
     } catch (ApplicationNotFoundException e) {
       throw new SteleException(SteleException.Code.NOT_FOUND, "YARN knows no application " + id, e);
     } catch (YarnException e) {
-      throw new IOException("YARN does not report on " + id, e);
+      throw new IOException("cannot get a report on " + id + " from YARN", e);
     }
   }
 

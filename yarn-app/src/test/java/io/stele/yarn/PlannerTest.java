@@ -25,7 +25,7 @@ final class PlannerTest {
   private final List<Ask> asks = new ArrayList<>();
   private final List<Node> nodes = new ArrayList<>();
   private final Map<SlotId, SlotHistory> history = new HashMap<>();
-  private final Set<ComponentKind> settled = new HashSet<>();
+  private final Set<ComponentKind> proven = new HashSet<>();
   private boolean stopping;
   private Optional<Map<String, Integer>> stopRanks = Optional.empty();
 
@@ -225,7 +225,7 @@ final class PlannerTest {
   @Test
   void afterFailuresASlotWaitsTwiceAsLongEachTime() {
     wanted.put(ComponentKind.TABLET_SERVER, 1);
-    settled.add(ComponentKind.TABLET_SERVER);
+    proven.add(ComponentKind.TABLET_SERVER);
     SlotHistory past = SlotHistory.NEW;
     List<Long> waits = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
@@ -242,7 +242,7 @@ final class PlannerTest {
   @Test
   void aNodeOnWhichAProcessFailedTwiceIsNotAskedFor() {
     wanted.put(ComponentKind.TABLET_SERVER, 1);
-    settled.add(ComponentKind.TABLET_SERVER);
+    proven.add(ComponentKind.TABLET_SERVER);
     nodes("a", "b");
     SlotHistory once =
         SlotHistory.NEW.startedOn("a").failed(NOW.minusSeconds(90), "a", Duration.ZERO, "exit 1");
@@ -262,9 +262,9 @@ final class PlannerTest {
     history.put(slot(1), past);
     assertThat(planned())
         .containsExactly(
-            "give up: tabletserver-1 ended 5 times and no tabletserver has kept running; its last"
-                + " end: exit 1: bad key");
-    settled.add(ComponentKind.TABLET_SERVER);
+            "give up: tabletserver-1 ended 5 times and no tabletserver has kept running; the last"
+                + " one: exit 1: bad key");
+    proven.add(ComponentKind.TABLET_SERVER);
     assertThat(planned()).containsExactly("ask tabletserver-1 anywhere");
   }
 
@@ -299,7 +299,7 @@ final class PlannerTest {
             Map.of(ComponentKind.MASTER, 256L, ComponentKind.TABLET_SERVER, 1024L));
     ApplicationSnapshot snapshot =
         new ApplicationSnapshot(
-            NOW, wanted, stopping, containers, asks, nodes, history, settled, stopRanks, limits);
+            NOW, wanted, stopping, containers, asks, nodes, history, proven, stopRanks, limits);
     return Planner.plan(snapshot).stream().map(PlannerTest::tell).collect(Collectors.toList());
   }
 

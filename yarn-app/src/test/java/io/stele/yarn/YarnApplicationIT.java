@@ -162,7 +162,7 @@ final class YarnApplicationIT {
           .hasMessageContaining("regionserver");
       assertThatThrownBy(() -> submitter.start(placeholders(), YarnApplicationIT::report))
           .isInstanceOf(SteleException.class)
-          .hasMessageContaining("runs already");
+          .hasMessageContaining("is already running");
     }
   }
 

@@ -91,13 +91,13 @@ final class Demo {
   void run() throws IOException {
     long started = System.nanoTime();
     out.println(
-        "Stele on a Hadoop of its own, on this machine. Everything lies in "
+        "Running Stele on its own Hadoop on this machine. All files are in "
             + directory
-            + "; logs are in its logs directory.");
+            + ", logs in its logs directory.");
     out.println(
         keep
-            ? "It stays up at the end. Ctrl-C ends everything."
-            : "Nothing stays running at the end. Ctrl-C ends everything.");
+            ? "The cluster keeps running at the end. Ctrl-C stops everything."
+            : "Nothing keeps running at the end. Ctrl-C stops everything.");
     out.println();
     Thread atCtrlC = new Thread(this::interrupted, "demo-interrupted");
     Runtime.getRuntime().addShutdownHook(atCtrlC);
@@ -262,7 +262,7 @@ final class Demo {
                 + job.getJobID()
                 + ") failed: "
                 + job.getStatus().getFailureInfo().strip()
-                + " Its logs are below "
+                + " Its logs are under "
                 + EmbeddedHadoop.logDirectory(directory)
                 + "/containers-*");
       }
@@ -270,7 +270,8 @@ final class Demo {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while job \"" + job.getJobName() + "\" ran");
     } catch (ClassNotFoundException e) {
-      throw new IOException("job \"" + job.getJobName() + "\" names a class that is not there", e);
+      throw new IOException(
+          "job \"" + job.getJobName() + "\" names a class that does not exist", e);
     }
   }
 
@@ -289,7 +290,7 @@ final class Demo {
     progress.close();
     if (!step.isEmpty()) {
       out.println();
-      out.println("Interrupted in \"" + step + "\"; ending everything.");
+      out.println("Interrupted in \"" + step + "\"; stopping everything.");
       out.flush();
     }
   }

@@ -18,13 +18,13 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "demo",
     description =
-        "Start a Hadoop on this machine, run Stele on it, and fill and read a Webtable with MapReduce.",
+        "Start Hadoop on this machine, run Stele on it, and fill and read a Webtable with MapReduce.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Real daemons (HDFS, YARN, ZooKeeper) in one Java process, Stele's servers and the tasks of the jobs in processes of their own.",
-      "It takes some minutes, 4 GB of memory and 1 GB of disk, all in one directory; nothing else on the machine is touched, and",
-      "nothing stays running: not at its end, not after Ctrl-C.",
+      "Hadoop's real daemons (HDFS, YARN, ZooKeeper) run in one Java process, Stele's servers and the jobs' tasks in their own.",
+      "It takes a few minutes, 4 GB of memory and 1 GB of disk, all in one directory. It touches nothing else on the machine and",
+      "leaves nothing running, even after Ctrl-C.",
       "",
       "Examples:",
       "  stele demo",
@@ -34,28 +34,28 @@ import picocli.CommandLine.Spec;
 public final class DemoCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  @Option(names = "--keep", description = "Leave the cluster up at the end.")
+  @Option(names = "--keep", description = "Keep the cluster running at the end.")
   private boolean keep;
 
-  @Option(names = "--stop", description = "End the cluster that --keep left up.")
+  @Option(names = "--stop", description = "Stop the cluster that --keep left running.")
   private boolean stop;
 
   @Option(
       names = "--dir",
       paramLabel = "DIR",
-      description = "Where everything lies (default: .stele in the checkout, or ~/.stele).")
+      description = "Directory for all files (default: .stele in the checkout, or ~/.stele).")
   private Optional<Path> directory = Optional.empty();
 
   @Option(
       names = "--pages",
       paramLabel = "JAR",
       arity = "1..*",
-      description = "Other javadoc jars (or zip files of web pages) to load.")
+      description = "Javadoc jars (or zip files of web pages) to load instead of Hadoop's.")
   private List<Path> pages = List.of();
 
   @Option(
       names = {"-v", "--verbose"},
-      description = "Show the log on the standard error.")
+      description = "Write the log to standard error.")
   private boolean verbose;
 
   /** Made by picocli. */
@@ -74,14 +74,14 @@ public final class DemoCommand implements Callable<Integer> {
       out.println(
           ended == 0
               ? "No demo runs in " + work + "."
-              : "Ended the demo in " + work + " (" + ended + " processes).");
+              : "Stopped the demo in " + work + " (" + ended + " processes).");
       return 0;
     }
     if (EmbeddedHadoop.isRunning(work)) {
       throw SteleException.refused(
-          "a demo runs in "
+          "a demo is running in "
               + work
-              + " already: end it with 'stele demo --stop', or use another --dir");
+              + ": stop it with 'stele demo --stop', or use another --dir");
     }
     if (!verbose) {
       // Nothing has logged yet: the first logger finds this.
