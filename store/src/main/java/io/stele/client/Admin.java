@@ -108,7 +108,7 @@ public final class Admin {
    *
    * @param before as {@link #describeTable} gave it
    * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name, REFUSED where
-   *     somebody else has altered it meanwhile: nothing was changed
+   *     somebody else has altered it since: nothing was changed
    */
   public void alterTable(TableSchema before, TableSchema after) throws IOException {
     TableRules.checkChange(before, after, Set.of());
@@ -131,7 +131,7 @@ public final class Admin {
   /**
    * Has every tablet server write the table's memtables, and then all its SSTables again, without
    * garbage and as the schema's locality groups want them now. Returns when that is done, which may
-   * take long; a tablet that moves meanwhile may be left out.
+   * take long; a tablet that moves during it may be left out.
    *
    * @throws io.stele.model.SteleException NOT_FOUND where there is no table of that name
    * @throws IOException where a server could not, or was lost: nothing is lost by trying again

@@ -112,8 +112,8 @@ public final class BatchWriter implements Closeable {
    *
    * @param least what it must have survived when it counts as applied; never less than the table's
    *     schema asks for. Those it travels with keep what was asked for them
-   * @return completes when the mutation has been applied, or fails with the reason why not. Whoever
-   *     does not look at it learns of the failure from {@link #flush} or {@link #close}
+   * @return completes when the mutation has been applied, or fails with the reason. {@link #flush}
+   *     and {@link #close} also report the failure
    * @throws SteleException REFUSED or NOT_FOUND where it is wrong from the outset: it is then not
    *     added
    * @throws IOException where the thread was interrupted while it waited: the mutation is not added

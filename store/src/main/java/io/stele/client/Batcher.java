@@ -40,20 +40,19 @@ import java.util.concurrent.CompletableFuture;
  * together.
  *
  * <p>A mutation goes row queue ({@link Writer}) -> tablet found -> the server's queue -> batch ->
- * outcome. A server's queue sends what there is when nothing is under way to the server, so that a
- * single mutation does not wait, and otherwise when a batch is full or the last one came back:
- * batches grow with the load by themselves. {@link Attempts} decides what becomes of a mutation
- * that failed.
+ * outcome. A server's queue sends what it has when no call to the server is under way, so that a
+ * single mutation does not wait, and otherwise when a batch is full or the last one was answered:
+ * batches grow with the load. {@link Attempts} decides whether a failed mutation is retried.
  *
  * <p>Every mutation gets an outcome, whatever is thrown on its way, and not long after its
  * deadline. Safe for use by any number of threads; nothing here blocks. The lock is held only to
  * move mutations between queues, never while calling out.
  */
 final class Batcher {
-  /** A batch is full with so many bytes. */
+  /** The bytes of a full batch. */
   private static final int BATCH_BYTES = 1 << 20;
 
-  /** A batch is full with so many mutations. */
+  /** The mutations of a full batch. */
   private static final int BATCH_MUTATIONS = 1000;
 
   /** How many batches may be under way to one server: one is applied while the next travels. */
@@ -307,7 +306,7 @@ final class Batcher {
     sendFrom(queue);
   }
 
-  /** Sends whatever is due; one thread at a time does so for a queue. */
+  /** Sends what is due; one thread at a time may call this for a queue. */
   private void sendFrom(ServerQueue queue) {
     while (true) {
       List<Pending> batch;

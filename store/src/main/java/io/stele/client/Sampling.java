@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
  * Samples a table's rows: asks one tablet after the other and puts the answers together, each after
  * the bytes of those before it.
  *
- * <p>Not safe for use by several threads; the answers come one after the other.
+ * <p>Not safe for use by several threads; answers arrive one at a time.
  */
 final class Sampling {
   private final Tablets tablets;

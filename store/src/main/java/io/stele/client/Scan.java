@@ -26,8 +26,8 @@ import java.util.concurrent.CompletableFuture;
  * Where a read of many rows is: which rows are left, and at which read point. Each page is one call
  * to the tablet that holds the first row left, and gives the state after it.
  *
- * <p>A large row comes in parts, of one read point all. Where that cannot be read any more, the
- * server begins the row anew, and the parts before are dropped: no row is ever of two moments.
+ * <p>A large row arrives in parts, all at one read point. If that cannot be read any more, the
+ * server starts the row again and the earlier parts are dropped: no row mixes two read points.
  *
  * <p>So nothing needs to be kept at a server: a tablet that moved, split or lost its server is
  * found again by the first row left. A read point counts only for the rows of the tablet it was

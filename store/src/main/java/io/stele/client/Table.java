@@ -83,9 +83,9 @@ public final class Table {
   }
 
   /**
-   * The same table, whose reads return rows of up to so many bytes: families, qualifiers and values
-   * together. Large rows are fetched in parts and put together; a read that meets a larger one
-   * fails with a {@link RowTooLargeException}.
+   * The same table, with another limit on the bytes of a row that reads return: families,
+   * qualifiers and values together. Large rows are fetched in parts and joined; a read of a row
+   * above the limit fails with a {@link RowTooLargeException}.
    *
    * @param bytes {@link #ROW_BYTES_MAX} otherwise
    */

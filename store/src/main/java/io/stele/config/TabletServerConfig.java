@@ -15,7 +15,7 @@ import org.apache.hadoop.conf.Configuration;
  * @param cacheHeapBytes bound of what the cache takes on the heap
  * @param cacheOffHeapBytes bound of what it takes off the heap
  * @param logSegmentBytes a commit-log segment is closed at this size
- * @param logReplicasMin a write is acknowledged when so many replicas of the log have it
+ * @param logReplicasMin a write is acknowledged when this many replicas of the log have it
  * @param logSegmentsMax with more segments, tablets that hold the oldest make minor compactions
  * @param logAgeMax with older records that are only in the log, tablets make minor compactions too
  * @param compactionThreads merging and major compactions at once, and as many more of METADATA's

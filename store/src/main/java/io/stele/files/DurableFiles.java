@@ -132,7 +132,7 @@ public final class DurableFiles {
           FileChannel.open(local.pathToFile(directory).toPath(), StandardOpenOption.READ)) {
         channel.force(true);
       }
-    } // Elsewhere the NameNode's journal, or what stands in for it, has them.
+    } // On other file systems the NameNode's journal, or its equivalent, has them.
   }
 
   private FsPermission permission() {

@@ -2,7 +2,7 @@ package io.stele.format;
 
 /** One way to compress a block. Safe for use by any number of threads. */
 interface BlockCodec {
-  /** The most bytes that one compressed byte can stand for. */
+  /** The most bytes that one compressed byte can expand to. */
   long expansionMax();
 
   /** The length that the target needs for compressing {@code length} bytes, in the worst case. */

@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The key under which the cells of one column stand in memtables, SSTables, logs and on the wire: a
- * byte string whose unsigned order is the order of (row, family, qualifier).
+ * The key of the cells of one column in memtables, SSTables, logs and on the wire: a byte string
+ * whose unsigned order is the order of (row, family, qualifier).
  *
  * <pre>
  * column key    := row-part family-part qualifier-part

@@ -101,7 +101,7 @@ public final class Compression {
    *
    * @param target gets the result, from 0 on; at least {@code rawLength} long
    * @param rawLength the result's length
-   * @throws MalformedException where the bytes are not the result of compressing so many
+   * @throws MalformedException if the bytes are not the result of compressing that many bytes
    */
   public static void uncompress(
       Codec codec, byte[] source, int offset, int length, byte[] target, int rawLength)

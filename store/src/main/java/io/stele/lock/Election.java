@@ -9,9 +9,9 @@ import org.slf4j.LoggerFactory;
 /**
  * One candidacy: waits for the lock at a path and holds it for at most one term.
  *
- * <p>Few processes stand for election, so all of them watch the one lock and try again when it
- * changes. A candidate whose term ended by a lost lock stands again with a new {@code Election}, or
- * (better) as a new process.
+ * <p>Few processes take part in an election, so all of them watch the one lock and try again when
+ * it changes. A candidate whose term ended by a lost lock stands again with a new {@code Election},
+ * or (better) as a new process.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -50,7 +50,7 @@ public final class Election implements AutoCloseable {
   }
 
   /**
-   * Stands for election until elected or closed.
+   * Takes part in the election until elected or closed.
    *
    * @param path the lock that the leader holds
    * @param data what the leader's node says, such as its name

@@ -10,9 +10,9 @@ import java.time.Instant;
  * renewal was <em>sent</em>.
  *
  * <p>It counts on two clocks and is over when either says so, as a suspended machine freezes the
- * monotonic one and an operator may set the wall clock. Whoever takes the server's tablets away
- * waits {@code length} (and the clocks' drift) after the lock is gone, so that no answer given
- * under the lease can be older than what its successor says.
+ * monotonic one and an operator may set the wall clock. Before the master assigns the server's
+ * tablets to others, it waits {@code length} (plus the clocks' drift) after the lock is gone, so
+ * that no answer given under the lease can be older than one of the successor.
  *
  * <p>A lease is not valid before the first renewal and never again after {@link #revoke()}. {@link
  * #valid()} reads a few volatiles and two clocks and may be called for every request.

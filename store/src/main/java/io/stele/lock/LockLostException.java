@@ -3,8 +3,8 @@ package io.stele.lock;
 import java.io.IOException;
 
 /**
- * The lock is gone for good: its session ended, or its node was deleted. Whoever held it must stop
- * acting on it; only a new lock helps.
+ * The lock is lost: its session ended, or its node was deleted. The process that had it must stop
+ * acting on it and take a new lock.
  */
 public final class LockLostException extends IOException {
   private static final long serialVersionUID = 1L;

@@ -6,7 +6,7 @@ import io.stele.model.TableId;
 
 /** The nodes of the lock service that Stele uses, relative to {@code /stele/<cluster>}. */
 public final class LockPaths {
-  /** The master's lock: whoever holds it is the master; its data say where it serves. */
+  /** The lock of the active master; its data is the master's address. */
   public static final String MASTER = "master";
 
   /** Above the locks of the tablet servers. */

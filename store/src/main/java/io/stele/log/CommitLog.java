@@ -23,22 +23,21 @@ import org.slf4j.LoggerFactory;
  * thread, and come back acknowledged, in the order they went in, after a flush that many of them
  * share.
  *
- * <p>Two threads write, one at a time, each to a file of its own (§6). The active one takes all
- * records that wait, appends them to its segment, flushes once, and completes their futures; the
- * next batch gathers during the flush. The other ends its last segment meanwhile and stands by with
- * a new one: so when a segment is full, fails or is slow, no write waits for the NameNode. They
- * share a {@link CommitPipeline}, which also detects slow flushes; each runs a {@link
- * SegmentThread}.
+ * <p>Two threads write, one at a time, each to its own file (§6). The active one appends all
+ * waiting records to its segment, flushes once, and completes their futures; the next batch gathers
+ * during the flush. The other ends its last segment and creates a standby segment: when a segment
+ * is full, fails or is slow, no write waits for the NameNode. They share a {@link CommitPipeline},
+ * which also detects slow flushes; each runs a {@link SegmentThread}.
  *
  * <p><b>Failures.</b> An exception from a stream ends that stream. The records of the failed batch
- * are appended again, first, to the next segment, so that a sequence number never stands for two
- * things and no record overtakes another; so are those of a batch whose flush is slow. A replay
- * skips records it has seen. A flush that reached fewer replicas than {@link
- * LogOptions#replicasMin} acknowledges nothing and ends its segment as well, but never the log:
- * while no segment has enough, records wait and new ones are refused. When the directory is gone (a
- * master has fenced this server) or too many segments in a row have failed, the log fails for good:
- * every record that waits fails with OUTCOME_UNKNOWN, and {@code onFailure} is called once, which
- * must end the process.
+ * are appended again, first, to the next segment, so that a sequence number never has two meanings
+ * and no record overtakes another. The same happens to a batch whose flush is slow. A replay skips
+ * records it has seen. A flush that reached fewer replicas than {@link LogOptions#replicasMin}
+ * acknowledges nothing and ends its segment as well, but never the log: while no segment has
+ * enough, records wait and new ones are refused. When the directory is gone (a master has fenced
+ * this server) or too many segments in a row have failed, the log fails for good: every record that
+ * waits fails with OUTCOME_UNKNOWN, and {@code onFailure} is called once, which must end the
+ * process.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -51,7 +50,7 @@ public final class CommitLog implements AutoCloseable {
   private final SegmentLedger ledger;
   private final CommitPipeline pipeline;
   private volatile List<Task> tasks = List.of();
-  private final Lock deleting; // Held over I/O, by whoever deletes segments.
+  private final Lock deleting; // Held during I/O, by the thread that deletes segments.
 
   private CommitLog(
       ProcessRuntime runtime,
@@ -226,7 +225,7 @@ public final class CommitLog implements AutoCloseable {
     }
   }
 
-  /** Waits until a segment stands by, or the log has ended. */
+  /** Waits until there is a standby segment, or the log has ended. */
   void awaitStandby() throws InterruptedException {
     pipeline.awaitStandby();
   }

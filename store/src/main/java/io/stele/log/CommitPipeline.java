@@ -22,14 +22,14 @@ import java.util.concurrent.locks.Lock;
  * </pre>
  *
  * <p>At most one batch is in flight, and at most one writer is active: only this one takes batches.
- * The other ends the segment it had, creates the next, and stands by with it. The turn passes
+ * The other ends the segment it had and creates a standby segment. The writers switch
  *
  * <ul>
  *   <li>when a segment is full: after its last batch has completed;
  *   <li>when a write or flush fails, or reached fewer replicas than the minimum: together with the
  *       batch;
- *   <li>when a flush is slow and the other writer stands by: together with the batch. Whatever then
- *       becomes of the slow flush, it acknowledges nothing.
+ *   <li>when a flush is slow and the other writer has a standby segment: the batch goes to it too.
+ *       The slow flush acknowledges nothing, however it ends.
  * </ul>
  *
  * <p>Segments are used in the order of their numbers: one that was created late, when a higher one
@@ -106,8 +106,8 @@ final class CommitPipeline {
   }
 
   /**
-   * Starts the log's threads: one for each writer, and the watch. Holds the lock meanwhile, so that
-   * each finds its task with its writer.
+   * Starts the log's threads: one for each writer, and the watchdog. Holds the lock during this, so
+   * that each finds its task with its writer.
    */
   List<Task> start(String name, List<Runnable> work) {
     lock.lock();
@@ -199,7 +199,7 @@ final class CommitPipeline {
     }
   }
 
-  /** Waits until a segment stands by. */
+  /** Waits until there is a standby segment. */
   void awaitStandby() throws InterruptedException {
     lock.lockInterruptibly();
     try {
@@ -310,7 +310,9 @@ final class CommitPipeline {
     }
   }
 
-  /** Stands by; true when the writer has become active, false if its segment will not be used. */
+  /**
+   * Waits on standby; true when the writer becomes active, false if its segment will not be used.
+   */
   boolean awaitTurn(WriterState writer) {
     lock.lock();
     try {
@@ -383,7 +385,7 @@ final class CommitPipeline {
     }
   }
 
-  /** The active writer's segment is full: the turn passes to the writer that stands by. */
+  /** The active writer's segment is full: the standby writer becomes active. */
   void handOver(WriterState writer) {
     lock.lock();
     try {
@@ -577,7 +579,7 @@ final class CommitPipeline {
   @GuardedBy("lock")
   private boolean isFullWith(List<WaitingRecord> batch, WriterState writer) {
     long end = writer.lengthWith(batch);
-    // A segment may grow to twice its size while no other stands by.
+    // A segment may grow to twice its size while there is no standby segment.
     return end >= options.segmentBytes()
         && (standby.isPresent() || end / 2 >= options.segmentBytes());
   }

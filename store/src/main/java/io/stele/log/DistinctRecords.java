@@ -7,8 +7,7 @@ import java.util.Map;
 
 /**
  * Picks the records of one tablet to replay from the logs that its record names: those above what
- * its files hold, each once, in whatever order they come. After a failed flush the same record
- * stands in two segments.
+ * its files have, each once, in any order. After a failed flush the same record is in two segments.
  *
  * <p>A tablet's sequence numbers have no gaps, and a log's records of it are a prefix of what it
  * was given. So a number missing below another is a record lost.

@@ -23,10 +23,9 @@ import org.apache.hadoop.fs.Path;
  * The log of a fenced server, whole: its directory holds a file that lists every segment with its
  * length, written when all were closed.
  *
- * <p>Whoever replays the log reads what is listed, no more and no less. A listing of the directory
- * would not do: one that is out of date, or of a directory that lost a file, is only shorter, and
- * the writes that are missing would never be missed. The file's format is in {@code
- * docs/formats/log.md}.
+ * <p>A replay reads exactly the listed segments. A listing of the directory is not enough: if it is
+ * out of date, or a file was lost, it is only shorter, and nobody would notice that writes are
+ * missing. The file's format is in {@code docs/formats/log.md}.
  */
 public final class FencedLog {
   private static final String NAME = "SEGMENTS";

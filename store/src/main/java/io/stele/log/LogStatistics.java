@@ -8,8 +8,8 @@ import java.time.Duration;
  * @param records records acknowledged
  * @param bytes bytes of acknowledged records
  * @param flushes flushes (hflush or hsync) that acknowledged records: one for each batch
- * @param segments segments created, the one that stands by included
- * @param switchOvers how often the log went on with the other writer because a flush was slow
+ * @param segments segments created, including the standby segment
+ * @param switchOvers how often the log switched writers because a flush was slow
  * @param failures writes, flushes and segment creations that failed
  * @param queuedBytes bytes that wait now
  * @param flushMedian how long half of the last flushes took at most, from the first byte written to

@@ -8,7 +8,7 @@ import java.util.Optional;
 /**
  * Records of a log, in the order they were written. Not safe for use by several threads.
  *
- * <p>After a slow or failed flush the same records stand in two segments, so a record may come
+ * <p>After a slow or failed flush the same records are in two segments, so a record may be returned
  * twice: {@link DistinctRecords} picks each once.
  */
 public interface RecordSource extends Closeable {

@@ -1,8 +1,8 @@
 package io.stele.log;
 
 /**
- * What a segment says, before its first record, of the one that was written before it. A segment
- * without one was created to stand by and never used.
+ * The entry before a segment's first record that describes the segment written before it. A segment
+ * without one was a standby segment that was never used.
  *
  * @param previous the number of the segment that was written before; 0 for the first
  * @param previousAcknowledgedBytes how far that one was acknowledged when this one took over: what

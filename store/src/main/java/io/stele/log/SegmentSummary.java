@@ -41,7 +41,7 @@ public record SegmentSummary(SortedMap<TabletId, SequenceRange> tablets) {
    * The summary at the end of a segment; empty where it has none: the last segment of a server that
    * died lacks it.
    *
-   * @throws IOException where the segment cannot be read; damage is left to whoever reads it whole
+   * @throws IOException if the segment cannot be read; damage is reported by a full read
    */
   public static Optional<SegmentSummary> read(FileSystem fs, Segment segment) throws IOException {
     try (FSDataInputStream in = fs.open(segment.path())) {

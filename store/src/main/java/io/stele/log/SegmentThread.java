@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One of a log's two writers: over and over it creates a segment, stands by with it, writes it
- * while it has the turn, and ends it. Only its own thread touches its file.
+ * One of a log's two writers: it creates a segment, waits on standby, writes while it is the active
+ * writer, ends the segment, and starts over. Only its own thread touches its file.
  */
 final class SegmentThread {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentThread.class);

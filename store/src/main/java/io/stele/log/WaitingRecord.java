@@ -6,7 +6,7 @@ import io.stele.model.Durability;
 import io.stele.model.TabletId;
 import java.util.concurrent.CompletableFuture;
 
-/** A record on its way: encoded by whoever appended it, framed by the thread that writes it. */
+/** A queued record: encoded by the thread that appends it, framed by the thread that writes it. */
 final class WaitingRecord {
   final TabletId tablet;
   final long sequence;

@@ -37,7 +37,7 @@ final class AssignmentPlanner {
     }
   }
 
-  /** A server as its load stands in the plan so far. */
+  /** A server's load in the plan so far. */
   private record Load(int tablets, long bytes, ServerId server) {
     static final Comparator<Load> LIGHTEST_FIRST =
         Comparator.comparingInt(Load::tablets)

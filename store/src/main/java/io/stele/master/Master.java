@@ -75,7 +75,7 @@ public final class Master implements Closeable {
             + HexFormat.of().toHexDigits(environment.runtime().random().nextLong());
   }
 
-  /** Stands for election. */
+  /** Takes part in the election. */
   public static Master start(Environment environment) {
     Master master = new Master(environment);
     master.stand();
@@ -126,7 +126,8 @@ public final class Master implements Closeable {
   }
 
   /**
-   * Begins, and waits for a lock service that goes away meanwhile: nobody else can become master.
+   * Starts, and waits if the lock service goes away during that: no other process can become
+   * master.
    */
   private ActiveMaster beginWhenReachable(Lock lock) throws IOException {
     while (true) {

@@ -14,8 +14,8 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * A process that is the master, or stands by to be. Ends with 0 when it is asked to (SIGTERM), with
- * 1 when it cannot start or loses its lock.
+ * A process that is the active master or waits to become it. Exits with 0 when asked to stop
+ * (SIGTERM), with 1 when it cannot start or loses its lock.
  *
  * <p>Environment: {@code STELE_CONF} is a configuration file to read besides those on the class
  * path; {@code NM_HOST} the host under which others reach it.

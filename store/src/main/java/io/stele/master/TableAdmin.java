@@ -56,7 +56,7 @@ final class TableAdmin implements AutoCloseable {
   @GuardedBy("this")
   private final Map<TableId, Change> changes = new TreeMap<>();
 
-  // Created, but whoever asked for it does not know yet.
+  // Created, but its creator has not been told yet.
   @GuardedBy("this")
   private final Set<TableId> untold = new LinkedHashSet<>();
 
@@ -153,7 +153,7 @@ final class TableAdmin implements AutoCloseable {
     }
   }
 
-  /** Whoever asked for the table knows now that it is there. */
+  /** The table's creator has been told that it exists. */
   synchronized void told(TableId table) {
     untold.remove(table);
   }

@@ -36,7 +36,7 @@ final class Wake {
     look();
   }
 
-  /** Whether all records are to be read; whoever asks promises to read them. */
+  /** Whether all records must be read; the caller must then read them. */
   synchronized boolean takeAll() {
     boolean taken = all;
     all = false;

@@ -275,7 +275,7 @@ final class CellArena {
     return ((long) chunk[at] << Integer.SIZE) | (chunk[at + 1] & 0xffff_ffffL);
   }
 
-  /** The chunk for a node of so many ints. */
+  /** The chunk for a node of {@code ints} ints. */
   private int room(int ints) {
     if (current > 0 && ints <= chunks[current].length - used) {
       return current;

@@ -8,11 +8,12 @@ import java.util.TreeSet;
 /**
  * What a tablet's record may require of those who read or change it.
  *
- * <p>A version of Stele skips what it does not know in a record. Where that would do harm, as the
- * tablet would be served wrongly or the record lose something at its next change, whoever writes
- * such a thing adds the name of the feature to the column {@code assignment:requires}, whose value
- * is names separated by spaces. A version that does not know one of them leaves the record alone
- * and says so. A feature may be required only when every process of the cluster knows it.
+ * <p>A version of Stele skips parts of a record that it does not know. If that would do harm, as
+ * the tablet would be served wrongly or the record would lose something at its next change, the
+ * version that writes such a part adds the name of the feature to the column {@code
+ * assignment:requires}, whose value is names separated by spaces. A version that does not know one
+ * of them leaves the record alone and says so. A feature may be required only when every process of
+ * the cluster knows it.
  */
 final class Features {
   /** Those that this version knows. */

@@ -6,7 +6,7 @@ import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
 
 /**
- * What stands in the record of a tablet that could not be loaded, until it is.
+ * Why a tablet could not be loaded: kept in its record until it is.
  *
  * @param reason why the last server could not
  * @param server the last one

@@ -63,7 +63,7 @@ final class RecordCodec {
   private RecordCodec() {}
 
   /**
-   * The record in {@code row}, which stands in {@code table}; empty where it has no state.
+   * The record in {@code row} of {@code table}; empty if it has no state.
    *
    * @throws SteleException REFUSED where it requires what this version does not know
    */

@@ -25,12 +25,11 @@ import java.util.concurrent.ConcurrentSkipListMap;
 /**
  * Where the tablets of one table are, as far as is known, and who waits to know more.
  *
- * <p>METADATA is read for one tablet once at a time, whoever waits for it, and less and less often
- * while it has no better news: a tablet that is not served, or not where its record says, costs a
- * read a second at most. For rows of tablets that were never seen a few reads go on at a time.
+ * <p>One read of METADATA at a time serves all who wait for a tablet. Reads become less frequent
+ * while nothing changes: a tablet that is not served, or not where its record says, costs at most
+ * one read per second. For rows of unknown tablets a few reads may run at a time.
  *
- * <p>Whoever waits does so until the tablet is served or its own deadline is over, whichever comes
- * first.
+ * <p>A caller waits until the tablet is served or its own deadline is over.
  *
  * <p>Safe for use by any number of threads; nothing here blocks. The monitor is held only to change
  * fields: reads, timers and futures come after.
@@ -162,7 +161,7 @@ final class TabletDirectory {
     }
   }
 
-  /** Forgets all that is known; whoever waits goes on waiting. */
+  /** Forgets all that is known; callers that wait keep waiting. */
   synchronized void invalidate() {
     for (Iterator<Place> all = places.values().iterator(); all.hasNext(); ) {
       if (all.next().usable) {
@@ -171,7 +170,7 @@ final class TabletDirectory {
     }
   }
 
-  /** Fails whoever waits, now and later. */
+  /** Fails all that wait now or later. */
   void close() {
     List<Runnable> after = new ArrayList<>();
     synchronized (this) {

@@ -32,18 +32,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads and changes tablet records, wherever they lie: the root tablet's in the lock service,
+ * Reads and changes tablet records wherever they are stored: the root tablet's in the lock service,
  * METADATA's in the root tablet, all others in METADATA.
  *
  * <p>Every change is one write of one row, conditional on the exact bytes of the assignment (state,
- * server, epoch) in the record handed in, and gives the record as it is then. It throws {@link
- * RecordChangedException} where the condition does not hold (nothing was changed: whoever thought
- * to have the tablet has not), and a {@link SteleException} of OUTCOME_UNKNOWN where no answer came
- * in time: then the caller must not act on the tablet any more until it has read the record again.
+ * server, epoch) in the record passed in, and returns the changed record. It throws {@link
+ * RecordChangedException} if the condition does not hold (nothing was changed: the caller no longer
+ * has the tablet), and a {@link SteleException} of OUTCOME_UNKNOWN if no answer came in time: then
+ * the caller must not act on the tablet until it has read the record again.
  *
- * <p>Only a tablet's server changes its record, but for {@link #assign}, {@link #release}, {@link
- * #notLoaded}, {@link #releaseFromQuarantine}, {@link #forgetDropped}, {@link #createTable} and
- * {@link #delete}, which are the master's.
+ * <p>Only a tablet's server changes its record, except for {@link #assign}, {@link #release},
+ * {@link #notLoaded}, {@link #releaseFromQuarantine}, {@link #forgetDropped}, {@link #createTable}
+ * and {@link #delete}, which are the master's.
  *
  * <p>Safe for use by any number of threads. All calls block.
  */
@@ -166,9 +166,8 @@ public final class TabletRecords {
 
   /**
    * Gives the tablet up, by its server after its last write to it: nobody has it then, and all that
-   * was ever logged of it is in its SSTables, or not needed. So the write that gives it up also
-   * strikes every log, and whoever loads it next finds in its record the logs of fenced servers
-   * only.
+   * was ever logged of it is in its SSTables, or not needed. So the write that releases it also
+   * removes every log, and its next server finds only the logs of fenced servers in its record.
    */
   public TabletRecord unloaded(TabletRecord record, String why) throws IOException {
     require(record, Assignment.State.LOADED, "unloading");
@@ -313,8 +312,8 @@ public final class TabletRecords {
   }
 
   /**
-   * Removes what earlier splits that were never done left behind in the tablet's rows. The server
-   * does so once it is assigned the tablet, before it loads it: no such split can be done any more
+   * Removes the tentative records that unfinished splits left in the tablet's rows. The server
+   * calls it after it was assigned the tablet and before it loads it: no such split can complete
    * then.
    *
    * @return how many rows it removed
@@ -370,7 +369,8 @@ public final class TabletRecords {
   }
 
   /**
-   * Removes what splits that were never done left of a table whose tablets' records are all gone.
+   * Removes the tentative records that unfinished splits left of a table whose tablets' records are
+   * all gone.
    */
   public void deleteTentatives(TableId table) throws IOException {
     for (TabletRecord left : page(table, MetadataKeys.table(table), Integer.MAX_VALUE)) {
@@ -380,7 +380,7 @@ public final class TabletRecords {
     }
   }
 
-  /** Strikes SSTables that are deleted off the dropped ones. */
+  /** Removes deleted SSTables from the dropped ones. */
   public TabletRecord forgetDropped(TabletRecord record, Collection<String> paths)
       throws IOException {
     Mutation.Builder row = Mutation.builder(RecordCodec.rowOf(record));
@@ -526,8 +526,8 @@ public final class TabletRecords {
   }
 
   /**
-   * At least the first {@code enough} records that count in {@code range}; all where there are not
-   * so many.
+   * At least the first {@code enough} records that count in {@code range}, or all if there are
+   * fewer.
    */
   private static List<TabletRecord> counting(
       RecordRows rows, RowRange range, int enough, Decoder decoder) throws IOException {

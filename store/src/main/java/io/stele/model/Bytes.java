@@ -222,8 +222,8 @@ public final class Bytes implements Comparable<Bytes>, Serializable {
   }
 
   /**
-   * Reads what {@link #toString()} wrote: text in which {@code \xNN} stands for a byte and {@code
-   * \\} for a backslash.
+   * Reads what {@link #toString()} wrote: text in which {@code \xNN} is a byte and {@code \\} for a
+   * backslash.
    *
    * @throws IllegalArgumentException where a backslash is followed by anything else
    */

@@ -2,7 +2,7 @@ package io.stele.model;
 
 /** One change within a {@link Mutation}. */
 public sealed interface Edit {
-  /** Stands for "now", which the tablet server fills in, never going back within a tablet. */
+  /** Means "now": the tablet server fills in its time, which never goes back within a tablet. */
   long SERVER_TIMESTAMP = -1;
 
   /** The kinds of edit. */

@@ -198,7 +198,7 @@ public sealed interface Filter {
     }
   }
 
-  /** What passes all filters one after the other. */
+  /** Applies the filters in order, each to what the one before it passed. */
   record Chain(List<Filter> filters) implements Filter {
     public Chain {
       filters = List.copyOf(filters);
@@ -234,7 +234,7 @@ public sealed interface Filter {
     }
   }
 
-  /** Both, one after the other. */
+  /** The filters in order, each applied to what the one before it passed. */
   static Filter chain(Filter... filters) {
     return new Chain(List.of(filters));
   }

@@ -153,7 +153,7 @@ public final class SystemRuntime implements ProcessRuntime {
       future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
       return true;
     } catch (ExecutionException | CancellationException e) {
-      return true; // Done all the same; whoever asks for the result learns of the failure.
+      return true; // It is done anyway; its result reports the failure.
     } catch (TimeoutException e) {
       return false;
     }

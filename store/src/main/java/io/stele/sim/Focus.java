@@ -16,7 +16,7 @@ enum Focus {
   NONE,
   /** A server or master is cut off from the lock service and some others, and not from all. */
   DIVIDED,
-  /** Servers die one after the other, before they have written down what they took over. */
+  /** Servers die in turn, before they have written to SSTables what they took over. */
   IN_TURN,
   /** Processes stand still in the midst of what they do, and go on when others have their tasks. */
   STOPPED,

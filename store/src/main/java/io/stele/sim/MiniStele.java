@@ -119,7 +119,7 @@ public final class MiniStele implements AutoCloseable {
     return quick;
   }
 
-  /** Starts a master; the second and further ones stand by. */
+  /** Starts a master; the second and further ones wait to take over. */
   public synchronized Master startMaster() throws IOException {
     FileSystem fs = site.mount();
     LockService session = site.connect();

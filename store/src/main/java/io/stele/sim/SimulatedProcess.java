@@ -121,8 +121,8 @@ public final class SimulatedProcess implements ProcessRuntime {
   }
 
   /**
-   * Has a stopped process go on whose clocks, both of them, stood still meanwhile, as those of a
-   * virtual machine may.
+   * Continues a paused process whose two clocks stopped during the pause, as those of a virtual
+   * machine may.
    *
    * @param stoodStill for how long
    */
@@ -245,7 +245,7 @@ public final class SimulatedProcess implements ProcessRuntime {
     return new SimulatedLock(this);
   }
 
-  /** Waits, however often the task is interrupted meanwhile. */
+  /** Waits even if the task is interrupted. */
   void sleepUninterruptibly(Duration duration) {
     task("wait for a machine")
         .awaitUninterruptibly("a machine", Optional.empty(), Optional.of(duration));

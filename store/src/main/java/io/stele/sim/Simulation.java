@@ -18,8 +18,8 @@ import java.util.random.RandomGenerator.SplittableGenerator;
  *
  * <p>A task is a thread, but only the one that holds the baton runs: it passes the baton on in each
  * wait of its {@link ProcessRuntime} ({@link SimulatedProcess}) and in no other place. Callbacks
- * (timers, arriving messages) run on the stack of whoever passes the baton, and must not wait. So
- * the same seed gives the same history: {@link #traceHash} tells whether it did.
+ * (timers, arriving messages) run on the stack of the task that passes the baton, and must not
+ * wait. So the same seed gives the same history: compare {@link #traceHash}.
  *
  * <p>Everything here is called by the holder of the baton, but for {@link #run}. What a simulation
  * shares with others is nothing: several may run at once, each from a thread of its own.
@@ -84,7 +84,7 @@ public final class Simulation {
     this.outside = process("simulation");
   }
 
-  /** A new process, which has no tasks yet; each may be named by many, one after the other. */
+  /** A new process without tasks; its name may be reused after its end. */
   public SimulatedProcess process(String name) {
     return new SimulatedProcess(this, name, seeds.split());
   }
@@ -254,7 +254,7 @@ public final class Simulation {
     return over;
   }
 
-  /** Chooses who runs next, running callbacks on the way. */
+  /** Chooses the task that runs next, and runs callbacks that are due. */
   private SimulatedTask choose() {
     while (true) {
       while (!events.isEmpty() && events.peek().atNanos <= nowNanos) {

@@ -50,7 +50,7 @@ interface CachedFile extends AutoCloseable {
   void keepWhole(Map<Long, CachedBlock> blocks);
 
   /**
-   * Gives back what was reserved.
+   * Releases what was reserved.
    *
    * @param again whether to try once more at the next read
    */

@@ -8,7 +8,7 @@ final class CachedRow implements CachedBlock {
   /** Rows with more bytes of cells than this are not kept. */
   static final int BYTES_MAX = 4 << 10;
 
-  /** Stands for a row that is not kept because it is too large. */
+  /** A row that is not cached because it is too large. */
   static final CachedRow TOO_LARGE = new CachedRow(new byte[0]);
 
   private static final int OVERHEAD_BYTES = 128;

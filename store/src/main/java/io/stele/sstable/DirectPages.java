@@ -28,7 +28,7 @@ final class DirectPages {
   private int freeCount;
   private boolean exhausted;
 
-  /** Memory of at most so many bytes. */
+  /** Memory of at most {@code bytesMax} bytes. */
   DirectPages(long bytesMax) {
     this.pagesMax = (int) Math.min(Integer.MAX_VALUE, bytesMax / PAGE_BYTES);
   }

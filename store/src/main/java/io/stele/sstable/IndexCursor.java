@@ -132,7 +132,7 @@ final class IndexCursor {
     return end;
   }
 
-  /** The blocks of the index itself on the way to the current one, below the root. */
+  /** The index blocks on the path to the current one, below the root. */
   Handle parent(int depth) {
     return path[depth].handle(entries[depth]);
   }

@@ -3,8 +3,8 @@ package io.stele.sstable;
 import java.io.IOException;
 
 /**
- * A cursor's window on its file: blocks that lie one after the other are read at once. The window
- * grows while the cursor goes straight on. Not safe for use by several threads.
+ * A cursor's read-ahead window: consecutive blocks are read at once. The window grows while the
+ * cursor goes straight on. Not safe for use by several threads.
  */
 final class Readahead {
   /** A larger buffer is there for the sake of one large block. */

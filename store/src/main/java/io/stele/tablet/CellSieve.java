@@ -16,11 +16,11 @@ import java.util.Arrays;
  * whatever the timestamps. Not safe for use by several threads.
  */
 final class CellSieve {
-  /** Whether all cells with lower sequence numbers come by as well. */
+  /** Whether all cells with lower sequence numbers are read as well. */
   enum Past {
     /** They do: reads, and compactions of the oldest file and all above it up to some point. */
     WHOLE,
-    /** There are cells that do not come by: other compactions. */
+    /** Some cells are not read: other compactions. */
     UNSEEN
   }
 

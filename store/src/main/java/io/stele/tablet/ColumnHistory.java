@@ -3,9 +3,9 @@ package io.stele.tablet;
 import java.util.Arrays;
 
 /**
- * What the versions of one column did to one another, worked out while they come by in the order of
- * cells: tombstones of time ranges, then versions and their tombstones from the greatest timestamp
- * down.
+ * Which versions of one column overwrote, deleted or pushed out others. It is computed as they are
+ * read in the order of cells: tombstones of time ranges, then versions and their tombstones from
+ * the greatest timestamp down.
  *
  * <p>A version lives from the operation that wrote it to the one that overwrote, deleted or pushed
  * it out. It is pushed out by the first operation after which as many live versions with greater
@@ -15,7 +15,7 @@ import java.util.Arrays;
  * with greater timestamps lived ({@link #pushedOutThrough}), and a version was pushed out exactly
  * when it was written no later. docs/decisions has the proof.
  *
- * <p><b>Unseen past.</b> Where cells with lower sequence numbers exist that do not come by (in a
+ * <p><b>Unseen past.</b> If cells with lower sequence numbers exist that are not read (in a
  * compaction of some of the files), an unseen version may have pushed out one of these before it
  * was deleted by a tombstone seen here. So there a version is counted on only up to the first
  * tombstone that reaches above its timestamp, and what is called pushed out was pushed out whatever

@@ -39,7 +39,7 @@ final class CompactionClaims {
       return layers.stream().flatMap(layer -> layer.files().stream()).toList();
     }
 
-    /** What the files made of these stand for. */
+    /** What the files made from these cover. */
     CompactionWriter.Coverage coverage() {
       List<FileRef> refs = files().stream().map(TabletFile::ref).toList();
       SortedSet<String> families = new TreeSet<>();
@@ -146,7 +146,7 @@ final class CompactionClaims {
     }
   }
 
-  /** Nobody else claims anything meanwhile. */
+  /** Waits until no claims are left; meanwhile no new ones are made. */
   @GuardedBy("lock")
   private void awaitNone() throws InterruptedException {
     waitingForAll++;

@@ -3,8 +3,8 @@ package io.stele.tablet;
 import java.io.IOException;
 
 /**
- * How fast merging and major compactions may go, so that those who read and write meanwhile hardly
- * notice. Safe for use by any number of threads.
+ * Limits how fast merging and major compactions run, so that they hardly slow reads and writes.
+ * Safe for use by any number of threads.
  */
 @FunctionalInterface
 public interface CompactionPace {
@@ -12,7 +12,7 @@ public interface CompactionPace {
   CompactionPace UNLIMITED = bytes -> {};
 
   /**
-   * Returns when a compaction that has gone through {@code bytes} more may go on.
+   * Returns when a compaction that has read {@code bytes} more may continue.
    *
    * @throws IOException where it should not: the server stops
    */

@@ -49,7 +49,7 @@ final class CompactionWriter {
       CompactionPace pace) {}
 
   /**
-   * What the new files stand for.
+   * What the new files cover.
    *
    * @param minSequence the tablet's operations from this sequence number on ...
    * @param maxSequence ... to this one, both inclusive ...

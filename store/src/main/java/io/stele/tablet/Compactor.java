@@ -25,8 +25,8 @@ import java.util.function.UnaryOperator;
  *
  * <p>A compaction that fails before its commit changes nothing, and deletes the files it began.
  * (After a crash the sweep finds them: their names have the tablet's epoch and no record names
- * them.) After the commit only the swap is left, which fails only if the tablet was closed
- * meanwhile. If the outcome of the commit is not known, the tablet stops.
+ * them.) After the commit only the swap is left, which fails only if the tablet was closed in
+ * between. If the outcome of the commit is not known, the tablet stops.
  *
  * <p>One minor compaction runs at a time; beside it runs at most one merging or major compaction
  * for each {@link FileStack}. Commits run one at a time. Safe for use by any number of threads.
@@ -206,7 +206,7 @@ final class Compactor {
     core.counters().mergingAndMajorCompactions.increment();
   }
 
-  /** The operations in the blocks of these files, without those forgotten meanwhile. */
+  /** The operations in the blocks of these files, without those forgotten since. */
   private Bytes operations(List<TabletFile> chosen) throws IOException {
     OperationWindow operations = core.window().ofSameLength();
     for (TabletFile file : chosen) {

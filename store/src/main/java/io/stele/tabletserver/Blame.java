@@ -5,8 +5,8 @@ import io.stele.model.SteleException;
 import java.io.IOException;
 
 /**
- * What a failure of work on a tablet is laid to, and so what has to stop: this is the one place
- * that decides.
+ * The cause of a failed operation on a tablet, and so what must stop: this is the only place that
+ * decides it.
  *
  * <p>Three failures never come here, as after them nothing that the server says can be trusted, and
  * end it where they are found: a log that failed, a lease that is lost, and a write to METADATA
@@ -26,7 +26,7 @@ enum Blame {
   /** The file system, METADATA, a request that came late: it passes. */
   CIRCUMSTANCES;
 
-  /** What {@code failure} is laid to. */
+  /** The cause of {@code failure}. */
   static Blame of(Throwable failure) {
     if (failure instanceof Error) {
       return SERVER;

@@ -23,9 +23,8 @@ import org.slf4j.LoggerFactory;
  * alive, or old ones. Rounds are run by one thread; the work by the executors of each kind, so that
  * METADATA never waits for user data.
  *
- * <p>Work that fails on account of its tablet ({@link Blame#TABLET}) is tried again more and more
- * seldom; the tablet is served meanwhile, but where it is minor compactions that fail, it takes
- * writes only up to a bound.
+ * <p>Work that fails because of its tablet ({@link Blame#TABLET}) is retried less and less often.
+ * The tablet is still served, but if minor compactions fail, it accepts writes only up to a limit.
  */
 final class Maintenance {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a server tells the master of its own accord. It is told once: what is lost the master finds
- * out by asking again. Blocks; safe for use by any number of threads.
+ * The messages that a server sends to the master unasked. Each is sent once: if it is lost, the
+ * master finds out by asking. Blocks; safe for use by any number of threads.
  */
 final class MasterContact implements LoadFailures {
   private static final Logger LOG = LoggerFactory.getLogger(MasterContact.class);

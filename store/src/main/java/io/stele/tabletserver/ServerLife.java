@@ -63,7 +63,7 @@ final class ServerLife {
   /**
    * Waits a moment before {@code what} is tried again.
    *
-   * @throws IOException where the server ends meanwhile
+   * @throws IOException if the server stops before
    */
   private void pause(String what, Exception last) throws IOException {
     LOG.info("Could not {} yet; will retry: {}", what, last.toString());

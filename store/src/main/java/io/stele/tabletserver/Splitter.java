@@ -83,7 +83,7 @@ final class Splitter {
     } finally {
       parent.minor().release(1);
     }
-    // The parent is no more: whoever asks for it is sent to locate the row again.
+    // The parent no longer exists: its clients are told to locate the row again.
     try {
       open(parent, split);
     } catch (IOException | RuntimeException | Error e) {

@@ -57,8 +57,8 @@ class TabletLifecycle {
   }
 
   /**
-   * Loads a tablet in the background; its record tells when it is served. Asked again meanwhile, it
-   * does nothing.
+   * Loads a tablet in the background; its record says when it is served. Does nothing if it is
+   * already loading the tablet.
    *
    * @param row the key of its row in METADATA; empty for the root tablet
    * @param epoch of its assignment
@@ -90,8 +90,8 @@ class TabletLifecycle {
   }
 
   /**
-   * Unloads a tablet in the background; its record tells when it is free. Asked again meanwhile, it
-   * does nothing.
+   * Unloads a tablet in the background; its record says when it is free. Does nothing if it is
+   * already unloading the tablet.
    *
    * @param discard whether what is only in its memtable may be lost: its table is dropped
    */

@@ -22,7 +22,7 @@ final class WriteDelay {
   private final AtomicInteger requests = new AtomicInteger();
   private final AtomicLong bytes = new AtomicLong();
 
-  /** A delay of at most so many requests of at most so many bytes together. */
+  /** Delays at most {@code requestsMax} requests of together at most {@code bytesMax} bytes. */
   WriteDelay(ProcessRuntime runtime, int requestsMax, long bytesMax) {
     this.runtime = runtime;
     this.requestsMax = requestsMax;

@@ -155,7 +155,7 @@ final class Frame {
     return (int) crc.getValue();
   }
 
-  /** That of length and flags as they stand in the frame. */
+  /** The checksum over length and flags as encoded in the frame. */
   static CRC32C crc(int payloadBytes, int flags) {
     CRC32C crc = new CRC32C();
     for (int shift = 24; shift >= 0; shift -= 8) {

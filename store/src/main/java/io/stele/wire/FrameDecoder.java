@@ -56,7 +56,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
           public void abandon(TrafficClass kind, int bytes) {}
         };
 
-    /** Whether to take in a frame of so many bytes: it then comes, or is abandoned. */
+    /** Whether to accept a frame of {@code bytes}: it is then delivered, or abandoned. */
     boolean admit(TrafficClass kind, int bytes);
 
     /** What was admitted will not come. */

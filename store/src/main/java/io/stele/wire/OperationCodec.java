@@ -134,7 +134,7 @@ public final class OperationCodec {
   }
 
   /**
-   * What became of the mutations of a batch, in order; an empty entry stands for applied.
+   * The outcomes of the mutations of a batch, in order; an empty entry means applied.
    *
    * @param outcomes what to say of each mutation
    */
@@ -147,11 +147,10 @@ public final class OperationCodec {
   }
 
   /**
-   * What became of the {@code count} mutations of a batch, in order; an empty entry stands for
-   * applied.
+   * The outcomes of the {@code count} mutations of a batch, in order; an empty entry means applied.
    *
    * @param response an answer of status OK
-   * @throws IOException where the answer is not about so many mutations
+   * @throws IOException if the answer is not about {@code count} mutations
    */
   public static List<Optional<SteleException>> outcomes(ResponseProto response, int count)
       throws IOException {

@@ -6,7 +6,7 @@ import io.stele.wire.data.DataProtos.RequestProto;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
-/** A request as it reached a server. Immutable but for the position of whoever reads the body. */
+/** A request as it reached a server. Immutable except for the read position in the body. */
 public final class Request {
   private final RequestProto header;
   private final ByteBuffer body;

@@ -6,7 +6,7 @@ import io.stele.wire.data.DataProtos.StatusProto;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
-/** What a tablet server answered. Immutable but for the position of whoever reads the body. */
+/** What a tablet server answered. Immutable except for the read position in the body. */
 public final class Response {
   private final ResponseProto header;
   private final ByteBuffer body;

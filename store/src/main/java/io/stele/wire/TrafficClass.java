@@ -5,8 +5,8 @@ import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.TabletProto;
 
 /**
- * What a request is about, as it stands at the beginning of its frame: so that a server knows which
- * of its limits counts before it takes the rest in.
+ * The kind of data a request is about. It is at the beginning of the frame, so that a server knows
+ * which limit applies before it reads the rest.
  */
 enum TrafficClass {
   /** Tablets of users' tables, and what is about no tablet. */
@@ -23,7 +23,7 @@ enum TrafficClass {
     this.code = code;
   }
 
-  /** How it stands in a frame. */
+  /** Its code in a frame. */
   int code() {
     return code;
   }

@@ -34,13 +34,17 @@ final class PlantedFaults {
 
   private static List<PlantedFault> ofOwnersAndLogs() {
     return List.of(
-        fault("leases are not looked at", "lock.Lease", "valid", PlantedFault.Yes.class),
+        fault("leases are not checked", "lock.Lease", "valid", PlantedFault.Yes.class),
         fault(
             "a lease is renewed without asking the lock service",
             "sim.SimulatedEnsemble$Session$RemoteLock",
             "renew",
             PlantedFault.Nothing.class),
-        fault("the lease is not waited out", "master.ServerWatch", "goOn", NoDelay.class),
+        fault(
+            "the master does not wait for the lease to run out",
+            "master.ServerWatch",
+            "goOn",
+            NoDelay.class),
         fault(
             "the log of a dead server is not renamed",
             "log.LogFence",
@@ -97,7 +101,7 @@ final class PlantedFaults {
             "replayedRecords",
             PlantedFault.Nothing.class),
         fault(
-            "tables are swept by a mark with holes",
+            "the mark phase of a sweep misses tablets",
             "metadata.CountedRecords",
             "tile",
             PlantedFault.Yes.class),

@@ -141,7 +141,7 @@ final class SteleServers implements Servers {
         info.container().ifPresent(serving::add);
       }
     }
-    // Which of several masters leads does not matter: the others stand by.
+    // It does not matter which of several masters is active.
     if (running.containsValue(ComponentKind.MASTER)
         && locks.get().read(LockPaths.MASTER).isPresent()) {
       running.forEach(

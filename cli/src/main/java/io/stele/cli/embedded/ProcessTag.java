@@ -89,7 +89,7 @@ record ProcessTag(String value) {
         if (indexOf(environment, entry) >= 0) {
           long pid = Long.parseLong(process.getFileName().toString());
           Map<String, String> variables = variables(environment);
-          // The text may also stand in the value of another variable.
+          // The text may also be in the value of another variable.
           if (value.equals(variables.get(VARIABLE))
               && pid != ProcessHandle.current().pid()
               && !isZombie(process)) {

@@ -9,8 +9,8 @@ import java.util.TreeMap;
 
 /**
  * A quick way to show that a register is not linearizable ("zones" of Gibbons and Korach, 1997): a
- * value that comes but once is there from the first end to the last beginning of the calls that
- * wrote or showed it, and no other value is meanwhile.
+ * value that is written only once is the register's value from the first end to the last beginning
+ * of the calls that wrote or read it, and no other value is during that time.
  *
  * <p>It finds most of what is wrong, and says it best, but not all: {@link RegisterSearch} decides.
  */
