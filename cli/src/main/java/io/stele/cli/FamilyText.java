@@ -61,7 +61,7 @@ final class FamilyText {
   }
 
   /**
-   * What is said of a family; each is empty where nothing is.
+   * What is said of a family; each is empty if nothing is.
    *
    * @param versions a number of versions, or all of them
    * @param age an age, or any

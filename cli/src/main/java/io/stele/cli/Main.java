@@ -39,7 +39,7 @@ import picocli.CommandLine.ParameterException;
       "  stele yarn start            run it on your Hadoop",
       "  stele COMMAND --help        what a command does, with examples",
       "",
-      "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 refused, 5 try later, 6 unknown whether applied, 7 damaged file."
+      "Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found, 4 refused, 5 try later, 6 may or may not be applied, 7 damaged file."
     })
 public final class Main {
   private Main() {}

@@ -24,7 +24,7 @@ import org.apache.hadoop.conf.Configuration;
 /**
  * Workloads at work on a running cluster, all at once, in tables that are theirs alone.
  *
- * <p>For one thread, but for {@link #dropTables}.
+ * <p>For one thread, except for {@link #dropTables}.
  */
 final class Torture {
   private static final Duration SET_UP_MAX = Duration.ofMinutes(1);
@@ -84,7 +84,7 @@ final class Torture {
   /**
    * Refuses to work on tables that another run has made, or drop them.
    *
-   * @throws SteleException REFUSED where there are some
+   * @throws SteleException REFUSED if there are some
    */
   void refuseWhatIsThere() throws IOException {
     try (Stele stele = connector.connect(conf)) {
@@ -196,7 +196,7 @@ final class Torture {
   /**
    * Drops the tables, whether or not they were made. Safe for use by any thread at any time.
    *
-   * @throws IOException where one could not be dropped
+   * @throws IOException if one could not be dropped
    */
   void dropTables() throws IOException, InterruptedException {
     Deadline deadline = Deadline.after(runtime, DROP_MAX);

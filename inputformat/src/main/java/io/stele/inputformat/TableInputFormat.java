@@ -58,7 +58,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
    *
    * @param query which rows, and what of them; it cannot have a row limit, as no mapper knows of
    *     the others
-   * @throws SteleException REFUSED where the query has a row limit
+   * @throws SteleException REFUSED if the query has a row limit
    */
   public static void addTable(Job job, String table, RowQuery query) {
     if (query.rowLimit() != Long.MAX_VALUE) {
@@ -75,7 +75,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
 
   /**
    * Fetches what the job's tasks need to prove who they are into the job's credentials. Submitting
-   * does it too; this is for those who submit in another way.
+   * does it too; use this to submit in another way.
    */
   public static void initCredentials(Job job) throws IOException {
     Stele.addCredentials(job.getConfiguration(), job.getCredentials());

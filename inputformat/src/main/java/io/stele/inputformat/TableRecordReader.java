@@ -11,7 +11,7 @@ import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
-/** Reads the rows of one split. Used by one thread, but for {@link #getProgress}. */
+/** Reads the rows of one split. Used by one thread, except for {@link #getProgress}. */
 final class TableRecordReader extends RecordReader<Bytes, Row> {
   private TableSplit split;
   private TaskAttemptContext context;

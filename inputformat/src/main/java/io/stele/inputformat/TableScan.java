@@ -29,7 +29,7 @@ record TableScan(String table, RowQuery query) {
   /**
    * The scans of a job.
    *
-   * @throws SteleException REFUSED where it has none
+   * @throws SteleException REFUSED if it has none
    */
   static List<TableScan> all(Configuration conf) throws IOException {
     List<TableScan> scans = new ArrayList<>();

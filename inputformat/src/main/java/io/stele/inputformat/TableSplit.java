@@ -45,7 +45,7 @@ public final class TableSplit extends InputSplit implements Writable {
   }
 
   /**
-   * What a scan reads of a tablet; nothing where its ranges do not meet the tablet's.
+   * What a scan reads of a tablet; nothing if its ranges do not meet the tablet's.
    *
    * @param samples of the whole table, ascending, the last one for its end
    */
@@ -79,7 +79,7 @@ public final class TableSplit extends InputSplit implements Writable {
     return ranges;
   }
 
-  /** The host of the tablet's server when the job was submitted; empty where it had none. */
+  /** The host of the tablet's server when the job was submitted; empty if it had none. */
   public Optional<String> host() {
     return host.isEmpty() ? Optional.empty() : Optional.of(host);
   }
@@ -89,7 +89,7 @@ public final class TableSplit extends InputSplit implements Writable {
     return scan;
   }
 
-  /** How far a reader is that has come to {@code row}, 0 to 1; empty where that is not known. */
+  /** How far a reader is that has come to {@code row}, 0 to 1; empty if that is not known. */
   Optional<Float> progressAt(Bytes row) {
     if (samples.isEmpty()) {
       return Optional.empty();

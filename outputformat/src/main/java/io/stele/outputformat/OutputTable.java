@@ -29,7 +29,7 @@ record OutputTable(String name, List<String> families) {
   /**
    * The tables of a job.
    *
-   * @throws SteleException REFUSED where it has none
+   * @throws SteleException REFUSED if it has none
    */
   static List<OutputTable> all(Configuration conf) {
     List<OutputTable> tables = new ArrayList<>();

@@ -67,7 +67,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, Mutation> {
 
   /**
    * Fetches what the job's tasks need to prove who they are into the job's credentials. Submitting
-   * does it too; this is for those who submit in another way.
+   * does it too; use this to submit in another way.
    */
   public static void initCredentials(Job job) throws IOException {
     Stele.addCredentials(job.getConfiguration(), job.getCredentials());
@@ -76,7 +76,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, Mutation> {
   /**
    * Checks that the tables and families exist.
    *
-   * @throws SteleException NOT_FOUND where one does not, REFUSED where no table was added
+   * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {

@@ -43,7 +43,7 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
 /**
  * Makes, changes and describes tables, through the master.
  *
- * <p>Every call throws {@link io.stele.model.SteleException} RETRY_LATER where no master is active
+ * <p>Every call throws {@link io.stele.model.SteleException} RETRY_LATER if no master is active
  * within {@code stele.client.timeout}, and {@link IOException} where the thread was interrupted or
  * the lock service cannot be reached.
  *
@@ -64,7 +64,7 @@ public final class Admin {
    * Creates a table of one tablet; it can be used when this returns. See {@link
    * #createTable(TableSchema, List)}.
    *
-   * @throws io.stele.model.SteleException REFUSED where there is one of that name
+   * @throws io.stele.model.SteleException REFUSED if there is one of that name
    */
   public void createTable(TableSchema schema) throws IOException {
     createTable(schema, List.of());
@@ -77,8 +77,8 @@ public final class Admin {
    * master goes on. Asked again for the same, this waits for what was begun.
    *
    * @param splitRows each is the first row of a further tablet; in any order
-   * @throws io.stele.model.SteleException REFUSED where there is one of that name, or where {@link
-   *     TableRules} do not allow it; OUTCOME_UNKNOWN where it may still come
+   * @throws io.stele.model.SteleException REFUSED if there is one of that name, or where {@link
+   *     TableRules} do not allow it; OUTCOME_UNKNOWN if it may still come
    */
   public void createTable(TableSchema schema, List<Bytes> splitRows) throws IOException {
     List<Bytes> ascending = splitRows.stream().sorted().distinct().toList();
@@ -96,7 +96,7 @@ public final class Admin {
    * Gives the table of that name another schema, whatever it has now. What a family that is no
    * longer in it held is gone.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name
+   * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
    */
   public void alterTable(TableSchema schema) throws IOException {
     TableRules.checkNotReserved(schema.name());
@@ -107,7 +107,7 @@ public final class Admin {
    * Gives a table another schema, made from the one it had when it was described.
    *
    * @param before as {@link #describeTable} gave it
-   * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name, REFUSED where
+   * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name, REFUSED if
    *     somebody else has altered it since: nothing was changed
    */
   public void alterTable(TableSchema before, TableSchema after) throws IOException {
@@ -129,12 +129,12 @@ public final class Admin {
   }
 
   /**
-   * Has every tablet server write the table's memtables, and then all its SSTables again, without
-   * garbage and as the schema's locality groups want them now. Returns when that is done, which may
-   * take long; a tablet that moves during it may be left out.
+   * Makes every tablet server write the table's memtables to SSTables, and then rewrite all its
+   * SSTables, without garbage and as the schema's locality groups want them now. Returns when that
+   * is done, which may take long; a tablet that moves during it may be left out.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND where there is no table of that name
-   * @throws IOException where a server could not, or was lost: nothing is lost by trying again
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name
+   * @throws IOException if a server could not, or was lost: nothing is lost by trying again
    */
   public void compactTable(String name) throws IOException {
     CompactTableRequestProto request =
@@ -156,7 +156,7 @@ public final class Admin {
    * Drops a table and all it holds; nothing is left of it when this returns. Asked again while it
    * goes, this waits for that.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name
+   * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
    */
   public void dropTable(String name) throws IOException {
     TableRules.checkNotReserved(name);
@@ -171,7 +171,7 @@ public final class Admin {
   /**
    * The schema of a table, read from the lock service: no master is needed.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND where there is none of that name
+   * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
    */
   public TableSchema describeTable(String name) throws IOException {
     return connection.schemas().require(name).schema();
@@ -210,10 +210,11 @@ public final class Admin {
   }
 
   /**
-   * Has a tablet that is in quarantine loaded again; one that is not stays as it is.
+   * Releases a tablet from quarantine, so that servers try to load it again; does nothing for other
+   * tablets.
    *
    * @param tablet its id, as {@link ClusterStatus#troubled} gives it
-   * @throws io.stele.model.SteleException NOT_FOUND where there is no such tablet
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such tablet
    */
   public void releaseTablet(String tablet) throws IOException {
     ReleaseTabletRequestProto request =

@@ -114,10 +114,10 @@ public final class BatchWriter implements Closeable {
    *     schema asks for. Those it travels with keep what was asked for them
    * @return completes when the mutation has been applied, or fails with the reason. {@link #flush}
    *     and {@link #close} also report the failure
-   * @throws SteleException REFUSED or NOT_FOUND where it is wrong from the outset: it is then not
+   * @throws SteleException REFUSED or NOT_FOUND if it is wrong from the outset: it is then not
    *     added
-   * @throws IOException where the thread was interrupted while it waited: the mutation is not added
-   * @throws IllegalStateException where the writer is closed
+   * @throws IOException if the thread was interrupted while it waited: the mutation is not added
+   * @throws IllegalStateException if the writer is closed
    */
   public CompletableFuture<Void> add(Mutation mutation, Durability least) throws IOException {
     table.await(check.operation(mutation));
@@ -131,8 +131,8 @@ public final class BatchWriter implements Closeable {
   /**
    * Waits until everything added so far has been applied or has failed.
    *
-   * @throws MutationsFailedException where something has failed since the last flush
-   * @throws IOException where the thread was interrupted
+   * @throws MutationsFailedException if something has failed since the last flush
+   * @throws IOException if the thread was interrupted
    */
   public void flush() throws IOException {
     long end;
@@ -157,10 +157,10 @@ public final class BatchWriter implements Closeable {
   }
 
   /**
-   * Like {@link #flush}, and takes no more mutations.
+   * Like {@link #flush}, and then accepts no more mutations.
    *
-   * @throws MutationsFailedException where something has failed since the last flush
-   * @throws IOException where the thread was interrupted
+   * @throws MutationsFailedException if something has failed since the last flush
+   * @throws IOException if the thread was interrupted
    */
   @Override
   public void close() throws IOException {

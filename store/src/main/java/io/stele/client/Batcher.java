@@ -80,7 +80,7 @@ final class Batcher {
     // Guarded by the batcher.
     Optional<TabletLocation> tablet = Optional.empty(); // Where it was last sent.
     Optional<ServerQueue> queue = Optional.empty(); // In which it waits.
-    boolean expires; // Whether a timer takes it out of a queue when its time is over.
+    boolean expires; // Whether a timer removes it from a queue when its deadline is over.
     List<Pending> behind = List.of(); // Of its row, in the same batch.
 
     Pending(Writer writer, Mutation mutation, OperationId id, Durability durability) {
@@ -134,7 +134,7 @@ final class Batcher {
 
     /**
      * Takes a batch out, the first mutation of each row: with it goes what waits behind it, where
-     * there is room. Mutations whose time is over go to {@code late} instead.
+     * there is room. Mutations whose deadline is over go to {@code late} instead.
      */
     List<Pending> nextBatch(List<Pending> late) {
       List<Pending> batch = new ArrayList<>();
@@ -174,7 +174,7 @@ final class Batcher {
     this.table = table;
   }
 
-  /** About how much a mutation takes on the wire, and at least what it takes in memory. */
+  /** Roughly the bytes of a mutation on the wire; at least its bytes in memory. */
   static long bytes(Mutation mutation) {
     long bytes = 64L + mutation.row().length();
     for (Edit edit : mutation.edits()) {
@@ -465,7 +465,7 @@ final class Batcher {
     return Optional.empty();
   }
 
-  /** Has the next mutation of a row go. */
+  /** Sends the next mutation of a row. */
   private void goOn(Writer writer, Bytes row) {
     writer.next(row).ifPresent(next -> table.runtime().after(Duration.ZERO, () -> locate(next)));
   }
@@ -534,7 +534,7 @@ final class Batcher {
     return pending.writer.next(pending.mutation.row());
   }
 
-  /** Whatever is thrown ends the mutation: nobody else would. */
+  /** Any exception ends the mutation: nothing else would. */
   private void step(Pending pending, Runnable work) {
     try {
       work.run();

@@ -39,9 +39,9 @@ public final class Cells implements Closeable {
   /**
    * The next cell, or none when all have been read.
    *
-   * @throws SteleException RETRY_LATER where no server could answer in time, or the row can no
-   *     longer be read as it was; CORRUPTION where the data is damaged
-   * @throws IOException where the thread was interrupted
+   * @throws SteleException RETRY_LATER if no server could answer in time, or the row can no longer
+   *     be read as it was; CORRUPTION if the data is damaged
+   * @throws IOException if the thread was interrupted
    */
   public Optional<Cell> read() throws IOException {
     while (!part.hasNext() && !scan.isDone()) {

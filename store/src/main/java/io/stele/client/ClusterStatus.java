@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param servers the live tablet servers, by name
  * @param tables how many tables there are, METADATA not counted
  * @param tablets how many tablets there are in all
- * @param unassigned how many of them no server serves at the moment
+ * @param unassigned how many of them no server serves now
  * @param troubled tablets that need people
  */
 public record ClusterStatus(
@@ -30,8 +30,8 @@ public record ClusterStatus(
    * A tablet that cannot be loaded, or whose maintenance fails again and again.
    *
    * @param tablet its id, as {@link Admin#releaseTablet} takes it
-   * @param served whether it is served all the same
-   * @param quarantined whether the master has given up loading it until it is released
+   * @param served whether it is served anyway
+   * @param quarantined whether the master no longer tries to load it until it is released
    * @param reason why, in words
    */
   public record Troubled(String tablet, boolean served, boolean quarantined, String reason) {}

@@ -9,7 +9,7 @@ import java.util.Optional;
  * What became of one mutation of a batch.
  *
  * @param mutation the mutation
- * @param failure why it was not applied; empty where it was. Only the code {@link
+ * @param failure why it was not applied; empty if it was. Only the code {@link
  *     SteleException.Code#OUTCOME_UNKNOWN} leaves open whether it was
  */
 public record Outcome(Mutation mutation, Optional<SteleException> failure) {

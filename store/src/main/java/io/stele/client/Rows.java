@@ -52,12 +52,12 @@ public final class Rows implements Iterable<Row>, Closeable {
   /**
    * The next row, or none when all have been read.
    *
-   * @throws io.stele.model.SteleException RETRY_LATER where no server could answer in time, or much
-   *     was gone through in that time and no row found (asking again goes on where it stopped),
-   *     CORRUPTION where the data is damaged
-   * @throws RowTooLargeException where the next row is too large: {@link #goOnAfter} leaves it out
-   * @throws IOException where the thread was interrupted
-   * @throws IllegalStateException where this is closed
+   * @throws io.stele.model.SteleException RETRY_LATER if no server could answer in time, or much
+   *     was read in that time and no row found (asking again goes on where it stopped), CORRUPTION
+   *     if the data is damaged
+   * @throws RowTooLargeException if the next row is too large: {@link #goOnAfter} leaves it out
+   * @throws IOException if the thread was interrupted
+   * @throws IllegalStateException if this is closed
    */
   public Optional<Row> read() throws IOException {
     return read(Optional.of(table.deadline()));

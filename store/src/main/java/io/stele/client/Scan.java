@@ -55,7 +55,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
    * Rows that were read, and how to go on.
    *
    * @param rows whole rows
-   * @param restarted whether the row of which there was a part was begun anew
+   * @param restarted whether a row that was already read in part was started again
    */
   record Page(List<Row> rows, Scan next, boolean restarted) {}
 

@@ -29,7 +29,7 @@ final class SchemaCheck {
   /** Where the schema comes from; reading it blocks. */
   @FunctionalInterface
   interface Source {
-    /** The schema as it is now; throws NOT_FOUND where the table is gone. */
+    /** The schema as it is now; throws NOT_FOUND if the table is gone. */
     TableSchema read() throws IOException;
   }
 

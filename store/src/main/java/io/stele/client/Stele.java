@@ -47,9 +47,9 @@ public final class Stele implements AutoCloseable {
    * Connects to the cluster that {@code conf} names: {@code stele.zookeeper.quorum} and {@code
    * stele.cluster.name}, usually from {@code stele-site.xml}.
    *
-   * @throws io.stele.model.SteleException REFUSED where a {@code stele.*} key is unknown or has a
+   * @throws io.stele.model.SteleException REFUSED if a {@code stele.*} key is unknown or has a
    *     value that it does not take
-   * @throws IOException where the lock service cannot be reached
+   * @throws IOException if the lock service cannot be reached
    */
   public static Stele connect(Configuration conf) throws IOException {
     return new Stele(Connection.open(conf));
@@ -70,7 +70,7 @@ public final class Stele implements AutoCloseable {
    * conf} in the name of this one's user, such as the tasks of a job: they travel in nothing else.
    * A cluster does not ask for any yet, so there is nothing to add.
    *
-   * @throws IOException where the cluster could not be asked for them
+   * @throws IOException if the cluster could not be asked for them
    */
   public static void addCredentials(Configuration conf, Credentials credentials)
       throws IOException {
@@ -80,8 +80,8 @@ public final class Stele implements AutoCloseable {
   /**
    * The table of that name.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND where there is none
-   * @throws IOException where the lock service cannot be asked
+   * @throws io.stele.model.SteleException NOT_FOUND if there is none
+   * @throws IOException if the lock service cannot be asked
    */
   public Table table(String name) throws IOException {
     return connection.table(name);

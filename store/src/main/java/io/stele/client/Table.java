@@ -41,7 +41,7 @@ import java.util.concurrent.CompletableFuture;
  * <p>Safe for use by any number of threads.
  */
 public final class Table {
-  /** How large a row may be that a read returns, where nobody says otherwise: 256 MiB. */
+  /** The default limit on the size of a row that a read returns: 256 MiB. */
   public static final long ROW_BYTES_MAX = 256L << 20;
 
   private final Connection connection;
@@ -109,10 +109,10 @@ public final class Table {
   /**
    * Applies a mutation, whole.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND where the table or one of the families does not
-   *     exist, REFUSED where a limit is broken, RETRY_LATER where no server could take it in time,
-   *     and OUTCOME_UNKNOWN where a server was lost and the time was up before another could tell
-   * @throws IOException where the thread was interrupted: the outcome is then unknown too
+   * @throws io.stele.model.SteleException NOT_FOUND if the table or one of the families does not
+   *     exist, REFUSED if a limit is broken, RETRY_LATER if no server could take it in time, and
+   *     OUTCOME_UNKNOWN if a server was lost and the time was up before another could tell
+   * @throws IOException if the thread was interrupted: the outcome is then unknown too
    */
   public void mutate(Mutation mutation) throws IOException {
     ref.await(mutateAsync(mutation));
@@ -129,7 +129,7 @@ public final class Table {
    *
    * @return one outcome for each mutation, in the order given; a mutation that fails does not keep
    *     the others from being applied
-   * @throws IOException where the thread was interrupted
+   * @throws IOException if the thread was interrupted
    */
   public List<Outcome> mutateAll(List<Mutation> mutations) throws IOException {
     return ref.await(mutateAllAsync(mutations));
@@ -165,7 +165,7 @@ public final class Table {
    *
    * @return whether the predicate held
    * @throws io.stele.model.SteleException as {@link #mutate} does
-   * @throws IOException where the thread was interrupted: the outcome is then unknown
+   * @throws IOException if the thread was interrupted: the outcome is then unknown
    */
   public boolean checkAndMutate(CheckAndMutate operation) throws IOException {
     return ref.await(checkAndMutateAsync(operation));
@@ -194,7 +194,7 @@ public final class Table {
    * @return the new cells
    * @throws io.stele.model.SteleException as {@link #mutate} does; REFUSED also where a value to be
    *     incremented has not 8 bytes
-   * @throws IOException where the thread was interrupted: the outcome is then unknown
+   * @throws IOException if the thread was interrupted: the outcome is then unknown
    */
   public Row readModifyWrite(ReadModifyWrite operation) throws IOException {
     return ref.await(readModifyWriteAsync(operation));
@@ -235,10 +235,10 @@ public final class Table {
    *
    * @param row the row key
    * @param query what of the row to return; the ranges and the row limit in it say nothing
-   * @return the row; empty where it has nothing that {@code query} asks for
-   * @throws io.stele.model.SteleException NOT_FOUND where the table or a family does not exist,
-   *     RETRY_LATER where no server could answer in time, CORRUPTION where the data is damaged
-   * @throws IOException where the thread was interrupted
+   * @return the row; empty if it has nothing that {@code query} asks for
+   * @throws io.stele.model.SteleException NOT_FOUND if the table or a family does not exist,
+   *     RETRY_LATER if no server could answer in time, CORRUPTION if the data is damaged
+   * @throws IOException if the thread was interrupted
    */
   public Optional<Row> readRow(Bytes row, RowQuery query) throws IOException {
     return ref.await(readRowAsync(row, query));
@@ -259,7 +259,7 @@ public final class Table {
    * Reads rows, in ascending order of their keys. This does not wait: {@link Rows#read} does, and
    * {@link Rows#readAsync} does not.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND where a family does not exist
+   * @throws io.stele.model.SteleException NOT_FOUND if a family does not exist
    */
   public Rows readRows(RowQuery query) throws IOException {
     checkFamilies(query);
@@ -271,7 +271,7 @@ public final class Table {
    * does.
    *
    * @param query what of the row to return; the ranges and the row limit in it say nothing
-   * @throws io.stele.model.SteleException NOT_FOUND where a family does not exist
+   * @throws io.stele.model.SteleException NOT_FOUND if a family does not exist
    */
   public Cells readCells(Bytes row, RowQuery query) throws IOException {
     checkFamilies(query);
@@ -281,8 +281,8 @@ public final class Table {
   /**
    * Refuses a query that names a family which the table does not have.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND where it does
-   * @throws IOException where the schema could not be read again
+   * @throws io.stele.model.SteleException NOT_FOUND if it does
+   * @throws IOException if the schema could not be read again
    */
   public void checkFamilies(RowQuery query) throws IOException {
     ref.await(check.query(query));

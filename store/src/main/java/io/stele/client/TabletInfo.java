@@ -6,11 +6,11 @@ import io.stele.model.TabletId;
 import java.util.Optional;
 
 /**
- * A tablet as its record in METADATA tells of it, at the moment the record was read.
+ * A tablet as described by its record in METADATA when the record was read.
  *
  * @param id the tablet
  * @param rows the rows it holds
- * @param server who serves it; empty while it is being moved or recovered
+ * @param server the server that serves it; empty while it is being moved or recovered
  * @param bytes what its rows take: in SSTables on disk, and in memory. Where its server could not
  *     be asked it is the length of its SSTables, of which some may be shared with a neighbour
  * @param sstables how many SSTables it has

@@ -15,7 +15,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 
-/** Every configuration key of Stele. A setting that nobody would change is a constant elsewhere. */
+/**
+ * Every configuration key of Stele. A setting that no operator would change is a constant
+ * elsewhere.
+ */
 public final class Keys {
   private static final long KIB = 1L << 10;
   private static final long MIB = 1L << 20;

@@ -19,7 +19,8 @@ import org.apache.hadoop.conf.Configuration;
  * @param logSegmentsMax with more segments, tablets that hold the oldest make minor compactions
  * @param logAgeMax with older records that are only in the log, tablets make minor compactions too
  * @param compactionThreads merging and major compactions at once, and as many more of METADATA's
- * @param compactionBytesPerSecond what those of users' tablets go through together; 0: no bound
+ * @param compactionBytesPerSecond the bytes that those of user tablets may read together; 0: no
+ *     limit
  * @param garbageInterval deleted and expired cells are gone from SSTables after about this time
  * @param valueBytesMax largest value of one cell
  * @param operationsWindow a client silent this long is forgotten

@@ -74,15 +74,13 @@ public final class DurableFile extends OutputStream {
     return replication;
   }
 
-  /**
-   * How many replicas the block being written has now; empty where the file system does not say.
-   */
+  /** How many replicas the block being written has now; empty if the file system does not say. */
   public OptionalInt replicas() throws IOException {
     Optional<ReplicatedStream> stream = replicated();
     return stream.isPresent() ? OptionalInt.of(stream.get().replicas()) : OptionalInt.empty();
   }
 
-  /** The node with the first replica of that block; empty where the file system does not say. */
+  /** The node with the first replica of that block; empty if the file system does not say. */
   public Optional<String> firstNode() {
     return replicated().flatMap(ReplicatedStream::firstNode);
   }

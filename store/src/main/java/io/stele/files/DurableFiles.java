@@ -55,9 +55,9 @@ public final class DurableFiles {
   /**
    * A new, empty file near the writer; see {@link #create(Path, Placement)}.
    *
-   * @throws FileNotFoundException where its directory is missing
-   * @throws org.apache.hadoop.fs.FileAlreadyExistsException where it exists
-   * @throws NotDurableException where the file system cannot flush and sync
+   * @throws FileNotFoundException if its directory is missing
+   * @throws org.apache.hadoop.fs.FileAlreadyExistsException if it exists
+   * @throws NotDurableException if the file system cannot flush and sync
    */
   public DurableFile create(Path file) throws IOException {
     return create(file, Placement.NEAR);
@@ -67,9 +67,9 @@ public final class DurableFiles {
    * A new, empty file. Directories above it are not made, so that what was renamed is not brought
    * back; and none is overwritten.
    *
-   * @throws FileNotFoundException where its directory is missing
-   * @throws org.apache.hadoop.fs.FileAlreadyExistsException where it exists
-   * @throws NotDurableException where the file system cannot flush and sync
+   * @throws FileNotFoundException if its directory is missing
+   * @throws org.apache.hadoop.fs.FileAlreadyExistsException if it exists
+   * @throws NotDurableException if the file system cannot flush and sync
    */
   public DurableFile create(Path file, Placement placement) throws IOException {
     EnumSet<CreateFlag> flags =

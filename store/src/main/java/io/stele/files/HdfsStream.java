@@ -11,7 +11,7 @@ import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 
 /**
  * A file being written to HDFS. Apart from the rest, so that files can be written without HDFS's
- * classes as long as nobody asks for replicas.
+ * classes unless replicas are asked for.
  */
 record HdfsStream(HdfsDataOutputStream out) implements ReplicatedStream {
   static Optional<ReplicatedStream> of(FSDataOutputStream out) {

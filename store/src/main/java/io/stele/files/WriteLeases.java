@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 
 /**
- * The leases that writers have on the files of one directory: who recovers one takes the file from
+ * The leases that writers have on the files of one directory: recovering one takes the file from
  * its writer, whose next flush fails.
  *
  * <p>They are those of the file system that really holds the directory, behind a mount table
@@ -35,7 +35,7 @@ public final class WriteLeases {
   /**
    * The leases on the files in {@code directory}, which exists.
    *
-   * @throws NotDurableException where nobody could recover them
+   * @throws NotDurableException if they cannot be recovered
    */
   public static WriteLeases in(FileSystem fs, Path directory) throws IOException {
     Path resolved = fs.resolvePath(directory);
@@ -86,7 +86,7 @@ public final class WriteLeases {
   /**
    * Whether the file of that name is closed, so that no writer can change it.
    *
-   * @throws java.io.FileNotFoundException where there is none
+   * @throws java.io.FileNotFoundException if there is none
    */
   public boolean isClosed(String file) throws IOException {
     return leases.isEmpty() || leases.get().isFileClosed(new Path(directory, file));
@@ -96,7 +96,7 @@ public final class WriteLeases {
    * Begins to take the file of that name from its writer.
    *
    * @return whether it is closed already
-   * @throws java.io.FileNotFoundException where there is none
+   * @throws java.io.FileNotFoundException if there is none
    */
   public boolean recover(String file) throws IOException {
     return leases.isEmpty() || leases.get().recoverLease(new Path(directory, file));

@@ -20,7 +20,7 @@ interface BlockCodec {
    * Restores what was compressed. Where it throws, {@code target} may hold anything up to {@code
    * rawLength} and is unchanged beyond.
    *
-   * @throws MalformedException where the bytes are not the result of compressing {@code rawLength}
+   * @throws MalformedException if the bytes are not the result of compressing {@code rawLength}
    */
   void uncompress(byte[] source, int offset, int length, byte[] target, int rawLength)
       throws MalformedException;

@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * The one way to go through cells inside the store: a position in a sorted sequence of cells, read
- * field by field so that no object is made for a cell.
+ * The only way to iterate over cells inside the store: a position in a sorted sequence of cells,
+ * read field by field so that no object is made for a cell.
  *
  * <p>Order: column key ascending, timestamp descending, sequence number descending, ordinal
  * descending.
@@ -21,7 +21,7 @@ public interface CellCursor extends Closeable {
    * every other.
    *
    * @return whether there is one
-   * @throws IOException where the cells cannot be read, {@link io.stele.model.CorruptionException}
+   * @throws IOException if the cells cannot be read, {@link io.stele.model.CorruptionException}
    *     where they are damaged
    */
   boolean seek(byte[] key, int length) throws IOException;
@@ -30,7 +30,7 @@ public interface CellCursor extends Closeable {
    * Moves to the next cell, or to the first from the beginning.
    *
    * @return whether there is one
-   * @throws IOException where the cells cannot be read, {@link io.stele.model.CorruptionException}
+   * @throws IOException if the cells cannot be read, {@link io.stele.model.CorruptionException}
    *     where they are damaged
    */
   boolean next() throws IOException;

@@ -71,8 +71,8 @@ public final class MutationBlock {
   /**
    * The mutation of {@code row} whose edits {@code cells} holds.
    *
-   * @throws MalformedException where the cells are not edits of that row
-   * @throws io.stele.model.SteleException where an edit breaks a limit
+   * @throws MalformedException if the cells are not edits of that row
+   * @throws io.stele.model.SteleException if an edit breaks a limit
    */
   public static Mutation read(Bytes row, CellCursor cells) throws IOException {
     Mutation.Builder mutation = Mutation.builder(row);

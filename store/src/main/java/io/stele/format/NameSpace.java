@@ -18,8 +18,8 @@ public final class NameSpace {
   private NameSpace() {}
 
   /**
-   * Makes every later answer that this process gets show all that had happened by now. Call it
-   * between learning of something and looking for it, and before anything is decided by what is
+   * Makes every later answer to this process reflect all changes made until now. Call it between
+   * learning of something and looking for it, and before anything is decided by what is
    * <em>not</em> there. Costs one call of the NameNode.
    */
   public static void catchUp(FileSystem fs) throws IOException {

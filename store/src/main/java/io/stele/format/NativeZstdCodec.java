@@ -31,7 +31,7 @@ final class NativeZstdCodec implements BlockCodec {
   /**
    * A codec that compresses at {@code level}.
    *
-   * @throws LinkageError where the library is not on the class path, or not for this machine
+   * @throws LinkageError if the library is not on the class path, or not for this machine
    */
   NativeZstdCodec(int level) {
     Native.load();

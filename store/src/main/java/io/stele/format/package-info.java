@@ -2,7 +2,6 @@
  * Bytes that disk and wire share: column keys, cell blocks, variable-length integers, checksums,
  * codecs. Internal.
  *
- * <p>Whatever is read here may be damaged or hostile: decoders check every length before they use
- * it.
+ * <p>Input may be damaged or hostile: decoders check every length before they use it.
  */
 package io.stele.format;

@@ -63,7 +63,7 @@ public final class CuratorLockService implements LockService {
    * @param cluster the cluster's name: its nodes are under {@code /stele/<cluster>}
    * @param sessionTimeout how long the servers wait for a silent process before its locks are free;
    *     also the time limit of one call
-   * @throws IOException where no server answers in time
+   * @throws IOException if no server answers in time
    */
   public static CuratorLockService connect(
       ProcessRuntime runtime, String quorum, String cluster, Duration sessionTimeout)
@@ -73,9 +73,9 @@ public final class CuratorLockService implements LockService {
 
   /**
    * The same for a server, which others start again where it cannot start: it waits for a lock
-   * service that is away, so that it is there as soon as that is.
+   * service that is down, so that the connection is back as soon as the service is.
    *
-   * @throws IOException where no server answers within minutes
+   * @throws IOException if no server answers within minutes
    */
   public static CuratorLockService connectServer(
       ProcessRuntime runtime, String quorum, String cluster, Duration sessionTimeout)

@@ -23,7 +23,7 @@ public final class Election implements AutoCloseable {
     /** The candidate leads from now on; called at most once. */
     void elected(Lock lock);
 
-    /** The candidate leads no more; called at most once, after {@link #elected}. */
+    /** The candidate is no longer the leader; called at most once, after {@link #elected}. */
     void lost();
   }
 

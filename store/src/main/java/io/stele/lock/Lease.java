@@ -51,8 +51,8 @@ public final class Lease {
    * before it was sent. Call it every {@code length / 4} or so.
    *
    * @return when the lock service accepted the write, by its own clock
-   * @throws LockLostException where the lock is gone for good: the lease runs out where it stood
-   * @throws IOException where the write is not known to have succeeded: the lease stands where it
+   * @throws LockLostException if the lock is gone for good: the lease runs out where it stood
+   * @throws IOException if the write is not known to have succeeded: the lease stands where it
    *     stood
    */
   public Instant renew(Lock lock) throws IOException {

@@ -25,21 +25,21 @@ public interface Lock {
    * lock, so that at some moment between call and return the lock was held.
    *
    * @return when that was, by the service's clock
-   * @throws LockLostException where the lock is gone for good
-   * @throws IOException where it is not known whether the write arrived; the lock may still be held
+   * @throws LockLostException if the lock is gone for good
+   * @throws IOException if it is not known whether the write arrived; the lock may still be held
    */
   Instant renew() throws IOException;
 
   /**
    * Like {@link #renew()}, with other data from now on.
    *
-   * @throws LockLostException where the lock is gone for good
-   * @throws IOException where it is not known whether the write arrived; the lock may still be held
+   * @throws LockLostException if the lock is gone for good
+   * @throws IOException if it is not known whether the write arrived; the lock may still be held
    */
   void update(Bytes data) throws IOException;
 
   /**
-   * Has {@code action} run once when the lock is lost: soon, on a thread of the service, or at once
+   * Runs {@code action} once when the lock is lost: soon, on a thread of the service, or at once
    * where it is lost already. A lock that was released is not lost. Several actions run in the
    * order they were given.
    */

@@ -42,7 +42,7 @@ public final class LockPaths {
   /**
    * The id of the table of that name.
    *
-   * @throws SteleException REFUSED where the name cannot be one element of a path
+   * @throws SteleException REFUSED if the name cannot be one element of a path
    */
   public static String tableName(String name) {
     if (name.isEmpty() || name.contains("/") || name.equals(".") || name.equals("..")) {

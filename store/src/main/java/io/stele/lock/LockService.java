@@ -29,53 +29,52 @@ public interface LockService extends AutoCloseable {
   int DATA_BYTES_MAX = 512 << 10;
 
   /**
-   * The node's newest data, as of some moment during the call; empty where there is none.
+   * The node's newest data, as of some moment during the call; empty if there is none.
    *
-   * @throws IOException where the service cannot be reached in time
+   * @throws IOException if the service cannot be reached in time
    */
   Optional<VersionedData> read(String path) throws IOException;
 
   /**
    * Creates a node (and the nodes above it) that stays until it is deleted; its version is 0.
    *
-   * @throws io.stele.model.SteleException REFUSED where it exists or the data is too large,
+   * @throws io.stele.model.SteleException REFUSED if it exists or the data is too large,
    *     OUTCOME_UNKNOWN as said above
-   * @throws IOException where the service cannot be reached in time; nothing was created
+   * @throws IOException if the service cannot be reached in time; nothing was created
    */
   void create(String path, Bytes data) throws IOException;
 
   /**
    * Compare and set: replaces the node's data if its version is {@code expectedVersion}.
    *
-   * @return the new version; empty where the node is missing or at another version, and nothing was
+   * @return the new version; empty if the node is missing or at another version, and nothing was
    *     changed
-   * @throws io.stele.model.SteleException REFUSED where the data is too large, OUTCOME_UNKNOWN as
-   *     said above
-   * @throws IOException where the service cannot be reached in time; nothing was changed
+   * @throws io.stele.model.SteleException REFUSED if the data is too large, OUTCOME_UNKNOWN as said
+   *     above
+   * @throws IOException if the service cannot be reached in time; nothing was changed
    */
   OptionalInt write(String path, Bytes data, int expectedVersion) throws IOException;
 
   /**
    * Deletes the node if its version is {@code expectedVersion}.
    *
-   * @return whether it is deleted; false where it was missing or at another version. Found missing
+   * @return whether it is deleted; false if it was missing or at another version. Found missing
    *     after a lost answer counts as deleted.
-   * @throws io.stele.model.SteleException REFUSED where it has children, OUTCOME_UNKNOWN as said
-   *     above
-   * @throws IOException where the service cannot be reached in time; nothing was deleted
+   * @throws io.stele.model.SteleException REFUSED if it has children, OUTCOME_UNKNOWN as said above
+   * @throws IOException if the service cannot be reached in time; nothing was deleted
    */
   boolean delete(String path, int expectedVersion) throws IOException;
 
   /**
-   * The names (not paths) of the node's children, sorted; empty where it has none or is missing.
+   * The names (not paths) of the node's children, sorted; empty if it has none or is missing.
    *
-   * @throws IOException where the service cannot be reached in time
+   * @throws IOException if the service cannot be reached in time
    */
   List<String> children(String path) throws IOException;
 
   /**
-   * Has {@code changed} called after every change to the node: created, written, deleted, or a
-   * child created or deleted. The watch stays until closed.
+   * Calls {@code changed} after every change to the node: created, written, deleted, or a child
+   * created or deleted. The watch stays until closed.
    *
    * <p>Changes in quick succession may be told as one, and {@code changed} is also called without a
    * change: once when the watch is set, and whenever the connection was lost and is back, as
@@ -85,13 +84,13 @@ public interface LockService extends AutoCloseable {
   Watch watch(String path, Runnable changed);
 
   /**
-   * Takes the lock at {@code path} if nobody has it, without waiting; the nodes above are made.
+   * Takes the lock at {@code path} if it is free, without waiting; parent nodes are created.
    *
    * @param data what others read there, such as the holder's address
-   * @return the lock; empty where another session (which may be an earlier one of this process)
-   *     holds it
-   * @throws IOException where the service cannot be reached in time; what may have been created
-   *     goes with the session, or is found by the next call
+   * @return the lock; empty if another session (which may be an earlier one of this process) holds
+   *     it
+   * @throws IOException if the service cannot be reached in time; what may have been created goes
+   *     with the session, or is found by the next call
    */
   Optional<Lock> tryLock(String path, Bytes data) throws IOException;
 

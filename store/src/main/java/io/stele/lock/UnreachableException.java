@@ -4,7 +4,7 @@ import java.io.IOException;
 
 /**
  * The lock service could not be reached in time. It says nothing about sessions and locks: while
- * the service is away, nobody can take them.
+ * the service is down, no other process can take them.
  */
 public final class UnreachableException extends IOException {
   private static final long serialVersionUID = 1L;

@@ -24,12 +24,12 @@ import org.slf4j.LoggerFactory;
  * A process's connection to ZooKeeper, and how its calls get an outcome.
  *
  * <p>Curator's client keeps the connection, and makes a new session when the quorum itself has said
- * that the old one has expired, never before: a quorum that is away expires nobody, however long.
- * (Curator's framework, one floor up, would end a session of itself after a silence as long as its
- * time limit.) The calls go to the ZooKeeper handle of the session: Curator's own retries would
- * turn a change whose answer was lost into a failure of its repetition. What happens here instead
- * is said in {@link LockService}: the node is read again (after a {@code sync}, so that the read
- * sees everything before it), which tells the outcome.
+ * that the old one has expired, never before: a quorum that is down expires no session, however
+ * long. (Curator's framework, one floor up, would end a session of itself after a silence as long
+ * as its time limit.) The calls go to the ZooKeeper handle of the session: Curator's own retries
+ * would turn a change whose answer was lost into a failure of its repetition. What happens here
+ * instead is said in {@link LockService}: the node is read again (after a {@code sync}, so that the
+ * read sees everything before it), which tells the outcome.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -151,7 +151,7 @@ final class ZooKeeperConnection implements AutoCloseable {
   }
 
   /**
-   * What a node shows of a change whose answer was lost: the answer; empty where it was not applied
+   * What a node shows of a change whose answer was lost: the answer; empty if it was not applied
    * and may be tried again.
    */
   interface OutcomeCheck<T> {
@@ -188,7 +188,7 @@ final class ZooKeeperConnection implements AutoCloseable {
   }
 
   /**
-   * Reads after the server has caught up with the quorum; empty where there is no such node. Both
+   * Reads after the server has caught up with the quorum; empty if there is no such node. Both
    * requests are sent at once, and answered in order.
    */
   <T> Optional<T> synced(ZooKeeper zk, Read<T> read) throws KeeperException, InterruptedException {

@@ -60,7 +60,7 @@ final class ZooKeeperLock implements Lock, Watcher {
    * Watches the node, by its children: it has none, so that the watch fires at its deletion and at
    * the session's end, but not at every renewal.
    *
-   * @return false where the node is gone already
+   * @return false if the node is gone already
    */
   boolean watch() throws KeeperException, InterruptedException {
     try {
@@ -193,7 +193,7 @@ final class ZooKeeperLock implements Lock, Watcher {
     }
   }
 
-  /** Ends the lock on request, without telling those who wait for its loss. */
+  /** Ends the lock on request, without calling those that watch for its loss. */
   synchronized boolean giveUp() {
     boolean had = state == State.HELD;
     if (had) {

@@ -70,7 +70,7 @@ public final class CommitLog implements AutoCloseable {
    *
    * @param onFailure called once, on a thread of the log, when the log has failed for good: the
    *     server must exit, at once and without acknowledging anything
-   * @throws IOException where the directory is missing or has segments of this kind, or the file
+   * @throws IOException if the directory is missing or has segments of this kind, or the file
    *     system cannot flush
    */
   public static CommitLog open(
@@ -106,7 +106,7 @@ public final class CommitLog implements AutoCloseable {
   }
 
   /**
-   * Appends a record. Never blocks but for the moment of queueing; ask {@link #refusal()} first,
+   * Appends a record. Blocks only briefly, to queue the record; ask {@link #refusal()} first,
    * before anything is changed.
    *
    * <p>The future completes when the record is as durable as asked, and after the futures of all
@@ -131,7 +131,7 @@ public final class CommitLog implements AutoCloseable {
 
   /**
    * Why no new records should be appended now: {@link LogOptions#queuedBytesMax} bytes wait, or
-   * segments had too few replicas again and again. Empty where they may be.
+   * segments had too few replicas again and again. Empty if they may be.
    */
   public Optional<String> refusal() {
     return pipeline.refusal();
@@ -154,14 +154,14 @@ public final class CommitLog implements AutoCloseable {
   /**
    * The oldest segment that some tablet needs; empty if none does. When it is too old, or too many
    * segments follow it, have its tablets make minor compactions, so that a quiet tablet does not
-   * hold the log for ever; and if it is still being written, {@link #roll}.
+   * hold the log forever; and if it is still being written, {@link #roll}.
    */
   public Optional<OldestNeeded> oldestNeeded() {
     return ledger.oldest();
   }
 
   /**
-   * Keeps segments from being deleted for somebody that reads them, such as a replication, until
+   * Keeps segments from being deleted while something reads them, such as a replication, until
    * {@link #letGo}; not beyond the end of this process.
    *
    * @param holder whose; what it held before is held no more
@@ -174,7 +174,7 @@ public final class CommitLog implements AutoCloseable {
     return oldest;
   }
 
-  /** Keeps nothing more for {@code holder}, and deletes what nobody needs then. */
+  /** Keeps nothing more for {@code holder}, and deletes segments that are no longer needed. */
   public void letGo(String holder) {
     ledger.letGo(holder);
     deleteUnneeded();
@@ -231,7 +231,7 @@ public final class CommitLog implements AutoCloseable {
   }
 
   /**
-   * The log's two writers and its watch; they end after {@link #close}, but for a writer whose
+   * The log's two writers and its watch; they end after {@link #close}, except for a writer whose
    * stream hangs.
    */
   List<Task> tasks() {

@@ -127,7 +127,7 @@ final class CommitPipeline {
 
   // For callers of the log.
 
-  /** Queues a record; false where the log has ended and takes no more. */
+  /** Queues a record; false if the log has ended. */
   boolean add(WaitingRecord waiting) {
     lock.lock();
     try {
@@ -146,7 +146,7 @@ final class CommitPipeline {
     }
   }
 
-  /** Why no further record should be queued now; empty where one may be. */
+  /** Why no further record should be queued now; empty if one may be. */
   Optional<String> refusal() {
     lock.lock();
     try {
@@ -187,7 +187,7 @@ final class CommitPipeline {
     }
   }
 
-  /** Waits until no writer is at work any more, but for those that hang. */
+  /** Waits until no writer is working, except those that hang. */
   void awaitEnd() throws InterruptedException {
     lock.lockInterruptibly();
     try {
@@ -398,7 +398,7 @@ final class CommitPipeline {
     }
   }
 
-  /** The writer could not create its segment, or write to it: the segment is of no more use. */
+  /** The writer could not create its segment, or write to it: the segment is no longer used. */
   void failed(WriterState writer, IOException failure) {
     lock.lock();
     try {
@@ -415,7 +415,7 @@ final class CommitPipeline {
     }
   }
 
-  /** Whether the log should give up: no writer is active, and this one has failed too often. */
+  /** Whether the log should fail: no writer is active, and this one has failed too often. */
   boolean hasFailedTooOften(WriterState writer) {
     lock.lock();
     try {
@@ -561,7 +561,7 @@ final class CommitPipeline {
   @GuardedBy("lock")
   private void startBatch(BatchInFlight next) {
     // Entered now, not when it is written: by then the other writer may have written a slow
-    // writer's batch, and its tablets released it; it would stay in the ledger for ever.
+    // writer's batch, and its tablets released it; it would stay in the ledger forever.
     ledger.writing(next.writer.number, next.records);
     inFlight = Optional.of(next);
   }

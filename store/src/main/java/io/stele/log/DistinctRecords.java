@@ -31,7 +31,7 @@ public final class DistinctRecords {
    * Looks at a record.
    *
    * @return whether it is to be replayed: it is above what the files hold and was not seen before
-   * @throws SteleException CORRUPTION where another record with its number was seen before
+   * @throws SteleException CORRUPTION if another record with its number was seen before
    */
   public boolean add(LogRecord record) {
     if (!record.tablet().equals(tablet)) {
@@ -58,7 +58,7 @@ public final class DistinctRecords {
   /**
    * Checks that no record is missing between those seen.
    *
-   * @throws SteleException CORRUPTION where one is
+   * @throws SteleException CORRUPTION if one is
    */
   public void checkComplete() {
     if (seen.size() != last - above) {

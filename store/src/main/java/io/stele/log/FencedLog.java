@@ -98,9 +98,9 @@ public final class FencedLog {
    * All records of {@code kind} in the fenced log in {@code directory}: see {@link
    * LogDirectory#read}.
    *
-   * @throws CorruptionException where the directory, its list or a listed segment is gone, or is
-   *     not as long as it was
-   * @throws IOException where they cannot be read
+   * @throws CorruptionException if the directory, its list or a listed segment is gone, or is not
+   *     as long as it was
+   * @throws IOException if they cannot be read
    */
   public static RecordSource read(FileSystem fs, Path directory, TabletKind kind)
       throws IOException {
@@ -112,9 +112,9 @@ public final class FencedLog {
    * Segments that have none, by their summary, are not read; damage that cannot concern the tablet
    * does not stop it.
    *
-   * @throws CorruptionException where the directory, its list or a listed segment is gone, or is
-   *     not as long as it was
-   * @throws IOException where they cannot be read
+   * @throws CorruptionException if the directory, its list or a listed segment is gone, or is not
+   *     as long as it was
+   * @throws IOException if they cannot be read
    */
   public static RecordSource read(FileSystem fs, Path directory, TabletId tablet, long above)
       throws IOException {

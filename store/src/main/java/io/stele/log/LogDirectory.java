@@ -27,7 +27,7 @@ public final class LogDirectory {
    * Makes the directory of a new server process. A server does this once, when it starts: after the
    * directory was renamed by a master, nothing may bring it back.
    *
-   * @throws FileAlreadyExistsException where it exists: a server id is used once
+   * @throws FileAlreadyExistsException if it exists: a server id is used once
    */
   public static void create(FileSystem fs, Path directory) throws IOException {
     if (fs.exists(directory)) {
@@ -39,7 +39,7 @@ public final class LogDirectory {
 
   /**
    * The segments in {@code directory}, of both kinds, in the order they were written within each;
-   * empty where the directory is missing.
+   * empty if the directory is missing.
    */
   public static List<Segment> segments(FileSystem fs, Path directory) throws IOException {
     List<Segment> segments = new ArrayList<>();
@@ -58,7 +58,7 @@ public final class LogDirectory {
     return List.copyOf(segments);
   }
 
-  /** The segment in a file; empty where it is not named as one is. */
+  /** The segment in a file; empty if it is not named as one is. */
   static Optional<Segment> segment(Path file, long lengthBytes) {
     Matcher name = SEGMENT_NAME.matcher(file.getName());
     return name.matches()

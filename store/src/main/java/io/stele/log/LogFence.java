@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>First the directory is renamed, so that no new segment can be created in it; then the lease of
  * every segment is recovered, so that the next flush of an open one fails; when all are closed,
- * they are listed for those who replay them ({@link FencedLog}). Each step may be repeated, by
- * another master too: a fence that was interrupted is called again.
+ * they are listed for replay ({@link FencedLog}). Each step may be repeated, by another master too:
+ * a fence that was interrupted is called again.
  *
  * <p>Call it only when the server's lock is gone and its lease has been waited out. Safe for use by
  * any number of threads.
@@ -63,8 +63,8 @@ public final class LogFence {
    *
    * @param directory {@code logs/<serverId>}
    * @param fenced {@code recovery/<serverId>}; the directory above it is made
-   * @return {@code fenced}; empty where the server had no log directory
-   * @throws IOException where a step failed, or the thread was interrupted: call again
+   * @return {@code fenced}; empty if the server had no log directory
+   * @throws IOException if a step failed, or the thread was interrupted: call again
    */
   public Optional<Path> fence(Path directory, Path fenced) throws IOException {
     NameSpace.catchUp(fs); // Another master may have fenced it, or begun to.

@@ -52,8 +52,8 @@ import java.util.TreeMap;
  * file that ends within a record's frame, or within the body that a whole frame announces, has a
  * <em>torn tail</em>: normal, and cut at the last whole record. A whole frame or body that does not
  * match its checksum cannot be the prefix of anything that was written: that is <em>damage</em>,
- * wherever in the file it stands, and an error. One exception: a rest of the file that is nothing
- * but zeros is a torn tail, as local file systems may leave that after a loss of power.
+ * wherever in the file it is, and an error. One exception: a rest of the file that is nothing but
+ * zeros is a torn tail, as local file systems may leave that after a loss of power.
  *
  * <p>A file that was shortened at its end looks torn. So every segment says in its link, which is
  * written with its first records, which segment was written before it and how far that one was
@@ -99,7 +99,7 @@ final class LogFormat {
   /**
    * How long the rest of the header is whose start these {@link #HEADER_START_BYTES} are.
    *
-   * @throws MalformedException where they are not the start of a header
+   * @throws MalformedException if they are not the start of a header
    */
   static int headerRestBytes(byte[] start) throws MalformedException {
     int length = readInt(start, MAGIC.length + Integer.BYTES);
@@ -114,8 +114,8 @@ final class LogFormat {
   /**
    * The header in {@code bytes}, which begin with one and are as many as it has.
    *
-   * @throws MalformedException where they are not a header
-   * @throws IOException where they are a header of a newer version
+   * @throws MalformedException if they are not a header
+   * @throws IOException if they are a header of a newer version
    */
   static SegmentHeader decodeHeader(byte[] bytes) throws IOException {
     ByteReader in = new ByteReader(bytes);

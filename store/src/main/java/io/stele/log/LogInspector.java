@@ -24,7 +24,7 @@ public final class LogInspector {
    * @param bytes the file's length
    * @param tornBytes bytes of an unfinished record at its end, which is normal after a crash
    * @param summary which tablets have records in it, and so may have lost some where it is damaged;
-   *     empty where it does not say, so that any may
+   *     empty if it does not say, so that any may
    * @param damage what is damaged, in order; empty for a sound file
    */
   public record Report(

@@ -49,8 +49,8 @@ public final class LogReader implements RecordSource {
   /**
    * Opens a segment and reads its header.
    *
-   * @throws CorruptionException where it is not a segment or its header is damaged
-   * @throws IOException where it cannot be read or has a newer format version
+   * @throws CorruptionException if it is not a segment or its header is damaged
+   * @throws IOException if it cannot be read or has a newer format version
    */
   public static LogReader open(FileSystem fs, Path segment) throws IOException {
     InputStream in = new BufferedInputStream(fs.open(segment), BUFFER_BYTES);
@@ -59,7 +59,7 @@ public final class LogReader implements RecordSource {
 
   /**
    * A reader behind the damage at {@code damaged} of a segment whose header {@code before} has
-   * read; empty where no sound record follows it.
+   * read; empty if no sound record follows it.
    */
   static Optional<LogReader> openBehind(
       FileSystem fs, Segment segment, LogReader before, long damaged) throws IOException {
@@ -117,7 +117,7 @@ public final class LogReader implements RecordSource {
     }
   }
 
-  /** The segment's header; empty where the file ends within it, so that there are no records. */
+  /** The segment's header; empty if the file ends within it, so that there are no records. */
   Optional<SegmentHeader> header() {
     return header;
   }
@@ -127,10 +127,10 @@ public final class LogReader implements RecordSource {
   }
 
   /**
-   * What the segment says of the one before; empty where the file ends before it, so that there are
-   * no records.
+   * What the segment says of the one before; empty if the file ends before it, so that there are no
+   * records.
    *
-   * @throws CorruptionException where it is damaged
+   * @throws CorruptionException if it is damaged
    */
   Optional<SegmentLink> link() throws IOException {
     if (atLink) {
@@ -148,7 +148,7 @@ public final class LogReader implements RecordSource {
     return link;
   }
 
-  /** The segment's summary; empty where it has none, or was not read to its end. */
+  /** The segment's summary; empty if it has none, or was not read to its end. */
   Optional<SegmentSummary> summary() {
     return summary;
   }

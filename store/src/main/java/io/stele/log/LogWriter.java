@@ -119,7 +119,7 @@ final class LogWriter {
   /**
    * Checks that what was flushed is on enough nodes.
    *
-   * @throws TooFewReplicasException where it is on fewer than {@code least}, and on fewer than the
+   * @throws TooFewReplicasException if it is on fewer than {@code least}, and on fewer than the
    *     file is to have
    */
   void checkReplicas(int least) throws IOException {

@@ -10,7 +10,7 @@ import io.stele.model.OperationId;
  * @param firstIncomplete the lowest number of that client's that may still be retried
  * @param digest of the operation's bytes: the same id with another digest is an error; at most 64
  *     bytes
- * @param result what the client was or would have been told; empty where there is nothing to tell
+ * @param result what the client was or would have been told; empty if there is nothing to tell
  */
 public record LoggedOperation(OperationId id, long firstIncomplete, Bytes digest, Bytes result) {
   /** Longest digest, in bytes. */

@@ -15,9 +15,9 @@ public interface RecordSource extends Closeable {
   /**
    * The next record; empty at the end.
    *
-   * @throws io.stele.model.CorruptionException where the log is damaged; the records so far were
+   * @throws io.stele.model.CorruptionException if the log is damaged; the records so far were
    *     right, and there is no going on
-   * @throws IOException where the log cannot be read
+   * @throws IOException if the log cannot be read
    */
   Optional<LogRecord> next() throws IOException;
 

@@ -39,7 +39,7 @@ final class SegmentLedger {
 
   /**
    * The number of a segment that is about to be created. Where the creation fails it stays here, as
-   * a file may be there all the same.
+   * a file may be there anyway.
    */
   synchronized long opening() {
     entries.put(++lastNumber, new Entry());
@@ -66,7 +66,7 @@ final class SegmentLedger {
     return Objects.requireNonNull(entries.get(number), () -> "segment " + number + " is not open");
   }
 
-  /** A segment has ended: it was closed, or given up with nothing more to be acknowledged. */
+  /** A segment has ended: it was closed, or abandoned with nothing more to acknowledge. */
   synchronized void ended(long number) {
     Entry entry = entries.get(number);
     if (entry != null) {

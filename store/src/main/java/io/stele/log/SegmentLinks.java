@@ -32,7 +32,7 @@ final class SegmentLinks {
    * properly, may stand between two that name each other: so the previous one may be any seen
    * before. Those below the lowest were deleted.
    *
-   * @throws CorruptionException where that is missing or too short
+   * @throws CorruptionException if that is missing or too short
    */
   void check(Segment segment, SegmentLink link) throws CorruptionException {
     if (link.previous() < lowest) {
@@ -57,7 +57,7 @@ final class SegmentLinks {
   /**
    * Checks that a file holds the segment it is named for.
    *
-   * @throws CorruptionException where it does not
+   * @throws CorruptionException if it does not
    */
   static void check(Segment segment, SegmentHeader header) throws CorruptionException {
     if (header.number() != segment.number() || header.kind() != segment.kind()) {

@@ -38,7 +38,7 @@ public record SegmentSummary(SortedMap<TabletId, SequenceRange> tablets) {
   }
 
   /**
-   * The summary at the end of a segment; empty where it has none: the last segment of a server that
+   * The summary at the end of a segment; empty if it has none: the last segment of a server that
    * died lacks it.
    *
    * @throws IOException if the segment cannot be read; damage is reported by a full read

@@ -240,7 +240,7 @@ final class SegmentThread {
       return !location.fs().exists(location.directory()); // Fenced: nothing may bring it back.
     } catch (IOException unknown) {
       failure.addSuppressed(unknown);
-      return false; // The file system is away; the next attempt shows more.
+      return false; // The file system is not reachable; the next attempt will tell.
     }
   }
 }

@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  * follows the damage clears it: a tablet's sequence numbers have no gaps, so {@link
  * DistinctRecords#checkComplete} finds what is missing below. So does the summary of the damaged
  * segment, where that has nothing of the tablet above the number, or once its highest was found.
- * What is not cleared is told at the end, as a {@link CorruptionException} that names file, offset
- * and tablet.
+ * Damage that may concern the tablet is reported at the end, as a {@link CorruptionException} that
+ * names file, offset and tablet.
  *
  * <p>Not safe for use by several threads.
  */

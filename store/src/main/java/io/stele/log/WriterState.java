@@ -9,7 +9,7 @@ import java.util.concurrent.locks.Condition;
 
 /** What the {@link CommitPipeline} knows of one of the two writers. Guarded by its lock. */
 final class WriterState {
-  /** A writer that waits for the file system this long is interrupted, and later given up. */
+  /** A writer that waits for the file system this long is interrupted, and later abandoned. */
   static final Duration HUNG_AFTER = Duration.ofMinutes(2); // HDFS's own time limits are below.
 
   /** The same for a writer that is not active, when the log is closing. */
@@ -35,7 +35,7 @@ final class WriterState {
   /** The node that takes what is written to that segment first, if that is known. */
   Optional<String> firstNode = Optional.empty();
 
-  /** Whether an interrupt did not help, so that nobody waits for it any more. */
+  /** Whether an interrupt did not help, so that nothing waits for it any more. */
   boolean hung;
 
   /** Whether its thread has ended. */
@@ -82,7 +82,7 @@ final class WriterState {
     shortages = 0;
   }
 
-  /** How often it failed in a row but for want of replicas. */
+  /** How often it failed in a row, apart from having too few replicas. */
   int failures() {
     return failures;
   }

@@ -46,7 +46,7 @@ sealed interface Action {
     }
   }
 
-  /** Write into the tablet's record, which names a fenced server, that nobody has it. */
+  /** Release the tablet in its record, which names a fenced server. */
   record Release(TabletId tablet, ServerId server) implements Action {
     @Override
     public Kind kind() {

@@ -17,7 +17,7 @@ import java.util.TreeSet;
  * snapshot. Its cost grows with tablets times the logarithm of servers.
  *
  * <p>The root tablet comes first; METADATA's tablets when it is served; each other tablet when the
- * METADATA tablet with its record is. Tablets nobody has go to the servers that have the fewest,
+ * METADATA tablet with its record is. Unassigned tablets go to the servers that have the fewest,
  * the largest first, so that number and size even out; what is served stays where it is. Servers
  * that drain get none, unless only such are left, and then only METADATA's. A tablet that could not
  * be loaded goes to another server, where there is one.
@@ -140,7 +140,7 @@ final class AssignmentPlanner {
             .thenComparing(Comparator.comparingLong(ClusterSnapshot.Tablet::bytes).reversed())
             .thenComparing(ClusterSnapshot.Tablet::id));
     for (ClusterSnapshot.Tablet tablet : free) {
-      // The last servers to leave keep METADATA going: without it they could not give up the rest.
+      // The last servers to drain keep METADATA: without it the others could not be released.
       boolean system = tablet.id().table().isSystem();
       TreeSet<Load> from = lightest.isEmpty() && system ? leaving : lightest;
       Load to = from.pollFirst();

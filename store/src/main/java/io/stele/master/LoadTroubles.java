@@ -25,11 +25,12 @@ import org.slf4j.LoggerFactory;
 /**
  * Tablets that could not be loaded. Each is taken from the server that failed and tried again, on
  * another where there is one, after a pause that grows. One that failed too often for a reason that
- * lies in the tablet is <em>quarantined</em>: it stays away, and says why, until somebody releases
- * it. The root tablet and METADATA are never quarantined, as nothing works without them.
+ * lies in the tablet is <em>quarantined</em>: it is not assigned, and its record says why, until an
+ * operator releases it. The root tablet and METADATA are never quarantined, as nothing works
+ * without them.
  *
  * <p>What is said ({@link #failed}, {@link #release}) may be said by any thread and waits for
- * nothing; the rest is for the one thread of the master's loop. The records keep it all, but for
+ * nothing; the rest is for the one thread of the master's loop. The records keep it all, except for
  * the pauses.
  */
 final class LoadTroubles {
@@ -158,7 +159,7 @@ final class LoadTroubles {
     return freed;
   }
 
-  /** Whether a tablet that nobody has is to be left alone for now. */
+  /** Whether an unassigned tablet must not be assigned now. */
   boolean holds(TabletRecord record) {
     if (record.assignment().state() != Assignment.State.NONE || record.trouble().isEmpty()) {
       return false;

@@ -73,7 +73,7 @@ final class MasterLoop implements Runnable {
   private record Sent(long epoch, long nanos) {}
 
   /**
-   * What the loop saw last, for those who ask.
+   * What the loop saw last, for requests.
    *
    * @param live the servers that hold their locks
    * @param tablets by id
@@ -330,7 +330,7 @@ final class MasterLoop implements Runnable {
     }
   }
 
-  /** Takes records of tables that are gone out of {@code known}, so that nobody acts on them. */
+  /** Takes records of tables that are gone out of {@code known}, so that no action uses them. */
   private void removeOrphans(boolean full, Map<TabletId, TabletRecord> known) throws IOException {
     if (full) {
       orphans.lookAgain();
@@ -360,7 +360,7 @@ final class MasterLoop implements Runnable {
       good = false;
       Optional<TabletRecord> now = records.read(record.id().table(), record.row());
       if (now.isEmpty() || !now.get().state().equals(record.state())) {
-        now.ifPresent(this::remember); // It was just given up, or split.
+        now.ifPresent(this::remember); // It was just released, or split.
         continue;
       }
       ServerId server = record.assignment().server().orElseThrow();

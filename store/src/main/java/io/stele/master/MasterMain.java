@@ -37,7 +37,7 @@ public final class MasterMain {
       System.err.println("The master cannot run: " + t.getMessage());
       t.printStackTrace();
     }
-    // Never 0 from here: who asks it to end sends a signal.
+    // Never 0 from here: a requested stop comes as a signal.
     System.exit(status);
   }
 

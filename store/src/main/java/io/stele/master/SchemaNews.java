@@ -23,7 +23,7 @@ final class SchemaNews {
   @GuardedBy("this")
   private final Map<TableId, News> all = new TreeMap<>();
 
-  /** A version of a schema, and who has read it or a newer one. */
+  /** A version of a schema, and the servers that have read it or a newer one. */
   private record News(StoredTable table, Set<ServerId> told) {}
 
   SchemaNews(TabletServers servers) {
@@ -31,9 +31,9 @@ final class SchemaNews {
   }
 
   /**
-   * Has all servers told of {@code table}'s schema, in the background.
+   * Tells all servers of {@code table}'s schema, in the background.
    *
-   * @return a server that may not know it yet; empty where none is left, which is said once
+   * @return a server that may not know it yet; empty if none is left, which is said once
    */
   Optional<ServerId> spread(StoredTable table, Map<ServerId, ServerInfo> live) {
     News news;

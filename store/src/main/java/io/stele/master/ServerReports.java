@@ -52,7 +52,7 @@ final class ServerReports {
    *
    * @param askedNanos it tells how things were at that moment or later
    * @param troubles maintenance of tablets that fails again and again
-   * @param tablets the rows of the tablets it serves or is about to give up, by table and start
+   * @param tablets the rows of the tablets it serves or is about to release, by table and start
    */
   private record Report(
       long askedNanos,

@@ -244,7 +244,7 @@ final class ServerWatch implements AutoCloseable {
   /**
    * From now on the server is not spared.
    *
-   * @return false where it was spared before
+   * @return false if it was spared before
    */
   private synchronized boolean doom(Fencing begun) {
     if (fencing.get(begun.server) != begun) {
@@ -305,7 +305,10 @@ final class ServerWatch implements AutoCloseable {
     }
   }
 
-  /** The locks changed: looks at once who lives, so that no time is lost while the loop is busy. */
+  /**
+   * The locks changed: checks at once which servers live, so that no time is lost while the loop is
+   * busy.
+   */
   void locksChanged() {
     try {
       refresh(false);

@@ -157,7 +157,7 @@ final class Sweeper {
     }
   }
 
-  /** Reads all records; empty where some cannot be known now, so that nothing may be deleted. */
+  /** Reads all records; empty if some cannot be known now, so that nothing may be deleted. */
   private Optional<Mark> mark() throws IOException {
     Schemas.Listing listing = schemas.list();
     if (!listing.damaged().isEmpty()) {
@@ -190,7 +190,7 @@ final class Sweeper {
     return Optional.of(new Mark(tables, dropping));
   }
 
-  /** The records of a table; empty where they are damaged or never cover it once. */
+  /** The records of a table; empty if they are damaged or never cover it once. */
   private Optional<List<TabletRecord>> whole(TableId table) throws IOException {
     try {
       for (int i = 0; i < READS_MAX; i++) {
@@ -288,7 +288,7 @@ final class Sweeper {
   private static boolean isOrphan(Path file, Map<String, TabletRecord> tablets) {
     TabletRecord tablet = tablets.get(file.getParent().getName());
     if (tablet == null) {
-      return true; // Of a tablet that was split: its children write into directories of their own.
+      return true; // Of a tablet that was split: its children write to their own directories.
     }
     Optional<Long> epoch = epoch(file.getName());
     return epoch.isPresent()
@@ -297,7 +297,7 @@ final class Sweeper {
                 && tablet.assignment().state() == Assignment.State.NONE));
   }
 
-  /** The epoch under which a file of that name was written; none where it is not an SSTable. */
+  /** The epoch under which a file of that name was written; none if it is not an SSTable. */
   private static Optional<Long> epoch(String name) {
     int dash = name.indexOf('-');
     if (dash < 0) {

@@ -91,10 +91,11 @@ final class TableAdmin implements AutoCloseable {
   }
 
   /**
-   * Has a table made; its records are still to be written. Where one of that name was begun for the
-   * same wish, or with the same schema and split rows and nobody was told of it, it is that one.
+   * Begins to create a table; its records are still to be written. Where one of that name was begun
+   * for the same wish, or with the same schema and split rows and nobody was told of it, it is that
+   * one.
    *
-   * @param creation names the wish; empty where it has no name
+   * @param creation names the wish; empty if it has no name
    * @return the table, CREATING or READY
    */
   StoredTable create(TableSchema schema, List<Bytes> splitRows, String creation)
@@ -182,11 +183,12 @@ final class TableAdmin implements AutoCloseable {
   }
 
   /**
-   * Has a table go; its tablets are still to be given up. Asked again, it is the one that goes.
+   * Begins to drop a table; its tablets are still to be unloaded. A repeated request finds the same
+   * table.
    *
    * @param id which table of that name; without it, the one that has the name, or else one that is
    *     going
-   * @return the table, DROPPING; empty where the one named is gone
+   * @return the table, DROPPING; empty if the one named is gone
    */
   Optional<StoredTable> drop(String name, Optional<TableId> id) throws IOException {
     TableRules.checkNotReserved(name);
@@ -317,14 +319,14 @@ final class TableAdmin implements AutoCloseable {
   }
 
   /**
-   * Removes the records of a dropped table once nobody has its tablets, and then the rest of it.
+   * Removes the records of a dropped table once no server has its tablets, and then the rest of it.
    *
    * @return whether nothing is left
    */
   private boolean clean(StoredTable table) throws IOException {
     schemas.releaseName(table);
     List<TabletRecord> left = records.readAll(table.id());
-    // In order, and none before all are given up: a record may count only because of the next.
+    // In order, and none before all are released: a record may count only because of the next.
     if (left.stream().anyMatch(record -> record.assignment().state() != Assignment.State.NONE)) {
       return false;
     }

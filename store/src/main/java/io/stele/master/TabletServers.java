@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The master's requests to tablet servers. Nobody waits for them: what they do shows in the
- * tablets' records, or is told to a callback, so a request that is lost is simply made again.
+ * tablets' records, or is passed to a callback, so a lost request is simply made again.
  *
  * <p>Each server has one queue and at most one call under way, which takes all tablets that are to
  * be loaded, or discarded, together. A server that did not answer is left alone for a moment, so
@@ -98,8 +98,8 @@ final class TabletServers implements AutoCloseable {
   }
 
   /**
-   * Asks for {@code record}'s tablet to be given up and its data to be thrown away, unless a
-   * request for it is still under way.
+   * Asks for {@code record}'s tablet to be unloaded and its data to be discarded, unless a request
+   * for it is still under way.
    */
   void discard(ServerInfo info, TabletRecord record) {
     later(

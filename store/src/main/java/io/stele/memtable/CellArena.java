@@ -41,7 +41,7 @@ final class CellArena {
   static final int CHUNK_BYTES_MAX = 256 << 10;
   static final int CHUNK_BYTES_FIRST = 1 << 10;
 
-  /** What is larger has an array of its own, so that no more than a quarter of a chunk is lost. */
+  /** Anything larger has its own array, so that at most a quarter of a chunk is wasted. */
   static final int SHARED_BYTES_MAX = CHUNK_BYTES_MAX / 4;
 
   private static final int OFFSET_BITS = 16;
@@ -107,7 +107,7 @@ final class CellArena {
     return chunk(address)[offset(address) - 1 - level];
   }
 
-  /** Links a node that nobody can reach yet. */
+  /** Links a node that no reader can reach yet. */
   void prepareLink(int address, int level, int to) {
     chunk(address)[offset(address) - 1 - level] = to;
   }

@@ -7,9 +7,9 @@ import java.util.Arrays;
  * The cells of an arena in order: a skip list, of whose nodes a quarter is on the second level, a
  * quarter of these on the third, and so on.
  *
- * <p>One thread at a time adds; any number of threads go through it meanwhile without a lock. A new
- * node is linked from the lowest level up, so that what can be found on a level can be found on all
- * below, and never goes away.
+ * <p>One thread at a time adds; any number of threads read it at the same time without a lock. A
+ * new node is linked from the lowest level up, so that what can be found on a level can be found on
+ * all below, and never goes away.
  */
 final class CellSkipList {
   private final CellArena arena;

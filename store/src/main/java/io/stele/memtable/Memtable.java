@@ -27,7 +27,7 @@ public final class Memtable {
   private volatile boolean frozen;
   private boolean adding;
 
-  /** An empty memtable whose maker is the first holder and that nobody counts. */
+  /** An empty memtable that its creator retains and that no budget counts. */
   public Memtable() {
     this(MemoryAccount.NONE);
   }
@@ -43,7 +43,7 @@ public final class Memtable {
    * Adds the current cell of {@code cell}; key and value are copied. A cell that the memtable
    * already has (a log record replayed twice) changes nothing.
    *
-   * @throws IllegalStateException where the memtable is frozen or released, where another thread is
+   * @throws IllegalStateException if the memtable is frozen or released, where another thread is
    *     seen to add at the same time, and where an earlier addition failed half-way
    */
   public void add(CellCursor cell) {

@@ -26,7 +26,7 @@ public record Assignment(State state, Optional<ServerId> server, long epoch) {
     LOADED
   }
 
-  /** A tablet nobody has served yet. */
+  /** A tablet that no server has served yet. */
   public static final Assignment NEVER = new Assignment(State.NONE, Optional.empty(), 0);
 
   public Assignment {

@@ -26,8 +26,8 @@ public final class Bootstrap {
   /**
    * Steps 1 to 3: VERSION file, registration, root record.
    *
-   * @throws io.stele.files.NotDurableException where a dead server's log could not be taken from it
-   * @throws SteleException REFUSED where the directory is of a newer layout, belongs to another
+   * @throws io.stele.files.NotDurableException if a dead server's log could not be taken from it
+   * @throws SteleException REFUSED if the directory is of a newer layout, belongs to another
    *     cluster, or has data of which the lock service knows nothing
    */
   public static Layout begin(
@@ -52,8 +52,8 @@ public final class Bootstrap {
   /**
    * The cluster's root directory for a process that does not make it: a tablet server.
    *
-   * @throws SteleException NOT_FOUND before the master's first start, REFUSED where lock service
-   *     and directory do not belong together
+   * @throws SteleException NOT_FOUND before the master's first start, REFUSED if lock service and
+   *     directory do not belong together
    */
   public static Layout join(FileSystem fs, Path directory, LockService locks) throws IOException {
     Layout layout = Layout.open(fs, directory);

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What a tablet's record may require of those who read or change it.
+ * What a tablet's record may require of the versions that read or change it.
  *
  * <p>A version of Stele skips parts of a record that it does not know. If that would do harm, as
  * the tablet would be served wrongly or the record would lose something at its next change, the

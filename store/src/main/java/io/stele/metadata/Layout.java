@@ -36,8 +36,7 @@ public record Layout(Path root, String cluster) {
   /**
    * The root directory as it is.
    *
-   * @throws SteleException NOT_FOUND where it is not one (yet), REFUSED where it is of a newer
-   *     layout
+   * @throws SteleException NOT_FOUND if it is not one (yet), REFUSED if it is of a newer layout
    */
   public static Layout open(FileSystem fs, Path directory) throws IOException {
     Path root = fs.makeQualified(directory);
@@ -80,7 +79,7 @@ public record Layout(Path root, String cluster) {
   /**
    * The root directory, made if there is none. Several may do this at once.
    *
-   * @throws io.stele.files.NotDurableException where the file system cannot keep one
+   * @throws io.stele.files.NotDurableException if the file system cannot keep one
    */
   public static Layout openOrCreate(ProcessRuntime runtime, FileSystem fs, Path directory)
       throws IOException {

@@ -12,7 +12,7 @@ import io.stele.model.ServerId;
  * @param server the last one
  * @param sinceMillis when it failed first, in milliseconds since 1970
  * @param failures how often it failed for a reason that lies in the tablet itself
- * @param quarantined whether it is left alone until somebody releases it
+ * @param quarantined whether it is not assigned until an operator releases it
  */
 public record LoadTrouble(
     String reason, ServerId server, long sinceMillis, int failures, boolean quarantined) {

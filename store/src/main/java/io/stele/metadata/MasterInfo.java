@@ -46,7 +46,7 @@ public record MasterInfo(String process, Optional<Address> address) {
     }
   }
 
-  /** Where the active master's control plane listens; empty where none serves. */
+  /** Where the active master's control plane listens; empty if none serves. */
   public static Optional<Address> address(LockService locks) throws IOException {
     Optional<VersionedData> lock = locks.read(LockPaths.MASTER);
     return lock.isPresent() ? decode(lock.get().data()).address() : Optional.empty();

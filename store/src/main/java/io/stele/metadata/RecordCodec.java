@@ -65,13 +65,13 @@ final class RecordCodec {
   /**
    * The record in {@code row} of {@code table}; empty if it has no state.
    *
-   * @throws SteleException REFUSED where it requires what this version does not know
+   * @throws SteleException REFUSED if it requires what this version does not know
    */
   static Optional<TabletRecord> decode(Row row, String table) throws CorruptionException {
     String where = table + " row " + row.key();
     for (Cell cell : row.cells()) {
       if (cell.isOf(REQUIRES)) {
-        Features.check(cell.value(), where); // Before anything is taken for what it may not be.
+        Features.check(cell.value(), where); // Before any part is misread.
       }
     }
     Extent extent = null;
@@ -136,7 +136,7 @@ final class RecordCodec {
     return putEvent(row, event, record.assignment());
   }
 
-  /** The row a record is changed in; the root tablet's has a name of its own. */
+  /** The row a record is changed in; the root tablet's has its own name. */
   static Bytes rowOf(TabletRecord record) {
     return record.row().isEmpty() ? RootRecordRows.ROW : record.row();
   }

@@ -29,8 +29,8 @@ interface RecordRows {
    * Applies {@code mutation} where its row meets {@code condition}.
    *
    * @return whether it did
-   * @throws io.stele.model.SteleException OUTCOME_UNKNOWN where it cannot be told
-   * @throws IOException where nothing was changed
+   * @throws io.stele.model.SteleException OUTCOME_UNKNOWN if it cannot be told
+   * @throws IOException if nothing was changed
    */
   boolean update(Condition condition, Mutation mutation) throws IOException;
 }

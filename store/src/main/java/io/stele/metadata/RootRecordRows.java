@@ -48,7 +48,7 @@ final class RootRecordRows implements RecordRows {
    * The record in {@code locks}.
    *
    * @param timeout how long an update may take whose outcome is in doubt: while the lock service is
-   *     away nobody can tell
+   *     away it is unknown
    */
   RootRecordRows(ProcessRuntime runtime, LockService locks, Duration timeout) {
     this.runtime = runtime;

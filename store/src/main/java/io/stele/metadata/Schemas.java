@@ -122,7 +122,7 @@ public final class Schemas {
   /**
    * The table of that name.
    *
-   * @throws SteleException NOT_FOUND where there is none, RETRY_LATER where it is being created
+   * @throws SteleException NOT_FOUND if there is none, RETRY_LATER if it is being created
    */
   public StoredTable require(String name) throws IOException {
     Optional<StoredTable> holder = holder(name);
@@ -172,8 +172,8 @@ public final class Schemas {
   /**
    * Step 1 of a new table: its node, with an id of its own.
    *
-   * @param creation names the wish for it; empty where it has no name
-   * @throws SteleException REFUSED where {@link TableRules} do not allow it
+   * @param creation names the wish for it; empty if it has no name
+   * @throws SteleException REFUSED if {@link TableRules} do not allow it
    */
   public StoredTable create(TableSchema schema, List<Bytes> splitRows, String creation)
       throws IOException {
@@ -189,7 +189,7 @@ public final class Schemas {
    * Step 2: the name is the table's from now on. A name that a table had which is gone is free: a
    * master that lost its lock without knowing may have claimed it late.
    *
-   * @return whether it is; false where another table has it
+   * @return whether it is; false if another table has it
    */
   public boolean claimName(StoredTable table) throws IOException {
     String path = LockPaths.tableName(table.schema().name());
@@ -233,7 +233,7 @@ public final class Schemas {
   /**
    * Moves a table on to {@code state}.
    *
-   * @throws SteleException RETRY_LATER where it was changed meanwhile
+   * @throws SteleException RETRY_LATER if it was changed meanwhile
    */
   public StoredTable advance(StoredTable table, StoredTable.State state) throws IOException {
     return write(table, table.schema(), state, table.droppedFamilies());
@@ -242,8 +242,8 @@ public final class Schemas {
   /**
    * Changes a table's schema.
    *
-   * @throws SteleException REFUSED where {@link TableRules} do not allow it
-   * @throws SteleException RETRY_LATER where it was changed meanwhile
+   * @throws SteleException REFUSED if {@link TableRules} do not allow it
+   * @throws SteleException RETRY_LATER if it was changed meanwhile
    */
   public StoredTable alter(StoredTable table, TableSchema schema) throws IOException {
     TableRules.checkChange(table.schema(), schema, table.droppedFamilies());

@@ -38,8 +38,8 @@ public final class TableCodec {
   /**
    * Reads what {@link #encode(TableSchema)} wrote.
    *
-   * @throws SteleException REFUSED where it breaks a rule for schemas
-   * @throws CorruptionException where it is no schema
+   * @throws SteleException REFUSED if it breaks a rule for schemas
+   * @throws CorruptionException if it is no schema
    */
   public static TableSchema decode(Bytes bytes) throws CorruptionException {
     return Avro.decode(bytes, TableValue.class, "a table's schema", TableCodec::schema);

@@ -46,7 +46,7 @@ public final class TabletAccess implements AutoCloseable {
   private final Operations operations;
   private final TabletLocator locator;
 
-  /** A request, made anew for every attempt as it names the tablet. */
+  /** A request, built for every attempt, as it names the tablet. */
   @FunctionalInterface
   public interface Call {
     /** What to send to {@code location}. */
@@ -109,8 +109,8 @@ public final class TabletAccess implements AutoCloseable {
    * Sends {@code request} to the tablet with its row until it is answered or the deadline is over.
    *
    * <p>The future fails with a {@link SteleException}: that of the server (NOT_FOUND, REFUSED,
-   * CORRUPTION), RETRY_LATER where time ended and nothing was done, OUTCOME_UNKNOWN where something
-   * may have been done.
+   * CORRUPTION), RETRY_LATER if time ended and nothing was done, OUTCOME_UNKNOWN if something may
+   * have been done.
    */
   public CompletableFuture<Answer> send(RowRequest request, Deadline deadline) {
     Sending sending = new Sending(request, new Attempts(runtime, request.purpose(), deadline));
@@ -244,7 +244,7 @@ public final class TabletAccess implements AutoCloseable {
       }
     }
 
-    /** Whatever is thrown ends the request: nobody else would. */
+    /** Any exception ends the request: nothing else would. */
     private void step(Runnable work) {
       try {
         work.run();

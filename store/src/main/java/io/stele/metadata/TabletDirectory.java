@@ -23,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * Where the tablets of one table are, as far as is known, and who waits to know more.
+ * The known locations of one table's tablets, and the callers that wait for others.
  *
  * <p>One read of METADATA at a time serves all who wait for a tablet. Reads become less frequent
  * while nothing changes: a tablet that is not served, or not where its record says, costs at most
@@ -38,7 +38,7 @@ final class TabletDirectory {
   /** How many reads may go on for rows of unknown tablets. */
   private static final int UNKNOWN_READS_MAX = 8;
 
-  /** A tablet that was served for so long starts anew with short pauses. */
+  /** For a tablet that was served at least this long, pauses start short again. */
   private static final Duration GOOD_FOR = Duration.ofSeconds(5);
 
   private final ProcessRuntime runtime;
@@ -63,7 +63,7 @@ final class TabletDirectory {
   interface Source {
     /**
      * Records of neighbouring tablets, the first of them at or after {@code row}; fails with
-     * NOT_FOUND where the table has none.
+     * NOT_FOUND if the table has none.
      */
     CompletableFuture<List<TabletRecord>> read(Bytes row);
   }
@@ -95,7 +95,7 @@ final class TabletDirectory {
     }
   }
 
-  /** Somebody who waits for the place of a row. */
+  /** A caller that waits for the location of a row. */
   private static final class Waiter {
     final Bytes row;
     final CompletableFuture<TabletLocation> result = new CompletableFuture<>();
@@ -126,8 +126,8 @@ final class TabletDirectory {
   /**
    * The tablet with {@code row} in it, once it is served.
    *
-   * <p>The future fails with RETRY_LATER when {@code deadline} is over; NOT_FOUND where the table
-   * has no tablets; otherwise as METADATA could not be read, where trying again would not help.
+   * <p>The future fails with RETRY_LATER when {@code deadline} is over; NOT_FOUND if the table has
+   * no tablets; otherwise as METADATA could not be read, where trying again would not help.
    */
   CompletableFuture<TabletLocation> locate(Bytes row, Deadline deadline) {
     Optional<TabletLocation> found = cached(row);
@@ -149,7 +149,7 @@ final class TabletDirectory {
     return waiter.result;
   }
 
-  /** The tablet was not there: the next one who asks waits for METADATA to be read. */
+  /** The tablet was not there: the next lookup reads METADATA again. */
   synchronized void invalidate(TabletLocation location) {
     Optional<Place> known = placeOf(location.extent().start()).filter(place -> place.usable);
     if (known.isPresent() && known.get().location.equals(Optional.of(location))) {
@@ -341,7 +341,7 @@ final class TabletDirectory {
       if (failure == null) {
         long before = place.readNanos;
         take(found, Optional.of(place), after);
-        if (place.readNanos == before) { // No record tells of it: it is about to be another's.
+        if (place.readNanos == before) { // No record has it: it is about to be in another tablet.
           place.reads++;
           place.readNanos = runtime.nanoTime();
         }

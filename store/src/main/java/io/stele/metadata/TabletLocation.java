@@ -10,7 +10,7 @@ import io.stele.wire.Address;
  *
  * @param tablet the tablet
  * @param extent its rows
- * @param server who served it
+ * @param server the server that served it
  * @param epoch of the assignment
  */
 public record TabletLocation(TabletId tablet, RowRange extent, ServerId server, long epoch) {

@@ -29,7 +29,8 @@ import java.util.concurrent.RejectedExecutionException;
  *
  * <p>What was found is kept until {@link #invalidate}d: it may be out of date, and the server asked
  * then says so. The lock service is asked only when the root tablet is not where it was. Each
- * table's {@link TabletDirectory} sees to it that a tablet that is away is not looked up too often.
+ * table's {@link TabletDirectory} makes sure that a tablet that is not served is not looked up too
+ * often.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -54,8 +55,8 @@ public final class TabletLocator implements AutoCloseable {
   /**
    * The tablet with {@code row} in it: as known, or once it is served.
    *
-   * <p>The future fails with RETRY_LATER where nobody serves the tablet until the deadline is over;
-   * NOT_FOUND where the table has no tablets.
+   * <p>The future fails with RETRY_LATER if no server serves the tablet before the deadline;
+   * NOT_FOUND if the table has no tablets.
    */
   public CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline) {
     return closed

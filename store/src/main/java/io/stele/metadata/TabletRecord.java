@@ -19,7 +19,7 @@ import java.util.TreeSet;
  * @param id which tablet
  * @param extent its rows
  * @param row the key of its row in METADATA; empty for the root tablet
- * @param assignment who may serve it
+ * @param assignment the server that may serve it
  * @param state the exact bytes of the assignment as they are stored: what every change of the
  *     record is conditional on
  * @param files its SSTables
@@ -27,8 +27,8 @@ import java.util.TreeSet;
  * @param redo from where on those logs must be read
  * @param dropped paths of SSTables it does not need any more, and when it dropped them
  *     (milliseconds since 1970)
- * @param tentative the split whose lower child this is, as long as the record says so itself;
- *     whether it counts is up to the record after it
+ * @param tentative the split whose lower child this is, as long as the record itself says so; the
+ *     record after it decides whether it counts
  * @param trouble why it could not be loaded; empty once it was
  */
 public record TabletRecord(
@@ -59,7 +59,7 @@ public record TabletRecord(
     dropped = java.util.Collections.unmodifiableMap(new TreeMap<>(dropped));
   }
 
-  /** A tablet without data that nobody has served yet. */
+  /** A tablet without data that no server has served yet. */
   static TabletRecord created(TabletId id, RowRange extent) {
     return new TabletRecord(
         id,
@@ -75,7 +75,7 @@ public record TabletRecord(
         Optional.empty());
   }
 
-  /** Where the tablet is served; empty where it is not. */
+  /** Where the tablet is served; empty if it is not. */
   public Optional<TabletLocation> location() {
     return assignment.state() == Assignment.State.LOADED
         ? assignment
@@ -109,7 +109,7 @@ public record TabletRecord(
         id, extent, row, assignment, state, files, logs, redo, dropped, tentative, next);
   }
 
-  /** Whether it is left alone until somebody releases it. */
+  /** Whether it is not assigned until an operator releases it. */
   public boolean isQuarantined() {
     return trouble.filter(LoadTrouble::quarantined).isPresent();
   }

@@ -84,7 +84,7 @@ public final class TabletRecords {
    *
    * @param table the tablet's table
    * @param row the key of its row in METADATA; any for the root tablet
-   * @return the record; empty where the row has none, or one that does not count (a split's lower
+   * @return the record; empty if the row has none, or one that does not count (a split's lower
    *     child before the split)
    */
   public Optional<TabletRecord> read(TableId table, Bytes row) throws IOException {
@@ -138,7 +138,7 @@ public final class TabletRecords {
     return CountedRecords.tile(records);
   }
 
-  /** Has {@code server} assigned the tablet that nobody has, under the next epoch. */
+  /** Assigns an unassigned tablet to {@code server}, under the next epoch. */
   public TabletRecord assign(TabletRecord record, ServerId server) throws IOException {
     require(record, Assignment.State.NONE, "assignment");
     Set<ServerId> logs = new TreeSet<>(record.logs());
@@ -165,9 +165,10 @@ public final class TabletRecords {
   }
 
   /**
-   * Gives the tablet up, by its server after its last write to it: nobody has it then, and all that
-   * was ever logged of it is in its SSTables, or not needed. So the write that releases it also
-   * removes every log, and its next server finds only the logs of fenced servers in its record.
+   * Releases the tablet; its server calls it after its last write to it. The tablet is then
+   * unassigned, and all that was ever logged of it is in its SSTables, or not needed. So the write
+   * that releases it also removes every log, and its next server finds only the logs of fenced
+   * servers in its record.
    */
   public TabletRecord unloaded(TabletRecord record, String why) throws IOException {
     require(record, Assignment.State.LOADED, "unloading");
@@ -180,8 +181,8 @@ public final class TabletRecords {
   }
 
   /**
-   * Takes the tablet from a server that is fenced, or that cannot load it: nobody has it then. The
-   * log of a server that had loaded it stays in its record.
+   * Takes the tablet from a server that is fenced, or that cannot load it: it is then unassigned.
+   * The log of a server that had loaded it stays in its record.
    */
   public TabletRecord release(TabletRecord record, String why) throws IOException {
     return release(record, why, record.trouble());
@@ -194,7 +195,7 @@ public final class TabletRecords {
     return release(record, what + ": " + trouble.reason(), Optional.of(trouble));
   }
 
-  /** Has a tablet that nobody has tried again, as if it had never failed to load. */
+  /** Lets servers try an unassigned tablet again, as if it had never failed to load. */
   public TabletRecord releaseFromQuarantine(TabletRecord record) throws IOException {
     require(record, Assignment.State.NONE, "release from quarantine");
     Mutation.Builder row = change(record, "released from quarantine", record.assignment());
@@ -209,7 +210,7 @@ public final class TabletRecords {
     Mutation.Builder row = change(record, why, record.assignment());
     if (record.assignment().state() == Assignment.State.ASSIGNED) {
       // Who never loaded it has logged nothing of it. Its log may even be deleted already, where it
-      // was assigned late to a server that nobody needed any more.
+      // was assigned late to a server that was no longer needed.
       record.assignment().server().filter(logs::remove).ifPresent(server -> deleteLog(row, server));
     }
     TabletRecord next =
@@ -359,7 +360,7 @@ public final class TabletRecords {
     create(TabletRecord.created(TabletId.ROOT, RowRange.ALL));
   }
 
-  /** Removes the record of a tablet that nobody has: its table is dropped. */
+  /** Removes the record of an unassigned tablet of a dropped table. */
   public void delete(TabletRecord record) throws IOException {
     require(record, Assignment.State.NONE, "removal");
     Mutation gone = Mutation.of(record.row()).deleteRow();

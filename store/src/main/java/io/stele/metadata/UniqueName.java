@@ -3,7 +3,7 @@ package io.stele.metadata;
 import io.stele.runtime.ProcessRuntime;
 import java.util.random.RandomGenerator;
 
-/** Names that nobody else draws. */
+/** Random names that are unique in practice. */
 final class UniqueName {
   private UniqueName() {}
 

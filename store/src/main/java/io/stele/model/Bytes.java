@@ -119,7 +119,7 @@ public final class Bytes implements Comparable<Bytes>, Serializable {
   }
 
   /**
-   * The least byte string greater than every string that starts with this one; empty where there is
+   * The least byte string greater than every string that starts with this one; empty if there is
    * none (no bytes, or all of them 0xff), which as the end of a range means unbounded.
    */
   public Bytes prefixEnd() {
@@ -151,7 +151,7 @@ public final class Bytes implements Comparable<Bytes>, Serializable {
   /**
    * The number in these eight bytes, most significant first.
    *
-   * @throws IllegalStateException where there are not exactly eight
+   * @throws IllegalStateException if there are not exactly eight
    */
   public long toLong() {
     if (length != Long.BYTES) {
@@ -225,7 +225,7 @@ public final class Bytes implements Comparable<Bytes>, Serializable {
    * Reads what {@link #toString()} wrote: text in which {@code \xNN} is a byte and {@code \\} for a
    * backslash.
    *
-   * @throws IllegalArgumentException where a backslash is followed by anything else
+   * @throws IllegalArgumentException if a backslash is followed by anything else
    */
   public static Bytes parse(String text) {
     if (text.indexOf('\\') < 0) {

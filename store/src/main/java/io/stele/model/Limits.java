@@ -32,7 +32,7 @@ public final class Limits {
   /** Most cells that a filter may make of one, by interleaves. */
   public static final int FILTER_GROWTH_MAX = 1000;
 
-  /** Most cells of one row that a filter may have in hand at a time, unless the row has more. */
+  /** The most cells of one row that a filter may keep in memory, unless the row has more. */
   public static final int FILTER_CELLS_MAX = 1_000_000;
 
   /** Longest regular expression, in characters. */

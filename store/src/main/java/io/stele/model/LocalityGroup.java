@@ -2,7 +2,7 @@ package io.stele.model;
 
 /**
  * Column families that are kept together: each locality group of a tablet has SSTables of its own,
- * so that a read of one group never goes through the cells of another (§6, "Locality groups").
+ * so that a read of one group never reads the cells of another (§6, "Locality groups").
  *
  * <p>A change of a group applies to SSTables written from then on; compactions rewrite the older
  * ones in time.

@@ -17,7 +17,7 @@ final class RegexSize {
   private final String pattern;
   private final ArrayDeque<Long> groups = new ArrayDeque<>();
   private int at;
-  private long size; // Of the group so far, but for the last item.
+  private long size; // Of the group so far, except for the last item.
   private long item;
 
   private RegexSize(String pattern) {

@@ -66,7 +66,7 @@ public record RowRange(Bytes start, Bytes end) {
         && (end.isEmpty() || (!other.end.isEmpty() && other.end.compareTo(end) <= 0));
   }
 
-  /** The rows in both, or nothing where there are none. */
+  /** The rows in both, or nothing if there are none. */
   public Optional<RowRange> intersection(RowRange other) {
     Bytes low = start.compareTo(other.start) >= 0 ? start : other.start;
     Bytes high =

@@ -52,7 +52,8 @@ public final class TableRules {
   }
 
   /**
-   * Refuses a name that is kept for Stele's own tables: nobody creates, alters or drops those.
+   * Refuses a name that is reserved for Stele's own tables, which clients cannot create, alter or
+   * drop.
    *
    * @throws SteleException REFUSED
    */

@@ -88,7 +88,7 @@ public record TableSchema(
   /**
    * The family of that name.
    *
-   * @throws SteleException NOT_FOUND where the table does not have it
+   * @throws SteleException NOT_FOUND if the table does not have it
    */
   public ColumnFamily requireFamily(String familyName) {
     return family(familyName)

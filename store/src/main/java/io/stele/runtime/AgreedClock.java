@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * all servers compare theirs with now and then.
  *
  * <p>Of the wall clock, the reference, and the time of the last agreement counted on by the
- * monotonic clock, two that are no more than the bound apart are believed:
+ * monotonic clock, two that differ by at most the limit are trusted:
  *
  * <ul>
  *   <li>the wall clock, while it keeps within the bound of the count, or where the reference agrees

@@ -2,7 +2,7 @@ package io.stele.runtime;
 
 import java.time.Duration;
 
-/** The moment by which something is to be done, on the monotonic clock. Immutable. */
+/** The time by which something must be done, on the monotonic clock. Immutable. */
 public final class Deadline {
   private final ProcessRuntime runtime;
   private final long endNanos;

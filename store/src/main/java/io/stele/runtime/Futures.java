@@ -16,10 +16,10 @@ public final class Futures {
    * Waits for the result of {@code future}.
    *
    * @param what for the message of an interruption: "reading the root tablet's record"
-   * @throws SteleException where it failed with one: of the same code, message and class
-   * @throws IOException where it failed with anything else but an Error, or the thread was
-   *     interrupted ({@link InterruptedIOException}); it is then still interrupted, and the outcome
-   *     of a change is unknown
+   * @throws SteleException if it failed with one: of the same code, message and class
+   * @throws IOException if it failed with anything else but an Error, or the thread was interrupted
+   *     ({@link InterruptedIOException}); it is then still interrupted, and the outcome of a change
+   *     is unknown
    */
   public static <T> T await(ProcessRuntime runtime, CompletableFuture<T> future, String what)
       throws IOException {

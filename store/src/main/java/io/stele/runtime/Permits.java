@@ -8,8 +8,8 @@ import java.util.concurrent.locks.Lock;
 
 /**
  * A number of permits that are taken and given back: a fair semaphore that waits through the
- * runtime. Who waits is served in the order of coming, so that one who wants many is not passed
- * over for ever. Safe for use by any number of threads.
+ * runtime. Waiting tasks are served in order of arrival, so that a task that wants many is not
+ * passed over forever. Safe for use by any number of threads.
  */
 public final class Permits {
   private static final Duration FOREVER = Duration.ofDays(365);
@@ -79,7 +79,7 @@ public final class Permits {
     }
   }
 
-  /** Takes {@code count} permits if they are free and nobody waits. */
+  /** Takes {@code count} permits if they are free and no task waits. */
   public boolean tryAcquire(int count) {
     lock.lock();
     try {

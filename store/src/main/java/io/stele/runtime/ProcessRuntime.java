@@ -52,7 +52,7 @@ public interface ProcessRuntime {
   /**
    * Waits for {@code duration}.
    *
-   * @throws InterruptedException where the thread was interrupted before or meanwhile
+   * @throws InterruptedException if the thread was interrupted before or meanwhile
    */
   void sleep(Duration duration) throws InterruptedException;
 
@@ -60,8 +60,8 @@ public interface ProcessRuntime {
    * Waits until {@code future} is done.
    *
    * @return its result
-   * @throws ExecutionException where it failed
-   * @throws InterruptedException where the thread was interrupted before or meanwhile
+   * @throws ExecutionException if it failed
+   * @throws InterruptedException if the thread was interrupted before or meanwhile
    */
   <T> T await(CompletableFuture<T> future) throws InterruptedException, ExecutionException;
 
@@ -69,7 +69,7 @@ public interface ProcessRuntime {
    * Waits until {@code future} is done or {@code timeout} has passed.
    *
    * @return whether it is done, be it by a failure
-   * @throws InterruptedException where the thread was interrupted before or meanwhile
+   * @throws InterruptedException if the thread was interrupted before or meanwhile
    */
   boolean await(CompletableFuture<?> future, Duration timeout) throws InterruptedException;
 

@@ -2,7 +2,7 @@ package io.stele.runtime;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Work that runs on a thread of its own. Safe for use by any number of threads. */
+/** Work that runs on its own thread. Safe for use by any number of threads. */
 public interface Task {
   /** Ends the wait the task is in, or the next it begins, with an InterruptedException. */
   void interrupt();

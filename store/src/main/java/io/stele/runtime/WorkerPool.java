@@ -8,12 +8,15 @@ public interface WorkerPool extends Executor, AutoCloseable {
   /**
    * Runs {@code work} as soon as a thread is free.
    *
-   * @throws RejectedExecutionException where the pool was closed
+   * @throws RejectedExecutionException if the pool was closed
    */
   @Override
   void execute(Runnable work);
 
-  /** Drops what has not begun, interrupts what has, and takes no more; does not wait. */
+  /**
+   * Drops tasks that have not begun, interrupts those that have, and accepts no more; does not
+   * wait.
+   */
   @Override
   void close();
 }

@@ -1,9 +1,9 @@
 /**
- * What a process takes from its machine besides files, locks and the network: time, chance,
+ * What a process uses of its machine besides files, locks and the network: time, random numbers,
  * threads, and ways to wait. Internal.
  *
- * <p>All other rooms get these from a {@link io.stele.runtime.ProcessRuntime}, so that a simulation
- * can decide who runs when. This is the only room that knows {@code Thread}, executors, {@code
- * System.nanoTime} and their like; {@code RoomsTest} sees to it.
+ * <p>All other packages get these from a {@link io.stele.runtime.ProcessRuntime}, so that a
+ * simulation can decide which task runs when. This is the only package that uses {@code Thread},
+ * executors, {@code System.nanoTime} and the like; {@code RoomsTest} checks it.
  */
 package io.stele.runtime;

@@ -28,7 +28,7 @@ import org.apache.hadoop.util.Progressable;
  * One process's view of a {@link CrashableDisk} as a Hadoop file system, scheme {@code crash}: what
  * Stele uses of one, with HDFS's meaning of hflush, hsync, rename and leases.
  *
- * <p>When the process has crashed, everything here fails for ever; what comes after it mounts the
+ * <p>When the process has crashed, everything here fails forever; what comes after it mounts the
  * disk again. Safe for use by any number of threads, its streams as Hadoop's are.
  */
 public final class CrashableFileSystem extends FileSystem implements LeaseRecoverable {
@@ -170,9 +170,9 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
   }
 
   /**
-   * Has {@link #getFileStatus} and {@link #listStatus} answered, from now on, as they would be at
-   * this moment, or that of this process's own last change of a name or {@link #msync}: as by a
-   * NameNode that only observes and is behind. Or no more.
+   * Makes {@link #getFileStatus} and {@link #listStatus} answer, from now on, as they would at this
+   * moment, or that of this process's own last change of a name or {@link #msync}: as by a NameNode
+   * that only observes and is behind. Or no more.
    */
   void answerFromOldNames(boolean now) {
     old = now ? Optional.of(disk.names()) : Optional.empty();

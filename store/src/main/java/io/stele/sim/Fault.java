@@ -103,7 +103,7 @@ public sealed interface Fault {
   /** The lock service ends a session early and cannot tell its process. */
   record LoseSession(SimulatedCluster.Kind kind, int slot, Duration length) implements Fault {}
 
-  /** The lock service is away. */
+  /** The lock service is down. */
   record NoEnsemble(Duration length) implements Fault {}
 
   /** Answers of the lock service get lost. */

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.BiPredicate;
 
 /**
- * Has planned faults happen in a cluster, and ends them when their time is over.
+ * Injects planned faults into a cluster, and ends them when their time is over.
  *
  * <p>For the holder of the simulation's baton alone.
  */
@@ -20,7 +20,7 @@ final class FaultRunner {
     this.simulation = cluster.simulation();
   }
 
-  /** Has each fault of {@code plan} begin at its time, from now on. */
+  /** Schedules each fault of {@code plan} at its time, from now on. */
   void begin(List<Fault.Planned> plan) {
     for (Fault.Planned planned : plan) {
       simulation.schedule(

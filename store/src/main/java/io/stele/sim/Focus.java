@@ -30,7 +30,7 @@ enum Focus {
     return random.nextBoolean() ? NONE : values()[1 + random.nextInt(values().length - 1)];
   }
 
-  /** The workloads that show most, out of {@code names}; all where none of those are there. */
+  /** The workloads that show most, out of {@code names}; all if none of those are there. */
   List<String> workloads(List<String> names) {
     List<String> fit =
         switch (this) {

@@ -50,7 +50,7 @@ public final class HistoryRun {
       return violations.isEmpty() && failure.isEmpty();
     }
 
-    /** This, without the trace where nobody will look at it. */
+    /** This result without a trace that is not needed. */
     public Report withoutTraceIfGood() {
       return isGood()
           ? new Report(plan, violations, traceHash, steps, calls, answered, List.of(), failure)

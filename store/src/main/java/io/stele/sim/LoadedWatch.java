@@ -22,8 +22,8 @@ import java.util.TreeSet;
  * server that the record names, or is so within five seconds.
  *
  * <p>A server counts while it lives and no fault touches it or has touched it a while ago, whatever
- * befalls others: a message that was lost is given up only then. What cannot be read counts for
- * nothing: the five seconds begin anew.
+ * befalls others: a lost message is abandoned only then. A failed read does not count: the five
+ * seconds start again.
  *
  * <p>For the holder of the simulation's baton alone.
  */
@@ -31,7 +31,7 @@ final class LoadedWatch {
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
   private static final Duration UNSERVED_MAX = Duration.ofSeconds(5);
 
-  /** After this nobody waits any more for a message that a fault has swallowed. */
+  /** After this time nothing waits any more for a message that a fault dropped. */
   private static final Duration AFTER_FAULT = Duration.ofSeconds(16);
 
   /** A tablet as a record says it is loaded. */

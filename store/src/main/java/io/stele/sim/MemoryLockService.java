@@ -109,7 +109,7 @@ public final class MemoryLockService implements LockService {
     all.forEach(watch -> watch.changed().run());
   }
 
-  /** Has the outcome of the next change stay unknown to its caller, applied or not as said. */
+  /** Makes the outcome of the next change unknown to its caller, whether it is applied or not. */
   public synchronized void loseNextAnswer(boolean applied) {
     nextAnswer = applied ? LostAnswer.APPLIED : LostAnswer.NOT_APPLIED;
   }

@@ -34,7 +34,7 @@ public final class MemoryLockStore {
   private final List<Watcher> watchers = new ArrayList<>();
   private long lastSession;
 
-  /** A process's connection, called back on a thread of its own. */
+  /** A process's connection, called back on its own thread. */
   public MemoryLockService connect() {
     WorkerPool callbacks = SystemRuntime.INSTANCE.pool("memory-lock-callbacks", 1);
     Executor untilClosed =

@@ -50,7 +50,7 @@ public final class SimulatedEnsemble {
     return machine;
   }
 
-  /** Has it answer nobody, or answer again; no session ends meanwhile. */
+  /** Makes it stop answering, or answer again; no session ends during that time. */
   public void setDown(boolean now) {
     if (down != now) {
       simulation.note(machine, now ? "is down" : "is up");

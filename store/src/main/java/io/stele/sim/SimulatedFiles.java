@@ -62,8 +62,8 @@ public final class SimulatedFiles {
   }
 
   /**
-   * Has {@code process} told of names as they are now, and no later ones until it changes one or
-   * asks for all there is; or no more.
+   * Makes {@code process} see names as they are now, and no later ones until it changes one or asks
+   * for all there is; or no more.
    */
   void setStale(SimulatedProcess process, boolean now) {
     CrashableFileSystem view = views.get(process.name());
@@ -77,7 +77,7 @@ public final class SimulatedFiles {
     weather = now;
   }
 
-  /** Has every write fail for want of room, or not. */
+  /** Makes every write fail because the disk is full, or not. */
   public void setFull(boolean now) {
     full = now;
   }

@@ -162,7 +162,7 @@ public final class SimulatedNetwork {
     }
   }
 
-  /** Has all messages to and from {@code process} take up to {@code delay} longer from now on. */
+  /** Makes all messages to and from {@code process} take up to {@code delay} longer from now on. */
   void setDelay(SimulatedProcess process, Duration delay) {
     if (delay.isZero()) {
       delays.remove(process.name());

@@ -110,7 +110,7 @@ public final class SimulatedProcess implements ProcessRuntime {
     paused = true;
   }
 
-  /** Has a stopped process go on. */
+  /** Continues a paused process. */
   public void resume() {
     if (paused) {
       paused = false;

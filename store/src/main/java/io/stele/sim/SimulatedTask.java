@@ -207,7 +207,7 @@ final class SimulatedTask implements Task {
     process.simulation().makeReady(this);
   }
 
-  /** Has the task unwind: its wait, and each further one, throws. */
+  /** Makes the task unwind: its wait, and each further one, throws. */
   void end() {
     wake(Wake.NOTIFIED);
   }

@@ -21,8 +21,8 @@ import java.util.random.RandomGenerator.SplittableGenerator;
  * (timers, arriving messages) run on the stack of the task that passes the baton, and must not
  * wait. So the same seed gives the same history: compare {@link #traceHash}.
  *
- * <p>Everything here is called by the holder of the baton, but for {@link #run}. What a simulation
- * shares with others is nothing: several may run at once, each from a thread of its own.
+ * <p>Everything here is called by the holder of the baton, except for {@link #run}. Simulations
+ * share nothing: several may run at once, each on its own thread.
  */
 public final class Simulation {
   private static final int TRACE_LINES_KEPT = 400;
@@ -75,7 +75,7 @@ public final class Simulation {
    * A simulation in which nothing has happened.
    *
    * @param seed decides everything
-   * @param stepsMax how many steps it may take before it is given up as endless
+   * @param stepsMax how many steps it may take before it fails as endless
    */
   public Simulation(long seed, long stepsMax) {
     this.seeds = new SplittableRandom(seed);
@@ -104,7 +104,7 @@ public final class Simulation {
     return nowNanos;
   }
 
-  /** How many times somebody was chosen to run. */
+  /** How many times a task was chosen to run. */
   public long steps() {
     return steps;
   }
@@ -129,7 +129,7 @@ public final class Simulation {
    * Runs {@code work} as the first task, and others with it, until it ends; then ends all others.
    *
    * @throws Exception whatever {@code work} throws
-   * @throws SimulationFailure where no task can ever go on, or a callback waited, or there were too
+   * @throws SimulationFailure if no task can ever go on, or a callback waited, or there were too
    *     many steps
    */
   public void run(Work work) throws Exception {

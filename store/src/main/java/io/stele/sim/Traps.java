@@ -24,7 +24,7 @@ final class Traps {
 
   private final List<Trap> traps = new ArrayList<>();
 
-  /** Has {@code action} happen at the {@code nth} such step from now on. */
+  /** Runs {@code action} at the {@code nth} such step from now on. */
   void set(Step step, int nth, Runnable action) {
     traps.add(new Trap(step, nth, action));
   }

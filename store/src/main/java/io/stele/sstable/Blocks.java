@@ -184,7 +184,7 @@ final class Blocks {
     return block;
   }
 
-  /** Loads the file, unless another reader is loading it: then nobody waits for it. */
+  /** Loads the file, unless another reader is loading it: then it does not wait. */
   private void loadWhole() throws IOException {
     if (loading.compareAndSet(false, true)) {
       try {

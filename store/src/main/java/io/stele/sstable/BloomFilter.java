@@ -15,7 +15,7 @@ final class BloomFilter {
   private final IndexBlock root;
   private final Bloom kind;
 
-  /** Whether the file has any: where it has none, nobody need ask for them. */
+  /** Whether the file has any: if it has none, they need not be checked. */
   private final boolean rowTombstones;
 
   private final boolean familyTombstones;

@@ -31,7 +31,7 @@ sealed interface CacheKey {
     private final long hash;
 
     /**
-     * @param rowPart of the column keys of the row; nobody changes it
+     * @param rowPart of the column keys of the row; must not be changed
      */
     Row(long fileId, byte[] rowPart) {
       this.fileId = fileId;

@@ -5,7 +5,7 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What a cache has done since it was made, and what it holds at the moment.
+ * What a cache has done since it was made, and what it holds now.
  *
  * @param counts of each kind
  * @param evictions how many blocks and rows were dropped from the heap to make room

@@ -32,8 +32,7 @@ interface CachedFile extends AutoCloseable {
   /**
    * Whether the caller should call {@link #keepRow}: the row has been asked for before.
    *
-   * @param memoryOnly whether this read gives up rather than waits: the same read may then come
-   *     again
+   * @param memoryOnly whether this read fails rather than waits: the same read may then come again
    */
   boolean wantsRow(CacheKey.Row row, boolean memoryOnly);
 

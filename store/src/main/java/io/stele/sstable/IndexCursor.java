@@ -30,7 +30,7 @@ final class IndexCursor {
   /**
    * Goes to the last block that may hold {@code key} or something below it.
    *
-   * @return false where there are no blocks
+   * @return false if there are no blocks
    */
   boolean seek(byte[] key, int length) throws IOException {
     entries[0] = path[0].find(key, length);
@@ -52,7 +52,7 @@ final class IndexCursor {
   /**
    * Goes to the last block that begins at or below {@code offset}, or to one of its neighbours.
    *
-   * @return false where there are no blocks
+   * @return false if there are no blocks
    */
   boolean seekOffset(long offset) throws IOException {
     if (path[0].count() == 0) {

@@ -7,8 +7,7 @@ package io.stele.sstable;
  *     filter blocks always are
  * @param readaheadBytes the most that is read ahead of the block needed; the read-ahead grows from
  *     nothing to this as the cursor goes on; 0: none
- * @param memoryOnly whether to give up with {@link NotInMemoryException} instead of reading the
- *     file
+ * @param memoryOnly whether to fail with {@link NotInMemoryException} instead of reading the file
  */
 public record ReadOptions(boolean cache, int readaheadBytes, boolean memoryOnly) {
   /** For a row or a few: caches, reads no further than needed. */

@@ -12,14 +12,14 @@ import io.stele.model.Codec;
  * @param rowTombstones number of tombstones of whole rows
  * @param familyTombstones number of tombstones of families in a row
  * @param rows number of different rows
- * @param firstKey column key of the first cell; empty where there is none
- * @param lastKey column key of the last cell; empty where there is none
- * @param minSequence lowest sequence number; 0 where there are no cells
+ * @param firstKey column key of the first cell; empty if there is none
+ * @param lastKey column key of the last cell; empty if there is none
+ * @param minSequence lowest sequence number; 0 if there are no cells
  * @param maxSequence highest sequence number; -1 where there are no cells
- * @param minTimestamp lowest timestamp of a put, in microseconds; 0 where there are no puts
+ * @param minTimestamp lowest timestamp of a put, in microseconds; 0 if there are no puts
  * @param maxTimestamp highest timestamp of a put, in microseconds; -1 where there are no puts
  * @param highestServerTimestamp what {@link SSTableWriter#highestServerTimestamp} was told, in
- *     microseconds; 0 where it was not
+ *     microseconds; 0 if it was not
  * @param rawBytes length of all column keys and values together
  * @param dataBytes length of all data blocks in the file
  * @param dataBlocks number of data blocks

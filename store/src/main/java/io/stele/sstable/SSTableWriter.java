@@ -85,7 +85,7 @@ public final class SSTableWriter implements Closeable {
    * @param fileId a random number: no other file may have it, as caches know files by it
    * @throws org.apache.hadoop.fs.FileAlreadyExistsException if a file of that name exists; it is
    *     left alone
-   * @throws io.stele.files.NotDurableException where the file system cannot sync
+   * @throws io.stele.files.NotDurableException if the file system cannot sync
    */
   public static SSTableWriter create(FileSystem fs, Path path, SSTableOptions options, long fileId)
       throws IOException {
@@ -107,7 +107,7 @@ public final class SSTableWriter implements Closeable {
   /**
    * Adds the current cell of {@code cell}.
    *
-   * @throws IllegalArgumentException where it does not come after the one before in the order of
+   * @throws IllegalArgumentException if it does not come after the one before in the order of
    *     cells, or cannot be in an SSTable
    */
   public void add(CellCursor cell) throws IOException {
@@ -172,7 +172,7 @@ public final class SSTableWriter implements Closeable {
   /**
    * Adds a block of bytes under a name of its own; before {@link #finish()}.
    *
-   * @throws IllegalArgumentException where there is one of that name
+   * @throws IllegalArgumentException if there is one of that name
    */
   public void metaBlock(String name, Bytes contents) throws IOException {
     checkOpen();

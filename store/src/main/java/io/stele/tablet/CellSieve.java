@@ -10,7 +10,7 @@ import java.util.Arrays;
 
 /**
  * Judges cells, one by one in their order, by the tombstones before them and by the garbage
- * collection policies: the one place that says what reads see and what compactions keep.
+ * collection policies: the only place that decides what reads see and what compactions keep.
  *
  * <p>Tombstones work by sequence number: a delete hides what came before it, and nothing after,
  * whatever the timestamps. Not safe for use by several threads.
@@ -61,7 +61,7 @@ final class CellSieve {
    * Judges cells.
    *
    * @param now the time for ages, in microseconds
-   * @param tombstonesPossible false where no tombstone can come
+   * @param tombstonesPossible false if no tombstone can come
    */
   CellSieve(SchemaRules rules, long now, Past past, boolean tombstonesPossible) {
     this.rules = rules;

@@ -76,14 +76,14 @@ final class ColumnSelection {
     return wanted.length;
   }
 
-  /** Prefix {@code i}; nobody changes it. */
+  /** Prefix {@code i}; must not be changed. */
   byte[] prefix(int i) {
     return wanted[i];
   }
 
   /**
-   * Where a column key's part from {@code rowEnd} on stands to prefix {@code i}: 0 where it begins
-   * with it, below 0 where it comes before, above 0 where it comes after.
+   * Where a column key's part from {@code rowEnd} on stands to prefix {@code i}: 0 if it begins
+   * with it, below 0 if it comes before, above 0 if it comes after.
    */
   int compare(byte[] key, int keyLength, int rowEnd, int i) {
     byte[] prefix = wanted[i];

@@ -14,7 +14,7 @@ public interface CompactionPace {
   /**
    * Returns when a compaction that has read {@code bytes} more may continue.
    *
-   * @throws IOException where it should not: the server stops
+   * @throws IOException if it should not: the server stops
    */
   void passed(long bytes) throws IOException;
 }

@@ -18,7 +18,7 @@ import org.apache.hadoop.fs.Path;
  */
 final class CompactionWriter {
 
-  /** A compaction reports to its pace each time it has gone through this many bytes. */
+  /** A compaction reports to its pace each time it has read this many bytes. */
   private static final long PACE_BYTES = 256 << 10;
 
   private final TabletCore core;
@@ -62,7 +62,7 @@ final class CompactionWriter {
   /**
    * The result of a compaction.
    *
-   * @param files the new files, each held once; none where nothing was left
+   * @param files the new files, each held once; none if nothing was left
    * @param readableFrom the lowest read point that still sees what it saw before; 0: every one
    */
   record Output(List<TabletFile> files, long readableFrom) {

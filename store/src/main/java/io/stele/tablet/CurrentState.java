@@ -24,7 +24,7 @@ final class CurrentState {
   /**
    * The current state, held: the caller releases it.
    *
-   * @throws SteleException RETRY_LATER where the tablet was closed
+   * @throws SteleException RETRY_LATER if the tablet was closed
    */
   TabletState acquire() {
     while (true) {
@@ -40,7 +40,7 @@ final class CurrentState {
   /**
    * Replaces the current state by what {@code change} makes of it.
    *
-   * @throws SteleException RETRY_LATER where the tablet was closed
+   * @throws SteleException RETRY_LATER if the tablet was closed
    */
   void swap(UnaryOperator<TabletState> change) {
     TabletState old;
@@ -52,7 +52,7 @@ final class CurrentState {
     old.release(); // May close files.
   }
 
-  /** Closes the files as soon as nobody reads them. */
+  /** Closes the files once no read uses them. */
   void close() {
     synchronized (swapping) {
       if (closed) {

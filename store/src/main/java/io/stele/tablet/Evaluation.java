@@ -54,7 +54,7 @@ final class Evaluation {
   /**
    * Evaluates an operation; the caller holds its row's lock.
    *
-   * @throws SteleException REFUSED where the row's values do not allow it
+   * @throws SteleException REFUSED if the row's values do not allow it
    */
   Evaluated evaluate(RowOperation operation) throws IOException {
     return switch (operation.kind()) {

@@ -31,7 +31,9 @@ abstract class FilterFlow {
     return true;
   }
 
-  /** Ends a pass over the whole row: decides conditions that saw all they need, and begins anew. */
+  /**
+   * Ends a pass over the whole row: decides conditions that saw all they need, and starts again.
+   */
   final void endPass() {
     decide(true);
     restart();
@@ -64,7 +66,7 @@ abstract class FilterFlow {
   /**
    * Goes on from {@code state}, taken from a flow of the same filter.
    *
-   * @throws SteleException REFUSED where it is none
+   * @throws SteleException REFUSED if it is none
    */
   final void goOn(Bytes state) {
     try {

@@ -34,7 +34,7 @@ final class GcRule {
     return new GcRule(policy, false);
   }
 
-  /** The number of versions the policy names; 0 where it names none. */
+  /** The number of versions the policy names; 0 if it names none. */
   int versions() {
     return versions;
   }

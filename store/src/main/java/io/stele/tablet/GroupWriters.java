@@ -139,7 +139,7 @@ final class GroupWriters implements Closeable {
     return written;
   }
 
-  /** Has {@link #close} leave the finished files where they are. */
+  /** Makes {@link #close} keep the finished files. */
   void keep() {
     kept = true;
   }
@@ -190,7 +190,7 @@ final class GroupWriters implements Closeable {
         }
       } catch (IOException e) {
         if (!inRecord.contains(relative)) {
-          begun.add(path); // It may have come to be, all the same.
+          begun.add(path); // It may exist anyway.
         }
         throw e;
       }

@@ -25,7 +25,7 @@ final class LoggedCells {
     this.length = length;
   }
 
-  /** The cells of {@code mutation}; none where it has no edits. */
+  /** The cells of {@code mutation}; none if it has no edits. */
   static LoggedCells encode(Mutation mutation, long sequence, long serverTimestamp) {
     CellBlockWriter writer = CellBlockWriter.sequential(256);
     MutationBlock.write(mutation, sequence, serverTimestamp, writer);

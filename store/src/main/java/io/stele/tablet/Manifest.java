@@ -14,9 +14,9 @@ public interface Manifest {
   /**
    * Makes {@code edit} durable before it returns.
    *
-   * @throws IOException where nothing was changed: the tablet goes on without the edit and may try
+   * @throws IOException if nothing was changed: the tablet goes on without the edit and may try
    *     again
-   * @throws io.stele.model.SteleException RETRY_LATER where nothing was changed, as above; with any
+   * @throws io.stele.model.SteleException RETRY_LATER if nothing was changed, as above; with any
    *     other code (REFUSED: the tablet is no longer this server's; OUTCOME_UNKNOWN) the tablet
    *     stops serving and must be loaded again from its record
    */

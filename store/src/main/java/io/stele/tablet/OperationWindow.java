@@ -73,7 +73,7 @@ final class OperationWindow {
   /** A client that has sent something in this time is only reduced for want of others. */
   private static final long BUSY_MICROS = 60_000_000;
 
-  /** Where there was nothing to forget, nobody looks again for so long. */
+  /** How long to wait before looking again when there was nothing to forget. */
   private static final long RELIEF_INTERVAL_MICROS = 1_000_000;
 
   private record ClientName(long high, long low) implements Comparable<ClientName> {
@@ -127,7 +127,7 @@ final class OperationWindow {
     budget.join();
   }
 
-  /** An empty one that forgets as late as this one and that nobody counts. */
+  /** An empty one that forgets as late as this one and that no budget counts. */
   OperationWindow ofSameLength() {
     return new OperationWindow(runtime, window, OperationBudget.unlimited());
   }
@@ -142,8 +142,8 @@ final class OperationWindow {
    * Begins an operation, or finds the original of which it is a retry.
    *
    * @param future completed by the caller, if the operation is new
-   * @throws SteleException REFUSED where the id may be older than what is remembered, or another
-   *     operation's; RETRY_LATER where there is no room to remember another
+   * @throws SteleException REFUSED if the id may be older than what is remembered, or another
+   *     operation's; RETRY_LATER if there is no room to remember another
    */
   synchronized Begun begin(
       OperationId id,
@@ -366,7 +366,7 @@ final class OperationWindow {
   synchronized void restored() {
     long horizon = horizonMicros;
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
-      // A horizon of 0 is none: whoever was seen at the tablet's first moment is not before it.
+      // A horizon of 0 is none: a client seen at the tablet's first moment is not before it.
       if (horizon > 0 && one.getValue().lastSeenMicros() <= horizon) {
         forget(one.getKey(), one.getValue());
       }
@@ -377,8 +377,8 @@ final class OperationWindow {
   }
 
   /**
-   * The operations from above one sequence number to another, as a block; empty where there is
-   * nothing to remember. Forgets clients that were silent for too long first.
+   * The operations from above one sequence number to another, as a block; empty if there is nothing
+   * to remember. Forgets clients that were silent for too long first.
    */
   synchronized Bytes encodeRecent(long above, long through) {
     long now = nowMicros();
@@ -428,7 +428,7 @@ final class OperationWindow {
     }
   }
 
-  /** The written operations as a block; empty where there is nothing to remember. */
+  /** The written operations as a block; empty if there is nothing to remember. */
   synchronized Bytes encodeWritten() {
     ByteWriter out = header(nowMicros());
     new TreeMap<>(clients)
@@ -535,7 +535,7 @@ final class OperationWindow {
     return bytes;
   }
 
-  /** Gives its part of the budget back. It goes on, uncounted, for those who still use it. */
+  /** Returns its part of the budget. It can still be used, uncounted. */
   synchronized void close() {
     if (!closed) {
       closed = true;

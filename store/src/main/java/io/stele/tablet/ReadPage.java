@@ -33,7 +33,7 @@ final class ReadPage {
   /** A row that must come whole has no more bytes than this, to fit into one frame. */
   private static final long WHOLE_ROW_BYTES_MAX = 112L << 20;
 
-  /** A read of memory alone is made where others wait for it: it gives up on more. */
+  /** A memory-only read runs where others wait for it, so it stops at this much work. */
   private static final long MEMORY_ONLY_BYTES_MAX = 256 << 10;
 
   private static final long MEMORY_ONLY_WORK_MAX = 10_000;
@@ -63,7 +63,7 @@ final class ReadPage {
     this.filter = query.filter().map(RowFilter::of);
     long asked = request.bytesMax() > 0 ? request.bytesMax() : core.options().pageBytesMax();
     this.bytesMax = Math.min(asked, Limits.PAGE_BYTES_MAX);
-    // At another read point a part would not fit to those before it: the row begins anew.
+    // At another read point a part would not match those before it: the row starts again.
     boolean samePoint = request.readPoint().orElse(-1) == readPoint;
     this.resume =
         samePoint ? request.parts().position().map(RowPosition::decode) : Optional.empty();
@@ -75,7 +75,7 @@ final class ReadPage {
     workBefore = work;
   }
 
-  /** A row of {@code cells}, or a part of one, was gone through. */
+  /** A row of {@code cells}, or a part of one, was read. */
   void passed(VisibleCells cells) {
     passed = passedBefore + cells.bytesPassed();
     work = workBefore + cells.work();

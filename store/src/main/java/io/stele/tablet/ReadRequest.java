@@ -12,8 +12,8 @@ import java.util.OptionalLong;
  *     any more, instead of refusing
  * @param bytesMax the page ends at the row at which it has this size; 0: the tablet's own limit;
  *     never more than {@link io.stele.model.Limits#PAGE_BYTES_MAX}
- * @param memoryOnly whether to give up with {@link io.stele.sstable.NotInMemoryException} instead
- *     of reading a file; such a read never waits
+ * @param memoryOnly whether to fail with {@link io.stele.sstable.NotInMemoryException} instead of
+ *     reading a file; such a read never waits
  * @param parts whether the page may end inside a row, and begin inside one
  */
 public record ReadRequest(

@@ -34,7 +34,7 @@ interface RowFilter {
   /**
    * Makes {@code filter} ready, which {@link io.stele.model.OperationRules} have let in.
    *
-   * @throws SteleException REFUSED where a regular expression in it is not one
+   * @throws SteleException REFUSED if a regular expression in it is not one
    */
   static RowFilter of(Filter filter) {
     return switch (filter.kind()) {
@@ -145,7 +145,7 @@ interface RowFilter {
     };
   }
 
-  /** Refuses more cells than a filter may have in hand, which were made of so many. */
+  /** Refuses more cells than a filter may keep in memory for a row. */
   static void checkCount(Bytes row, int count, int of) {
     if (count > Math.max(of, Limits.FILTER_CELLS_MAX)) {
       throw SteleException.refused(

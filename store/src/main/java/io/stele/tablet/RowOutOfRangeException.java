@@ -5,7 +5,7 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 
-/** The row is not in this tablet: who sent the request has an old idea of where it is. */
+/** The row is not in this tablet: the sender has an outdated location. */
 public final class RowOutOfRangeException extends SteleException {
   private static final long serialVersionUID = 1L;
 

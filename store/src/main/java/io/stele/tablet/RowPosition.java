@@ -14,7 +14,7 @@ import io.stele.model.SteleException;
  * row      := prefixed bytes
  * column   := prefixed bytes: the column key without its row part; empty: the row's beginning
  * versions := varlong: how many visible versions of the column were passed
- * filter   := prefixed bytes: what the {@link FilterFlow} remembers; empty where there is none
+ * filter   := prefixed bytes: what the {@link FilterFlow} remembers; empty if there is none
  * </pre>
  *
  * <p>Opaque to clients, and meant for the same query at the same read point.
@@ -36,7 +36,7 @@ record RowPosition(Bytes row, Bytes column, long versions, Bytes filter) {
   /**
    * The position in {@code bytes}.
    *
-   * @throws SteleException REFUSED where it is none
+   * @throws SteleException REFUSED if it is none
    */
   static RowPosition decode(Bytes bytes) {
     try {

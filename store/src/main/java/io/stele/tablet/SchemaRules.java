@@ -46,7 +46,7 @@ final class SchemaRules {
     return new TreeSet<>(gc.keySet());
   }
 
-  /** The locality group of a family; empty where the schema does not have it. */
+  /** The locality group of a family; empty if the schema does not have it. */
   Optional<LocalityGroup> group(String family) {
     return Optional.ofNullable(groups.get(family));
   }

@@ -69,7 +69,7 @@ final class Sequencer {
    * Takes the next sequence number for a change and queues it for the log.
    *
    * @return work to be done after all locks are released: it may call callers of any operation back
-   * @throws SteleException RETRY_LATER where writes are paused or the tablet has stopped
+   * @throws SteleException RETRY_LATER if writes are paused or the tablet has stopped
    */
   Runnable add(Change change) {
     lock.lock();
@@ -95,7 +95,7 @@ final class Sequencer {
         return () ->
             durable.whenComplete((done, failure) -> logged(entry, failure, change.outcome()));
       } catch (IOException | RuntimeException | Error e) {
-        core.health().stop(e); // At once: nobody may queue anything behind this.
+        core.health().stop(e); // At once: nothing may be queued behind this.
         return () -> stop(e);
       }
     } finally {

@@ -55,8 +55,8 @@ public final class Tablet implements Closeable {
    *
    * @param replay the tablet's records in the logs that its durable record names, in any order and
    *     with repetitions; records that the files already hold are skipped
-   * @throws CorruptionException where a file is damaged
-   * @throws io.stele.model.SteleException CORRUPTION where the logs lack a record
+   * @throws CorruptionException if a file is damaged
+   * @throws io.stele.model.SteleException CORRUPTION if the logs lack a record
    */
   public static Tablet open(
       TabletSpec spec, TabletEnvironment environment, Iterable<LogRecord> replay)
@@ -159,9 +159,9 @@ public final class Tablet implements Closeable {
 
   /**
    * Applies an operation. The future completes when it is durable and visible; it fails with a
-   * {@link io.stele.model.SteleException}: OUTCOME_UNKNOWN where the log failed with it; every
-   * other code (REFUSED, NOT_FOUND, RETRY_LATER, {@link RowOutOfRangeException}) says that nothing
-   * was changed. It completes on the log's thread: callbacks must not block.
+   * {@link io.stele.model.SteleException}: OUTCOME_UNKNOWN if the log failed with it; every other
+   * code (REFUSED, NOT_FOUND, RETRY_LATER, {@link RowOutOfRangeException}) says that nothing was
+   * changed. It completes on the log's thread: callbacks must not block.
    *
    * <p>May read files where the operation depends on what the row holds.
    */
@@ -172,10 +172,10 @@ public final class Tablet implements Closeable {
   /**
    * Reads a page.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND where the query names a family that the table
-   *     has not, REFUSED where its filter is wrong or its read point cannot be read
-   * @throws CorruptionException where a file is damaged
-   * @throws io.stele.sstable.NotInMemoryException where asked not to read files
+   * @throws io.stele.model.SteleException NOT_FOUND if the query names a family that the table has
+   *     not, REFUSED if its filter is wrong or its read point cannot be read
+   * @throws CorruptionException if a file is damaged
+   * @throws io.stele.sstable.NotInMemoryException if asked not to read files
    */
   public ReadResult read(ReadRequest request) throws IOException {
     return reads.read(request);
@@ -196,7 +196,7 @@ public final class Tablet implements Closeable {
    * all that the memtable has.
    *
    * @return whether there was anything to write
-   * @throws IOException where it failed and the tablet goes on as before
+   * @throws IOException if it failed and the tablet goes on as before
    */
   public boolean minorCompact() throws IOException {
     return compactor.minorCompact();
@@ -207,8 +207,8 @@ public final class Tablet implements Closeable {
    * those whose families have been put into other groups.
    *
    * @return whether there were
-   * @throws CorruptionException where a file is damaged: nothing was dropped or changed
-   * @throws IOException where it failed and the tablet goes on as before
+   * @throws CorruptionException if a file is damaged: nothing was dropped or changed
+   * @throws IOException if it failed and the tablet goes on as before
    */
   public boolean mergingCompact() throws IOException {
     return compactor.mergingCompact();
@@ -219,8 +219,8 @@ public final class Tablet implements Closeable {
    * they hold much of that, or have held some for {@code interval}.
    *
    * @return whether there was such a group
-   * @throws CorruptionException where a file is damaged: nothing was dropped or changed
-   * @throws IOException where it failed and the tablet goes on as before
+   * @throws CorruptionException if a file is damaged: nothing was dropped or changed
+   * @throws IOException if it failed and the tablet goes on as before
    */
   public boolean collectGarbage(Duration interval) throws IOException {
     return compactor.collectGarbage(interval);
@@ -231,8 +231,8 @@ public final class Tablet implements Closeable {
    * expired.
    *
    * @return whether there were any
-   * @throws CorruptionException where a file is damaged: nothing was dropped or changed
-   * @throws IOException where it failed and the tablet goes on as before
+   * @throws CorruptionException if a file is damaged: nothing was dropped or changed
+   * @throws IOException if it failed and the tablet goes on as before
    */
   public boolean majorCompact() throws IOException {
     return compactor.majorCompact();
@@ -266,7 +266,7 @@ public final class Tablet implements Closeable {
     return compactor.wantsToCollect(interval);
   }
 
-  /** A row that halves what is in the SSTables; empty where no row does. */
+  /** A row that halves what is in the SSTables; empty if no row does. */
   public Optional<Bytes> splitRow() throws IOException {
     TabletState state = core.current().acquire();
     try {

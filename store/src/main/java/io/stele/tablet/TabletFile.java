@@ -83,7 +83,7 @@ final class TabletFile {
   /**
    * Adds what the file knows of operations to {@code window}.
    *
-   * @throws CorruptionException where that cannot be decoded
+   * @throws CorruptionException if that cannot be decoded
    */
   void restoreOperations(OperationWindow window) throws IOException {
     Optional<Bytes> block = table.metaBlock(OperationWindow.META_BLOCK);

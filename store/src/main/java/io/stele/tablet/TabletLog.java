@@ -27,7 +27,7 @@ public interface TabletLog {
    */
   CompletableFuture<Void> append(LogRecord record, Durability durability);
 
-  /** Why the log takes no more now: the tablet then refuses with 'retry later'. */
+  /** Why the log accepts no more now: the tablet then refuses with 'retry later'. */
   default Optional<String> refusal() {
     return Optional.empty();
   }

@@ -136,8 +136,8 @@ final class TabletState {
   }
 
   /**
-   * Lets the state go; with its last holder go its memtables and files, unless another state has
-   * them.
+   * Releases the state; with its last holder its memtables and files are released, unless another
+   * state has them.
    */
   void release() {
     if (holders.decrementAndGet() == 0) {

@@ -80,7 +80,7 @@ final class VisibleCells implements Closeable {
     return ColumnKey.row(source.key(), source.keyLength());
   }
 
-  /** Roughly how many bytes of cells were gone through so far, seen or not. */
+  /** Roughly how many bytes of cells were read so far, seen or not. */
   long bytesPassed() {
     return bytesPassed;
   }

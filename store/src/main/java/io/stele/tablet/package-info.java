@@ -1,7 +1,7 @@
 /**
- * One tablet: memtables and SSTables under one roof, with their multi-version concurrency, garbage
- * collection, compactions and the memory of operations. Knows no network and no ZooKeeper, and owns
- * no threads: everything is a call. Internal.
+ * One tablet: its memtables and SSTables, multi-version concurrency, garbage collection,
+ * compactions and the window of remembered operations. It uses no network and no ZooKeeper, and
+ * owns no threads. Internal.
  *
  * <p>Start at {@link io.stele.tablet.Tablet}.
  */

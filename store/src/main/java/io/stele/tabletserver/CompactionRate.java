@@ -8,9 +8,9 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 
 /**
- * A number of bytes a second that the compactions of a server share. What has gone through is paid
- * for by the next to come, so that nobody waits where there is only one small compaction. Safe for
- * use by any number of threads.
+ * A number of bytes a second that the compactions of a server share. The next call waits for the
+ * bytes of the ones before it, so that a single small compaction never waits. Safe for use by any
+ * number of threads.
  */
 final class CompactionRate implements CompactionPace {
   private static final double NANOS_PER_SECOND = 1e9;
@@ -19,7 +19,7 @@ final class CompactionRate implements CompactionPace {
   private final double nanosPerByte;
 
   @GuardedBy("this")
-  private long freeNanos; // When all that has gone through is paid for.
+  private long freeNanos; // When the bytes read so far are paid for.
 
   CompactionRate(ProcessRuntime runtime, long bytesPerSecond) {
     this.runtime = runtime;

@@ -219,7 +219,7 @@ final class DataService implements RequestHandler {
   /**
    * Answers a read from memory, on the event loop that decoded it.
    *
-   * @return false where something is not in memory: there was no answer
+   * @return false if something is not in memory: there was no answer
    */
   private boolean readInMemory(ReadProto read, ReadRequest wanted, Responder responder) {
     try {
@@ -383,7 +383,7 @@ final class DataService implements RequestHandler {
     }
   }
 
-  /** Called by the completion of a write, whose exceptions nobody would see. */
+  /** Called by the completion of a write, whose exceptions would be lost. */
   private void answerWrite(Responder responder, Supplier<Answer> answer) {
     try {
       if (mayAnswer.getAsBoolean()) {

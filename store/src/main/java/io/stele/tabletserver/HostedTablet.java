@@ -68,14 +68,14 @@ final class HostedTablet {
     return TabletKind.of(id());
   }
 
-  /** Has {@code work} wait a while: it just failed, for a reason that passes. */
+  /** Delays {@code work} a while: it just failed for a transient reason. */
   void rest(String work) {
     restUntilNanos.put(work, runtime.nanoTime() + REST_AFTER_FAILURE.toNanos());
   }
 
   /**
-   * Has {@code work} wait, longer each time: it failed for a reason that lies in the tablet. Other
-   * work on it goes on.
+   * Delays {@code work}, longer each time: it failed because of the tablet. Other work on it goes
+   * on.
    */
   void failed(String work, String reason) {
     Trouble before = troubles.get(work);
@@ -113,7 +113,7 @@ final class HostedTablet {
   /**
    * Passes where the tablet may grow.
    *
-   * @throws SteleException RETRY_LATER where its memtables cannot be written out and are large: it
+   * @throws SteleException RETRY_LATER if its memtables cannot be written out and are large: it
    *     must not use up the memory of others
    */
   void requireRoom() {

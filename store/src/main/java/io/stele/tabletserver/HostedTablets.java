@@ -81,7 +81,7 @@ final class HostedTablets {
     serving.remove(tablet.id(), tablet);
   }
 
-  /** The record of {@code tablet}, which was removed, names somebody else or nobody by now. */
+  /** The record of {@code tablet}, which was removed, now names another server or none. */
   void left(HostedTablet tablet) {
     leaving.remove(tablet.id(), tablet);
   }
@@ -113,8 +113,8 @@ final class HostedTablets {
   /**
    * The tablet that a request names.
    *
-   * @throws NotServingTabletException where it is not served here, or under another epoch
-   * @throws SteleException REFUSED where the request names none
+   * @throws NotServingTabletException if it is not served here, or under another epoch
+   * @throws SteleException REFUSED if the request names none
    */
   HostedTablet require(TabletProto wanted) {
     TabletId id = QueryCodec.decode(wanted);

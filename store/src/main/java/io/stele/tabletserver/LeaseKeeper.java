@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews the server's lease for as long as it can, on a thread of its own, and ends the server when
- * it cannot: a server without a lease must not answer, and one without its lock will be fenced.
+ * Renews the server's lease for as long as it can, on its own thread, and ends the server when it
+ * cannot: a server without a lease must not answer, and one without its lock will be fenced.
  *
  * <p>With each renewal it compares the server's clock with the lock service's. A server for which
  * they do not agree the first time is ended.
@@ -64,8 +64,8 @@ final class LeaseKeeper implements AutoCloseable {
    *
    * @param clock compared with the lock service's
    * @param abort told why when the lease or the lock is lost for good; may be told more than once
-   * @throws LockLostException where the lock is gone already
-   * @throws SteleException REFUSED where the server's clock is not the lock service's
+   * @throws LockLostException if the lock is gone already
+   * @throws SteleException REFUSED if the server's clock is not the lock service's
    */
   static LeaseKeeper start(
       ProcessRuntime runtime, Lease lease, Lock lock, AgreedClock clock, Consumer<String> abort)

@@ -100,7 +100,7 @@ final class Maintenance {
     }
   }
 
-  /** Has what was replayed into a tablet written out, so that the logs it came from can go. */
+  /** Writes the records replayed into a tablet to SSTables, so that their logs can be deleted. */
   private void coverReplay(HostedTablet hosted) {
     start(
         hosted,

@@ -68,7 +68,7 @@ final class MemtableBudget implements MemoryAccount {
    * Refuses a write where there is no room for it.
    *
    * @param writeBytes what it would take
-   * @throws SteleException RETRY_LATER where there is none now, REFUSED where there never is
+   * @throws SteleException RETRY_LATER if there is none now, REFUSED if there never is
    */
   void requireRoom(TabletKind kind, long writeBytes) {
     if (writeBytes > bytesMax) {

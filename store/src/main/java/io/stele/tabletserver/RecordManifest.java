@@ -20,7 +20,7 @@ import java.util.concurrent.locks.Lock;
 final class RecordManifest implements Manifest {
   private final TabletRecords records;
   private final ServerLife life;
-  // One change at a time; held while it waits for METADATA, for as long as that is away.
+  // One change at a time; held while it waits for METADATA, however long that takes.
   private final Lock changing;
   private volatile TabletRecord record; // Written under changing, read without it.
 
@@ -50,10 +50,10 @@ final class RecordManifest implements Manifest {
 
   /**
    * Makes the change by which the tablet becomes this server's to serve. Nobody acts on it yet, so
-   * where the record says by now that it is somebody else's, the server goes on without.
+   * if the record says that it is now another server's, the server continues without it.
    *
-   * @throws RecordChangedException where it is: nothing was changed
-   * @throws IOException where the server ends before it is made; nothing was changed
+   * @throws RecordChangedException if it is: nothing was changed
+   * @throws IOException if the server ends before it is made; nothing was changed
    */
   void take(Change change) throws IOException {
     changing.lock();
@@ -79,9 +79,9 @@ final class RecordManifest implements Manifest {
   }
 
   /**
-   * Makes {@code change}, however long METADATA is away.
+   * Makes {@code change}, however long METADATA is unavailable.
    *
-   * @throws IOException where the server ends before it is made; nothing was changed
+   * @throws IOException if the server ends before it is made; nothing was changed
    */
   void change(Change change) throws IOException {
     changing.lock();

@@ -88,7 +88,7 @@ final class ServerLife {
    * where the outcome stays unknown the server ends.
    *
    * @param what for messages: "split tablet x"
-   * @throws IOException where the server ends first
+   * @throws IOException if the server ends first
    */
   <T> T untilKnown(String what, Attempt<T> attempt) throws IOException {
     while (true) {

@@ -47,7 +47,7 @@ final class Splitter {
   /**
    * Splits {@code parent} at the row that halves it; where there is none, remembers that.
    *
-   * @throws IOException where it could not: the tablet goes on whole, or the server has ended
+   * @throws IOException if it could not: the tablet goes on whole, or the server has ended
    */
   void split(HostedTablet parent) throws IOException {
     TabletRecord before = parent.record();
@@ -64,7 +64,7 @@ final class Splitter {
   /**
    * Splits {@code parent} at {@code row}, which becomes the first row of the upper half.
    *
-   * @throws IOException where it could not: the tablet goes on whole, or the server has ended
+   * @throws IOException if it could not: the tablet goes on whole, or the server has ended
    */
   void split(HostedTablet parent, Bytes row) throws IOException {
     Tablet tablet = parent.tablet();

@@ -78,7 +78,7 @@ class TabletLifecycle {
             }
             loader.load(tablet, row, epoch);
           } catch (IOException | RuntimeException e) {
-            // Where it is refused, somebody else was faster: nothing is wrong with the tablet.
+            // If it is refused, the record changed first: nothing is wrong with the tablet.
             boolean late =
                 e instanceof SteleException known && known.code() == SteleException.Code.REFUSED;
             if (!late && !life.isOver()) {
@@ -141,7 +141,7 @@ class TabletLifecycle {
   /**
    * Minor compaction, stop, second minor compaction, release (§6, "Speeding up tablet recovery").
    *
-   * @throws IOException where it could not: the tablet stays, or the server has ended
+   * @throws IOException if it could not: the tablet stays, or the server has ended
    */
   void unload(HostedTablet hosted, boolean discard) throws IOException {
     Tablet tablet = hosted.tablet();
@@ -173,7 +173,7 @@ class TabletLifecycle {
     LOG.info("Unloaded tablet {}", hosted.id());
   }
 
-  /** Has the tablet served no more; where that fails it is served as before. */
+  /** Stops serving the tablet; if that fails it is served as before. */
   private void stop(HostedTablet hosted, boolean discard) throws IOException {
     Tablet tablet = hosted.tablet();
     boolean stopped = false;
@@ -194,7 +194,10 @@ class TabletLifecycle {
     }
   }
 
-  /** The write that gives the tablet up strikes all logs: nothing may be in them alone. */
+  /**
+   * The write that releases the tablet removes all logs from its record: nothing may be only in
+   * them.
+   */
   private static void checkCovered(HostedTablet hosted) {
     long covered = hosted.record().redo().sequence();
     long last = hosted.tablet().readPoint();
@@ -212,13 +215,13 @@ class TabletLifecycle {
   /**
    * Splits a tablet, if some row halves it. The caller has all its {@link HostedTablet#rewrites()}.
    *
-   * @throws IOException where it could not: the tablet goes on whole, or the server has ended
+   * @throws IOException if it could not: the tablet goes on whole, or the server has ended
    */
   void split(HostedTablet hosted) throws IOException {
     splitter.split(hosted);
   }
 
-  /** Writes all SSTables of a table's tablets here anew, one tablet after the other. */
+  /** Rewrites all SSTables of a table's tablets on this server, one tablet at a time. */
   void compact(TableId table) throws IOException {
     for (HostedTablet hosted : tablets.all()) {
       if (hosted.id().table().equals(table)) {

@@ -50,10 +50,10 @@ final class TabletLoader {
    *
    * @param row the key of its row in METADATA; empty for the root tablet
    * @param epoch of the assignment
-   * @throws SteleException REFUSED where the record does not say, or says no more, that this server
-   *     is to load it
-   * @throws IOException where it cannot be opened; the record stays ASSIGNED, and loading may be
-   *     tried again
+   * @throws SteleException REFUSED if the record does not say, or says no more, that this server is
+   *     to load it
+   * @throws IOException if it cannot be opened; the record stays ASSIGNED, and loading may be tried
+   *     again
    */
   void load(TabletId id, Bytes row, long epoch) throws IOException {
     TabletRecord record = assigned(id, row, epoch);
@@ -99,7 +99,7 @@ final class TabletLoader {
 
   /**
    * Makes the logs of earlier servers unneeded: writes what was replayed from them to an SSTable,
-   * or, where that was nothing, just strikes them from the record.
+   * or, if there was nothing, just removes them from the record.
    */
   void coverReplay(HostedTablet hosted) throws IOException {
     if (hosted.tablet().replayedRecords() > 0) {
@@ -166,7 +166,7 @@ final class TabletLoader {
         continue; // What this process ever logged of the tablet it also wrote to files: it unloads
         // tablets whole, or ends.
       }
-      // Only fenced servers are left in a record: who unloads a tablet strikes its own log.
+      // Only fenced servers are left in a record: a server that unloads a tablet removes its log.
       try (RecordSource log =
           FencedLog.read(
               storage.fs(),

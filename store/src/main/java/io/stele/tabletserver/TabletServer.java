@@ -96,8 +96,8 @@ public final class TabletServer {
   /**
    * Starts a server: when this returns it has its lock and may be given tablets.
    *
-   * @throws SteleException REFUSED where the configuration is wrong or the root directory is of a
-   *     newer layout, NOT_FOUND where there is no root directory yet
+   * @throws SteleException REFUSED if the configuration is wrong or the root directory is of a
+   *     newer layout, NOT_FOUND if there is no root directory yet
    */
   public static TabletServer start(Environment environment) throws IOException {
     ServerLife life = new ServerLife(environment.runtime(), environment.onAbort());
@@ -223,7 +223,7 @@ public final class TabletServer {
   }
 
   /**
-   * Waits for a lock service that is away: it may have given the lock, and the session keeps it.
+   * Waits for a lock service that is down: it may have granted the lock, and the session keeps it.
    */
   private Lock takeLock(LockService locks) throws IOException {
     while (true) {
@@ -285,8 +285,8 @@ public final class TabletServer {
   /**
    * Unloads every tablet and ends the server.
    *
-   * @throws SteleException RETRY_LATER where it is being drained already
-   * @throws IOException where it could not: the server goes on, and may be given tablets again
+   * @throws SteleException RETRY_LATER if it is being drained already
+   * @throws IOException if it could not: the server goes on, and may be given tablets again
    */
   public void drain() throws IOException {
     if (!draining.compareAndSet(false, true)) {

@@ -17,7 +17,7 @@ final class Teardown {
   @GuardedBy("steps")
   private final Deque<Runnable> steps = new ArrayDeque<>();
 
-  /** Has {@code step} taken by {@link #run}. */
+  /** Adds a step to {@link #run}. */
   void add(Runnable step) {
     synchronized (steps) {
       steps.push(step);

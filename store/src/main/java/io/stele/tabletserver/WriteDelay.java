@@ -12,8 +12,8 @@ import java.util.function.Consumer;
  * be refused.
  *
  * <p>No thread waits: a write waits on a timer, and still counts as a request that the server has
- * accepted. To leave room for reads, only so many writes are delayed at a time; more are answered
- * 'retry later'. Safe for use by any number of threads.
+ * accepted. To leave room for reads, only a limited number of writes is delayed at a time; more are
+ * answered 'retry later'. Safe for use by any number of threads.
  */
 final class WriteDelay {
   private final ProcessRuntime runtime;
@@ -29,13 +29,13 @@ final class WriteDelay {
     this.bytesMax = bytesMax;
   }
 
-  /** How many writes are delayed at the moment. */
+  /** How many writes are delayed now. */
   int waiting() {
     return requests.get();
   }
 
   /**
-   * Has a write go on, at once or once it has waited for as long as the budget asks.
+   * Continues a write, at once or after the delay that the budget asks for.
    *
    * @param writeBytes its size
    * @param proceed what goes on; may throw

@@ -3,7 +3,7 @@
  * compact. Internal.
  *
  * <p>{@link io.stele.tabletserver.TabletServerMain} is the process; {@link
- * io.stele.tabletserver.TabletServer} is the server in it, which needs nothing but a file system
- * and a lock service. What a tablet is lies below, in {@code tablet}.
+ * io.stele.tabletserver.TabletServer} is the server in it, which needs only a file system and a
+ * lock service. Tablets themselves are in {@code tablet}.
  */
 package io.stele.tabletserver;

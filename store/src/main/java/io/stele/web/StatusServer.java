@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  * at {@code /metrics}.
  *
  * <p>The JDK's own HTTP server does: a page is asked for now and then, by people and collectors.
- * Safe for use by any number of threads; the page is made on a thread of its own.
+ * Safe for use by any number of threads; the page is made on its own thread.
  */
 public final class StatusServer implements Closeable {
   private static final int BACKLOG = 16;
@@ -33,8 +33,8 @@ public final class StatusServer implements Closeable {
    * Starts serving.
    *
    * @param port 0: any free one
-   * @param page makes the page anew at every request
-   * @throws IOException where the port is taken
+   * @param page makes the page for every request
+   * @throws IOException if the port is taken
    */
   public static StatusServer start(int port, Supplier<StatusPage> page) throws IOException {
     HttpServer http = HttpServer.create(new InetSocketAddress(port), BACKLOG);

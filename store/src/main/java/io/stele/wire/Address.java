@@ -17,7 +17,7 @@ public record Address(String host, int port) {
   /**
    * Reads what {@link #toString()} wrote.
    *
-   * @throws IllegalArgumentException where that is not {@code host:port}
+   * @throws IllegalArgumentException if that is not {@code host:port}
    */
   public static Address parse(String text) {
     int colon = text.lastIndexOf(':');

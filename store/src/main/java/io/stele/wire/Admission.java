@@ -33,7 +33,7 @@ final class Admission {
     private int own; // Both guarded by the admission.
     private long ownBytes;
 
-    /** Takes on a request, or says that there is no room for it. */
+    /** Admits a request, or says that there is no room for it. */
     boolean admit(long requestBytes) {
       return Admission.this.admit(this, requestBytes);
     }

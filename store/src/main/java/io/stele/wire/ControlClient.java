@@ -52,7 +52,7 @@ public final class ControlClient<P> implements Closeable {
    *
    * @param conf Hadoop's; not changed
    * @param timeout the most a call may take, connecting not included
-   * @throws UnknownHostException where the host has no address
+   * @throws UnknownHostException if the host has no address
    */
   public static <P> ControlClient<P> connect(
       Configuration conf, Address server, Class<P> protocol, Duration timeout) throws IOException {
@@ -84,9 +84,9 @@ public final class ControlClient<P> implements Closeable {
   /**
    * Makes a call.
    *
-   * @throws SteleException as the service threw it; REFUSED where the caller may not call it
-   * @throws RemoteException where the service failed in another way
-   * @throws IOException where no answer came
+   * @throws SteleException as the service threw it; REFUSED if the caller may not call it
+   * @throws RemoteException if the service failed in another way
+   * @throws IOException if no answer came
    */
   public <R> R call(ControlPlane.Call<P, R> call) throws IOException {
     try {

@@ -26,8 +26,8 @@ public interface ControlPlane {
    *
    * @param timeout the most it may take
    * @throws SteleException as the service threw it
-   * @throws java.net.ConnectException where the server is not there: nothing was executed
-   * @throws IOException where no answer came: the call may have been executed
+   * @throws java.net.ConnectException if the server is not there: nothing was executed
+   * @throws IOException if no answer came: the call may have been executed
    */
   <P, R> R call(Address server, Class<P> protocol, Duration timeout, Call<P, R> call)
       throws IOException;

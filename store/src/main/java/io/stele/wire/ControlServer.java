@@ -42,7 +42,7 @@ public final class ControlServer implements Closeable {
    *     BlockingInterface, such as {@link MasterProtocol}
    * @param service what the generated {@code newReflectiveBlockingService} made of the
    *     implementation
-   * @throws IOException where the address cannot be listened on
+   * @throws IOException if the address cannot be listened on
    */
   public static ControlServer start(
       Configuration conf, Address address, int handlers, Class<?> protocol, BlockingService service)

@@ -15,10 +15,10 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The data plane over the network: one connection to each server, made at the first call, shared by
- * all calls, made anew at the next call after it was lost.
+ * all calls, made again at the next call after it was lost.
  *
- * <p>It never sends a request twice; trying again is for those who know what was asked. Calls and
- * bytes under way to one server are bounded: above that a call fails as RETRY_LATER.
+ * <p>It never sends a request twice; callers retry, as they know what was asked. Calls and bytes
+ * under way to one server are bounded: above that a call fails as RETRY_LATER.
  *
  * <p>Safe for use by any number of threads.
  */

@@ -66,7 +66,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private final AtomicLong lastCallId = new AtomicLong();
   private final LongObjectHashMap<Call> calls = new LongObjectHashMap<>();
 
-  /** Calls that the socket had no room for yet; whose time is over leaves, unsent. */
+  /** Calls that the socket had no room for yet; a call whose deadline is over is removed unsent. */
   private final Set<Call> unsent = new LinkedHashSet<>();
 
   private final AtomicInteger callsUnderWay = new AtomicInteger();
@@ -115,7 +115,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     return connection;
   }
 
-  /** Whatever is thrown ends the connection: calls would wait for it for ever, call after call. */
+  /** Whatever is thrown ends the connection: calls would wait for it forever, call after call. */
   private void connect(InetSocketAddress address, Throwable failure) {
     try {
       begin(address, failure);
@@ -375,7 +375,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     loop.execute(() -> fail(new IOException("the client was closed")));
   }
 
-  /** One request and who waits for its answer. */
+  /** One request and the future of its answer. */
   private final class Call {
     final long id;
     final ByteBuf frame;

@@ -90,7 +90,7 @@ public final class DataServer implements Closeable {
    *
    * @param address where; port 0: any free one
    * @param threads event loops, 1 or more
-   * @throws IOException where the address cannot be listened on
+   * @throws IOException if the address cannot be listened on
    */
   public static DataServer start(
       ProcessRuntime runtime, Address address, int threads, Limits limits, RequestHandler handler)

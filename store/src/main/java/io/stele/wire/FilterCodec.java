@@ -20,7 +20,7 @@ public final class FilterCodec {
   /**
    * The message for {@code filter}.
    *
-   * @throws SteleException REFUSED where it nests too deep
+   * @throws SteleException REFUSED if it nests too deep
    */
   public static FilterProto encode(Filter filter) {
     return encode(filter, 1);
@@ -29,7 +29,7 @@ public final class FilterCodec {
   /**
    * The filter in {@code message}.
    *
-   * @throws SteleException REFUSED where the message is not one of a filter
+   * @throws SteleException REFUSED if the message is not one of a filter
    */
   public static Filter decode(FilterProto message) {
     try {

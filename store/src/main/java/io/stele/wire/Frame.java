@@ -33,7 +33,7 @@ import org.apache.hadoop.thirdparty.protobuf.Parser;
  * </pre>
  *
  * <p>Numbers of fixed width are big-endian. A frame received has been checked against its CRC and
- * owns the one array that header and body lie in, so that nobody counts references.
+ * owns the one array that header and body lie in, so that references need not be counted.
  */
 final class Frame {
   /** Bytes before the payload. */
@@ -53,7 +53,7 @@ final class Frame {
    * Finds the parts of {@code payload}, which is kept.
    *
    * @param flags class, encoding, and what is reserved
-   * @throws IOException where the header's length is no varint or more than there is
+   * @throws IOException if the header's length is no varint or more than there is
    */
   Frame(byte[] payload, int flags) throws IOException {
     CodedInputStream in = CodedInputStream.newInstance(payload);

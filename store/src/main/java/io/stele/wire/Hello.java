@@ -59,7 +59,7 @@ final class Hello {
   /**
    * Takes a hello from {@code in}; none while it is not there whole.
    *
-   * @throws IOException where it is something else
+   * @throws IOException if it is something else
    */
   static Optional<HelloProto> read(ByteBuf in) throws IOException {
     if (in.readableBytes() < Integer.BYTES) {

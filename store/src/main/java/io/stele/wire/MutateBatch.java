@@ -52,8 +52,8 @@ public final class MutateBatch {
    *
    * @param id by which a retry is told; none: a retry may be applied again
    * @param durability what its acknowledgement must promise at least
-   * @throws SteleException REFUSED where the mutation has no edits
-   * @throws IllegalArgumentException where the id is another client's than those before
+   * @throws SteleException REFUSED if the mutation has no edits
+   * @throws IllegalArgumentException if the id is another client's than those before
    */
   public MutateBatch add(
       TabletProto tablet, Optional<OperationId> id, Durability durability, Mutation mutation) {
@@ -106,7 +106,7 @@ public final class MutateBatch {
    * The mutations in a request.
    *
    * @param body backed by an array
-   * @throws SteleException REFUSED where the request is not one of mutations
+   * @throws SteleException REFUSED if the request is not one of mutations
    */
   public static List<Entry> decode(MutateProto message, ByteBuffer body) {
     List<Entry> entries = new ArrayList<>(message.getMutationsCount());

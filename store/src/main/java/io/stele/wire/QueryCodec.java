@@ -40,7 +40,7 @@ public final class QueryCodec {
   /**
    * The query in {@code message}.
    *
-   * @throws SteleException REFUSED where the message is not one of a query
+   * @throws SteleException REFUSED if the message is not one of a query
    */
   public static RowQuery decode(QueryProto message) {
     try {
@@ -72,7 +72,7 @@ public final class QueryCodec {
   /**
    * The tablet that {@code message} names; its epoch, if any, is in the message.
    *
-   * @throws SteleException REFUSED where it cannot name a tablet
+   * @throws SteleException REFUSED if it cannot name a tablet
    */
   public static TabletId decode(TabletProto message) {
     try {

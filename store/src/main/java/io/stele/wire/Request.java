@@ -18,7 +18,7 @@ public final class Request {
    *
    * @param runtime whose clock tells how long the caller still waits
    * @param body must not change any more
-   * @param peer who sent it, for messages
+   * @param peer the sender, for messages
    */
   public Request(ProcessRuntime runtime, RequestProto header, ByteBuffer body, String peer) {
     this.header = header;

@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  *
  * <p>Every request must be answered, however late: an unanswered one counts against the server's
  * limits for good. Answering never blocks and never throws for what happened to the connection; an
- * answer nobody waits for any more is dropped.
+ * answer that no caller waits for is dropped.
  */
 public interface Responder {
   /**
@@ -17,7 +17,7 @@ public interface Responder {
    * @param response the header; the call id is set by the transport, and the status where there is
    *     none, to OK
    * @param body copied before this returns
-   * @throws IllegalStateException where the request has been answered already
+   * @throws IllegalStateException if the request has been answered already
    */
   void answer(ResponseProto response, ByteBuffer body);
 

@@ -42,7 +42,7 @@ public final class RowCodec {
    * The rows in {@code block}.
    *
    * @param block backed by an array; nothing of it is kept
-   * @throws MalformedException where it is no block of rows
+   * @throws MalformedException if it is no block of rows
    */
   public static List<Row> read(ByteBuffer block) throws IOException {
     CellBlockCursor cells =

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * <p>While more is waiting to be sent than the socket takes, nothing is read, so that a peer that
  * does not read its answers cannot ask for more; if that lasts, the connection is closed.
  *
- * <p>Runs on the connection's event loop, but for answers, which come from any thread.
+ * <p>Runs on the connection's event loop, except for answers, which come from any thread.
  */
 final class ServerConnection extends ChannelInboundHandlerAdapter implements FrameDecoder.Intake {
   private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
@@ -198,7 +198,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
     context.fireChannelReadComplete();
   }
 
-  /** Closes a connection that stops in the middle of a request: it would hold its room for ever. */
+  /** Closes a connection that stops in the middle of a request: it would keep its share forever. */
   private void watchFrame(ChannelHandlerContext context) {
     FrameDecoder decoder = context.pipeline().get(FrameDecoder.class);
     if (decoder == null || !decoder.isInsideFrame() || watching) {

@@ -25,7 +25,7 @@ public interface Transport extends AutoCloseable {
    *
    * @param port 0: any free one
    * @param handler called on threads that it must not block
-   * @throws IOException where the port cannot be listened on
+   * @throws IOException if the port cannot be listened on
    */
   Listener serveData(int port, RequestHandler handler) throws IOException;
 
@@ -40,7 +40,7 @@ public interface Transport extends AutoCloseable {
    * @param protocol an interface such as {@link MasterProtocol}
    * @param service what the generated {@code newReflectiveBlockingService} made of the
    *     implementation
-   * @throws IOException where the port cannot be listened on
+   * @throws IOException if the port cannot be listened on
    */
   Listener serveControl(int port, int handlers, Class<?> protocol, BlockingService service)
       throws IOException;
@@ -49,8 +49,8 @@ public interface Transport extends AutoCloseable {
    * Shows a status page.
    *
    * @param port 0: any free one
-   * @param page makes the page anew at every request
-   * @throws IOException where the port cannot be listened on
+   * @param page makes the page for every request
+   * @throws IOException if the port cannot be listened on
    */
   Listener servePage(int port, Supplier<StatusPage> page) throws IOException;
 

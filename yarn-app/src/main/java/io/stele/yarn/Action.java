@@ -59,7 +59,7 @@ sealed interface Action {
     }
   }
 
-  /** Have the node kill the process. */
+  /** Tell the node to kill the process. */
   record Stop(HeldContainer container) implements Action {
     @Override
     public Kind kind() {

@@ -70,7 +70,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private OptionalInt exitCode = OptionalInt.empty();
   private volatile StatusResponseProto status = StatusResponseProto.getDefaultInstance();
 
-  /** Makes the ResourceManager's client, which needs somebody to report to. */
+  /** Makes the ResourceManager's client, which needs a listener. */
   interface ResourceManagerFactory {
     ResourceManager connect(ResourceManager.Listener listener);
   }
@@ -369,7 +369,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     LOG.info("{}: releasing {}", held.slot(), held.id());
     resourceManager.release(ContainerId.fromString(held.id()));
     if (held.phase() == Phase.ALLOCATED) {
-      state.forget(held.id()); // Nothing runs in it: nobody needs to wait for its end.
+      state.forget(held.id()); // Nothing runs in it, so its end need not be awaited.
       containers.remove(held.id());
     } else {
       state.enter(held.id(), Phase.RELEASED, now);
@@ -459,7 +459,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
         });
   }
 
-  /** Asks the lock service who serves, while some process has been started and does not yet. */
+  /** Reads from the lock service which servers run, while some started process is not ready yet. */
   private void listServingWhenNeeded() {
     Map<String, ComponentKind> running = state.runningNotServing();
     if (running.isEmpty() || listingServing) {

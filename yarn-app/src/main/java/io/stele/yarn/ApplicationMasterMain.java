@@ -114,7 +114,7 @@ public final class ApplicationMasterMain {
     try {
       new ClusterClaim(locks.get()).release(applicationId);
     } catch (IOException | RuntimeException e) {
-      // As the application has ended, the next one takes the cluster all the same.
+      // As the application has ended, the next one takes the cluster anyway.
       LOG.warn("Cannot remove the registration of {} for the cluster", applicationId, e);
     }
   }

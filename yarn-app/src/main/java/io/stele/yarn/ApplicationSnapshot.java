@@ -36,7 +36,7 @@ record ApplicationSnapshot(
   /**
    * @param nodeWait how long a named node is waited for
    * @param drainTimeout how long a drained process may take to end
-   * @param failuresMax failures after which an application that has never run gives up
+   * @param failuresMax failures after which an application that has never run fails
    * @param memoryMb the container size of each kind
    */
   record Limits(

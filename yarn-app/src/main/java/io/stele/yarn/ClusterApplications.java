@@ -95,8 +95,8 @@ final class ClusterApplications {
   /**
    * Refuses where an application has the cluster, or has been submitted for it.
    *
-   * @throws SteleException REFUSED, with the application; RETRY_LATER where the lock service does
-   *     not answer
+   * @throws SteleException REFUSED, with the application; RETRY_LATER if the lock service does not
+   *     answer
    */
   void requireNone() throws IOException {
     Optional<ApplicationReport> running = running();

@@ -50,7 +50,7 @@ final class ClusterClaim {
     return locks.read(LockPaths.APPLICATION).map(node -> node.data().toUtf8());
   }
 
-  /** The other application that has the cluster; empty where none has, or {@code own} itself. */
+  /** The other application that has the cluster; empty if none has, or {@code own} itself. */
   Optional<String> other(String own, Applications applications) throws IOException {
     Optional<String> holder = holder().filter(id -> !id.equals(own));
     return holder.isPresent() && isHeldBy(holder.get(), applications) ? holder : Optional.empty();
@@ -59,7 +59,7 @@ final class ClusterClaim {
   /**
    * Takes the cluster for an application, unless another one has it.
    *
-   * @return the other one; empty where the cluster is the application's
+   * @return the other one; empty if the cluster is the application's
    */
   Optional<String> take(String applicationId, Applications applications) throws IOException {
     Bytes id = Bytes.of(applicationId);
@@ -75,7 +75,7 @@ final class ClusterClaim {
         return Optional.of(node.get().data().toUtf8());
       } else if (locks.write(LockPaths.APPLICATION, id, node.get().version()).isPresent()) {
         return Optional.empty();
-      } // Else somebody was faster: read again who.
+      } // Otherwise another application was faster: read which one.
     }
   }
 
@@ -85,7 +85,7 @@ final class ClusterClaim {
       return true;
     } catch (SteleException e) {
       if (e.code() == SteleException.Code.REFUSED) {
-        return false; // It is there by now.
+        return false; // It exists by now.
       }
       throw e;
     }

@@ -30,7 +30,7 @@ final class JarArchive {
   private final TreeMap<String, Path> jars = new TreeMap<>();
 
   /**
-   * @throws SteleException REFUSED where there is no jar or two have one name
+   * @throws SteleException REFUSED if there is no jar or two have one name
    */
   JarArchive(List<Path> jars) {
     for (Path jar : jars) {

@@ -28,7 +28,7 @@ final class LockConnection implements AutoCloseable {
   /**
    * The service. Blocks where it has yet to be connected to.
    *
-   * @throws IOException where it does not answer; the next call tries again
+   * @throws IOException if it does not answer; the next call tries again
    */
   LockService get() throws IOException {
     Optional<LockService> known = locks;

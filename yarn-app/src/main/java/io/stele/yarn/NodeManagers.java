@@ -9,7 +9,7 @@ import org.apache.hadoop.yarn.api.records.NodeId;
  * blocks: so none is made on the ApplicationMaster's own thread. Safe for use by several threads.
  */
 interface NodeManagers {
-  /** Has the container's process killed. */
+  /** Kills the container's process. */
   void stop(ContainerId id, NodeId node) throws IOException;
 
   /**

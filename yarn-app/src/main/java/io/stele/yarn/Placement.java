@@ -10,7 +10,7 @@ sealed interface Placement {
     }
   }
 
-  /** On any node: what is asked for when the wished ones have no room. */
+  /** On any node: asked for when the preferred ones have no room. */
   record Anywhere() implements Placement {
     @Override
     public String toString() {

@@ -77,7 +77,7 @@ final class Planner {
 
   /** The one container that fills each slot; any other in the same slot is too many. */
   private Map<SlotId, HeldContainer> holders() {
-    // A running process is never given up for one that is not; of two alike the older stays.
+    // A running process is never replaced by one that is not; of two alike the older stays.
     Comparator<HeldContainer> best =
         Comparator.comparingInt((HeldContainer c) -> rank(c.phase())).thenComparing(c -> c.id());
     return snapshot.containers().stream()

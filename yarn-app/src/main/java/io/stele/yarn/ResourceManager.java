@@ -14,8 +14,8 @@ import org.apache.hadoop.yarn.api.records.NodeReport;
  * What the ApplicationMaster asks of YARN's ResourceManager: containers, to take them back, and
  * what it knows of nodes and applications.
  *
- * <p>Confined to the ApplicationMaster's thread but for {@link #nodes()} and {@link #fateOf}, which
- * block; what it reports goes to a {@link Listener}.
+ * <p>Confined to the ApplicationMaster's thread except for {@link #nodes()} and {@link #fateOf},
+ * which block; what it reports goes to a {@link Listener}.
  */
 interface ResourceManager extends ClusterClaim.Applications {
   /** Hears what YARN reports. Its methods only note it: they neither block nor throw. */

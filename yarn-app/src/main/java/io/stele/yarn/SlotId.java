@@ -26,7 +26,7 @@ record SlotId(ComponentKind kind, int index) implements Comparable<SlotId> {
     return (kind.ordinal() + 1) * KIND_FACTOR + index;
   }
 
-  /** The slot of {@code allocationRequestId}; empty where it is none of ours. */
+  /** The slot of {@code allocationRequestId}; empty if it is none of ours. */
   static Optional<SlotId> of(long allocationRequestId) {
     long kind = allocationRequestId / KIND_FACTOR - 1;
     long index = allocationRequestId % KIND_FACTOR;

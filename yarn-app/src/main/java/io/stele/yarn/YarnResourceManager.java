@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The real one, by YARN's clients. A ResourceManager that is away is waited for without end. What
- * it reports comes on a thread of its own.
+ * it reports comes on its own thread.
  */
 final class YarnResourceManager implements ResourceManager {
   private static final Logger LOG = LoggerFactory.getLogger(YarnResourceManager.class);

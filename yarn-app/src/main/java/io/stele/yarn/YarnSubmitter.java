@@ -155,7 +155,7 @@ public final class YarnSubmitter implements Closeable {
     }
   }
 
-  /** What the containers may use of HDFS where it asks who they are. */
+  /** The tokens with which containers use a secure HDFS. */
   private Credentials tokens(FileSystem fs) throws IOException {
     Credentials tokens = new Credentials();
     if (UserGroupInformation.isSecurityEnabled()) {

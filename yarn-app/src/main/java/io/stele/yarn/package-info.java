@@ -1,8 +1,8 @@
 /**
  * Stele as a YARN application: the submitter, the ApplicationMaster and the launch of containers.
  *
- * <p>{@link io.stele.yarn.YarnSubmitter} is the one door, used by the command line; everything else
- * is internal. What the ApplicationMaster does is decided by {@link io.stele.yarn.Planner}, a pure
- * function; YARN's clients sit in a thin shell around it.
+ * <p>{@link io.stele.yarn.YarnSubmitter} is the entry point, used by the command line; everything
+ * else is internal. {@link io.stele.yarn.Planner}, a pure function, decides what the
+ * ApplicationMaster does; a thin layer around it calls YARN.
  */
 package io.stele.yarn;

@@ -35,7 +35,7 @@ final class MemoryWatch implements AutoCloseable {
     scheduler.scheduleAtFixedRate(this::look, 0, PERIOD_SECONDS, TimeUnit.SECONDS);
   }
 
-  /** The most seen so far, in bytes; none where the system does not tell. */
+  /** The most seen so far, in bytes; none if the system does not tell. */
   OptionalLong peakBytes() {
     return peakBytes == 0 ? OptionalLong.empty() : OptionalLong.of(peakBytes);
   }

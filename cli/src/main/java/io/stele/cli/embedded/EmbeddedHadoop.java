@@ -122,8 +122,8 @@ public final class EmbeddedHadoop implements AutoCloseable {
    * Starts it, and returns when it takes jobs.
    *
    * @param up is told the name of each daemon that has come up
-   * @throws IOException where one already runs in the directory, or it does not come up in time;
-   *     the message says why, and which log tells more
+   * @throws IOException if one already runs in the directory, or it does not come up in time; the
+   *     message says why, and which log tells more
    */
   public static EmbeddedHadoop start(Options options, Consumer<String> up) throws IOException {
     Path directory = options.directory();
@@ -177,7 +177,7 @@ public final class EmbeddedHadoop implements AutoCloseable {
    * What clients of the one in {@code directory} need: Hadoop's defaults, nothing of the machine's
    * own Hadoop, and the file that the daemons wrote.
    *
-   * @throws IOException where none has come up there
+   * @throws IOException if none has come up there
    */
   public static Configuration configuration(Path directory) throws IOException {
     Path file = configurationFile(directory);

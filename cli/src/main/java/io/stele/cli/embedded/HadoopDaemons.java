@@ -85,7 +85,7 @@ final class HadoopDaemons {
       parent.println("failed " + e.toString().replace('\n', ' '));
       Runtime.getRuntime().halt(1);
     }
-    // Not until the process ends: a lock that is collected is given up.
+    // Kept until the process ends: garbage collection would release the lock.
     while (true) {
       waitOn(lock);
     }

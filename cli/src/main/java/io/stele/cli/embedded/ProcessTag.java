@@ -54,7 +54,7 @@ record ProcessTag(String value) {
    * killed may just have started another.
    *
    * @return how many there were
-   * @throws IOException where some were still there after {@code timeout}
+   * @throws IOException if some were still there after {@code timeout}
    */
   int sweep(Duration timeout) throws IOException {
     long deadline = System.nanoTime() + timeout.toNanos();

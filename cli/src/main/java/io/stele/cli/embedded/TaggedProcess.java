@@ -7,7 +7,7 @@ import java.util.Optional;
  * A process of an embedded Hadoop: its daemons' JVM, or one of a container.
  *
  * @param pid its process id
- * @param environment what it was started with; empty where the system does not tell
+ * @param environment what it was started with; empty if the system does not tell
  * @param command its command line, as far as the system tells
  */
 public record TaggedProcess(long pid, Map<String, String> environment, String command) {

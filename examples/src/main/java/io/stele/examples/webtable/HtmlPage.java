@@ -228,7 +228,7 @@ final class HtmlPage {
     return line.substring(0, TEXT_CHARS_MAX - cut);
   }
 
-  /** What an attribute declares: {@code en} of {@code en-US}; nothing where it is no language. */
+  /** What an attribute declares: {@code en} of {@code en-US}; nothing if it is no language. */
   private static String declared(String lang) {
     String primary = lang.strip().split("[-_]", 2)[0].toLowerCase(Locale.ROOT);
     return primary.matches("[a-z]{2,3}") ? primary : "";

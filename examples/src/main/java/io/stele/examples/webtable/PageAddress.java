@@ -20,7 +20,7 @@ record PageAddress(String host, String path) {
   }
 
   /**
-   * Where a link on this page leads; nothing where that is no web page (mail, scripts), or the link
+   * Where a link on this page leads; nothing if that is no web page (mail, scripts), or the link
    * makes no sense.
    *
    * <p>By hand, as the addresses on real pages are often not what {@link java.net.URI} takes.
@@ -103,7 +103,7 @@ record PageAddress(String host, String path) {
     return "/" + String.join("/", parts) + (query < 0 ? "" : pathAndQuery.substring(query));
   }
 
-  /** The page of a table row that {@link #row} made; nothing where it made no such row. */
+  /** The page of a table row that {@link #row} made; nothing if it made no such row. */
   static Optional<PageAddress> ofRow(Bytes row) {
     String text = row.toUtf8();
     int slash = text.indexOf('/');

@@ -43,7 +43,7 @@ final class ZipDirectory {
   /**
    * The entries of {@code file} in the order in which they lie in it.
    *
-   * @throws IOException where it is no zip file, or one of over 4 GiB or 65535 entries
+   * @throws IOException if it is no zip file, or one of over 4 GiB or 65535 entries
    */
   static List<Entry> read(FileSystem fs, FileStatus file) throws IOException {
     int tail = (int) Math.min(file.getLen(), END_BYTES + COMMENT_BYTES_MAX);

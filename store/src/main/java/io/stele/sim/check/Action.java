@@ -12,7 +12,7 @@ public sealed interface Action {
   /** Adds {@code amount}, above zero, to the counter in {@code row}; answered by its new value. */
   record Increment(Bytes row, long amount) implements Action {}
 
-  /** Reads the counter in {@code row}; answered by its value, 0 where there is none. */
+  /** Reads the counter in {@code row}; answered by its value, 0 if there is none. */
   record ReadCounter(Bytes row) implements Action {}
 
   /** Gives {@code row} a value, whatever it had. */

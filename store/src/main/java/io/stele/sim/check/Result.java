@@ -20,7 +20,7 @@ public sealed interface Result {
    * Rows, in the order in which they came.
    *
    * @param rows the rows
-   * @param cutShort why the scan ended before its end; empty where it did not
+   * @param cutShort why the scan ended before its end; empty if it did not
    */
   record Rows(List<Row> rows, Optional<SteleException.Code> cutShort) implements Result {
     public Rows {

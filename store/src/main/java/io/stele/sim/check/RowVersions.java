@@ -9,8 +9,8 @@ import java.util.TreeMap;
 
 /**
  * All that clients did to one row by {@link Action.Write} and {@link Action.Delete}, to tell what a
- * read of it may see: no value that nobody wrote, and none that was replaced before the read began.
- * Not thread-safe.
+ * read of it may see: no value that was never written, and none that was replaced before the read
+ * began. Not thread-safe.
  */
 final class RowVersions {
   private static final long BEFORE_ALL = -1;
@@ -33,7 +33,7 @@ final class RowVersions {
   /**
    * Why {@code read} cannot have seen this, if it cannot.
    *
-   * @param seen the row's value; empty where the row was not there
+   * @param seen the row's value; empty if the row was not there
    */
   Optional<String> fault(Optional<Bytes> seen, Call read) {
     Optional<Call> replacing = Optional.empty();

@@ -22,7 +22,7 @@ import java.util.random.RandomGenerator;
 
 /**
  * Rows with columns in two locality groups, all of one value, that clients write, delete and write
- * anew while others read and scan them: nobody sees a row half changed.
+ * again while others read and scan them: no read sees a half-changed row.
  */
 public final class AtomicRows extends TableWorkload {
   private static final List<Column> COLUMNS =

@@ -35,7 +35,7 @@ public final class LinkedLists extends TableWorkload {
   private static final Column PREVIOUS = Column.of("f", "previous");
   private static final int LISTS = 4;
 
-  /** So small that the writer has to wait for room now and then. */
+  /** Small, so that the writer must wait for room sometimes. */
   private static final long BUFFER_BYTES = 400;
 
   private final int nodesMax;
@@ -74,7 +74,7 @@ public final class LinkedLists extends TableWorkload {
     private final RecordedTable table;
     private final BatchWriter writer;
 
-    /** The last acknowledged node of each list; empty where there is none. */
+    /** The last acknowledged node of each list; empty if there is none. */
     private final Bytes[] last = new Bytes[LISTS];
 
     private int nodes;

@@ -218,7 +218,7 @@ final class RecordedTable {
         () -> Result.Rows.all(table.readRow(row, RowQuery.ALL).stream().toList()));
   }
 
-  /** Reads a row: empty where it is not there, or the read failed. */
+  /** Reads a row: empty if it is not there, or the read failed. */
   Optional<Row> readRow(Bytes row) throws InterruptedException {
     return read(row) instanceof CallOutcome.Answered answer
             && answer.result() instanceof Result.Rows rows

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * What a client of a workload needs of the world. Each client has one of its own; all clients of a
- * run have the history and the clock in common.
+ * The environment of a workload's client. Each client has one of its own; all clients of a run have
+ * the history and the clock in common.
  */
 public interface WorkloadContext {
   /** The client's connection. */

@@ -134,7 +134,7 @@ public final class WorkloadRun {
     return new ClientContext(client, process, clock, history, random.split(), () -> over);
   }
 
-  /** Has the clients begin no more calls, and waits until those they have begun have returned. */
+  /** Stops the clients from making further calls, and waits until those under way have returned. */
   public void stop() throws InterruptedException {
     stoppedNanos = clock.nanoTime();
     over = true;
