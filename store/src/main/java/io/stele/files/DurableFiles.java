@@ -36,6 +36,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
  */
 public final class DurableFiles {
   private static final int BUFFER_BYTES = 64 << 10;
+  private static final short OWNER_ONLY = 0600;
 
   /** Where the first replica of a file's blocks is. */
   public enum Placement {
@@ -72,6 +73,16 @@ public final class DurableFiles {
    * @throws NotDurableException if the file system cannot flush and sync
    */
   public DurableFile create(Path file, Placement placement) throws IOException {
+    return create(file, placement, permission(FsPermission.getFileDefault()));
+  }
+
+  /** As {@link #create(Path)}; the file is its owner's alone to read and write. */
+  public DurableFile createPrivate(Path file) throws IOException {
+    return create(file, Placement.NEAR, new FsPermission(OWNER_ONLY));
+  }
+
+  private DurableFile create(Path file, Placement placement, FsPermission permission)
+      throws IOException {
     EnumSet<CreateFlag> flags =
         EnumSet.of(CreateFlag.CREATE, CreateFlag.SYNC_BLOCK, CreateFlag.SHOULD_REPLICATE);
     switch (placement) {
@@ -82,7 +93,7 @@ public final class DurableFiles {
     FSDataOutputStream out =
         fs.createNonRecursive(
             file,
-            permission(),
+            permission,
             flags,
             BUFFER_BYTES,
             (short) replication,
@@ -135,8 +146,7 @@ public final class DurableFiles {
     } // On other file systems the NameNode's journal, or its equivalent, has them.
   }
 
-  private FsPermission permission() {
-    FsPermission usual = FsPermission.getFileDefault();
+  private FsPermission permission(FsPermission usual) {
     // HDFS applies the mask itself, and must see the rest for the directory's access control list.
     return fs instanceof RawLocalFileSystem
         ? usual.applyUMask(FsPermission.getUMask(fs.getConf()))

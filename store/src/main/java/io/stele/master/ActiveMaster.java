@@ -80,6 +80,7 @@ final class ActiveMaster implements AutoCloseable {
     Schemas schemas = new Schemas(runtime, locks);
 
     Layout layout = Bootstrap.begin(runtime, fs, cluster.root(), locks, records);
+    transport.join(layout.memberKey(fs));
     Wake wake = new Wake(runtime);
     TableAdmin tables = opened(new TableAdmin(runtime, schemas, forLoop, wake));
     TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));

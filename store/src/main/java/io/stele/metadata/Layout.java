@@ -7,6 +7,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.wire.MemberKey;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +20,7 @@ import org.apache.hadoop.fs.Path;
  *
  * <pre>
  * VERSION                                          layout version and the cluster's id
+ * MEMBERS                                          the key of masters and tablet servers; 0600
  * tables/&lt;table id&gt;/&lt;tablet&gt;/&lt;epoch&gt;-&lt;n&gt;.sst
  * logs/&lt;server id&gt;/{user,meta}-&lt;n&gt;.log
  * recovery/&lt;server id&gt;/...                          logs of fenced servers
@@ -88,22 +90,68 @@ public record Layout(Path root, String cluster) {
     DurableFiles files = new DurableFiles(fs);
     if (!fs.exists(file)) {
       files.mkdirs(root);
-      Path draft = new Path(root, "VERSION." + UniqueName.of(runtime));
-      try (DurableFile out = files.create(draft)) {
-        String text = "layout " + VERSION + "\ncluster " + UniqueName.of(runtime) + "\n";
-        out.write(text.getBytes(StandardCharsets.UTF_8));
-        out.hsync();
-      }
-      if (!fs.rename(draft, file)) {
-        fs.delete(draft, false); // Another was faster.
-      }
-      files.syncNamesIn(root);
+      Path draft = draft(runtime, file);
+      String text = "layout " + VERSION + "\ncluster " + UniqueName.of(runtime) + "\n";
+      publish(fs, files.create(draft), draft, text, file);
     }
     Layout layout = open(fs, root);
+    if (!fs.exists(layout.members())) {
+      Path draft = draft(runtime, layout.members());
+      String text = MemberKey.draw(runtime.random()).encode() + "\n";
+      publish(fs, files.createPrivate(draft), draft, text, layout.members());
+    }
     files.mkdirs(layout.tables());
     files.mkdirs(layout.logs());
     files.mkdirs(layout.recovery());
     return layout;
+  }
+
+  private static Path draft(ProcessRuntime runtime, Path file) {
+    return file.suffix("." + UniqueName.of(runtime));
+  }
+
+  /** Writes {@code text} to {@code draft}, and gives it its name, unless another was faster. */
+  private static void publish(FileSystem fs, DurableFile out, Path draft, String text, Path file)
+      throws IOException {
+    try (out) {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+      out.hsync();
+    }
+    if (!fs.rename(draft, file)) {
+      fs.delete(draft, false);
+    }
+    new DurableFiles(fs).syncNamesIn(file.getParent());
+  }
+
+  private Path members() {
+    return new Path(root, "MEMBERS");
+  }
+
+  /**
+   * The key by which the cluster's masters and tablet servers know each other.
+   *
+   * @throws SteleException NOT_FOUND before the master's first start, REFUSED where the file is
+   *     damaged
+   */
+  public MemberKey memberKey(FileSystem fs) throws IOException {
+    String text;
+    try (FSDataInputStream in = fs.open(members())) {
+      text = new String(in.readNBytes(VERSION_BYTES_MAX), StandardCharsets.US_ASCII);
+    } catch (FileNotFoundException e) {
+      throw new SteleException(
+          SteleException.Code.NOT_FOUND,
+          members() + " is not there: the master makes it when it starts",
+          e);
+    }
+    try {
+      return MemberKey.decode(text.strip());
+    } catch (IllegalArgumentException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED,
+          members()
+              + " is damaged: end all masters and tablet servers, delete it, and start them again",
+          e);
+    }
   }
 
   /** Above the tables' directories. */

@@ -8,6 +8,8 @@ import io.stele.wire.Address;
 import io.stele.wire.CallException;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.DataPlane;
+import io.stele.wire.MemberKey;
+import io.stele.wire.Peer;
 import io.stele.wire.Request;
 import io.stele.wire.RequestHandler;
 import io.stele.wire.Responder;
@@ -309,7 +311,7 @@ public final class SimulatedNetwork {
   }
 
   /** A request of the data plane on its way. */
-  private record DataRequest(RequestProto header, ByteBuffer body) {}
+  private record DataRequest(RequestProto header, ByteBuffer body, Optional<MemberKey> key) {}
 
   /** A request of the control plane on its way. */
   private record ControlRequest(String method, Message message) {}
@@ -319,6 +321,7 @@ public final class SimulatedNetwork {
     private final SimulatedProcess process;
     private final String host;
     private final List<Listener> listeners = new ArrayList<>();
+    private Optional<MemberKey> key = Optional.empty();
     private long lastCallId;
 
     ProcessTransport(SimulatedProcess process, String host) {
@@ -329,6 +332,11 @@ public final class SimulatedNetwork {
     @Override
     public String host() {
       return host;
+    }
+
+    @Override
+    public void join(MemberKey memberKey) {
+      key = Optional.of(memberKey);
     }
 
     @Override
@@ -352,7 +360,7 @@ public final class SimulatedNetwork {
               process,
               server,
               header.getMethodCase().name(),
-              new DataRequest(header, copy(body)),
+              new DataRequest(header, copy(body), key),
               Duration.ofMillis(millis))
           .thenApply(answer -> (Response) answer);
     }
@@ -374,8 +382,9 @@ public final class SimulatedNetwork {
                           answer.accept(response);
                         });
                 try {
-                  handler.handle(
-                      new Request(process, data.header(), data.body(), peer.name()), responder);
+                  boolean member = data.key().isPresent() && data.key().equals(key);
+                  Peer from = new Peer(peer.name(), member);
+                  handler.handle(new Request(process, data.header(), data.body(), from), responder);
                 } catch (ProcessKilled | SimulationFailure e) {
                   throw e;
                 } catch (RuntimeException | Error e) {

@@ -10,6 +10,7 @@ import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.runtime.Futures;
 import io.stele.runtime.WorkerPool;
 import io.stele.sstable.NotInMemoryException;
@@ -35,6 +36,7 @@ import io.stele.wire.data.DataProtos.MutateProto;
 import io.stele.wire.data.DataProtos.OperationsProto;
 import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
 import io.stele.wire.data.DataProtos.ReadProto;
+import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.SampleProto;
 import io.stele.wire.data.DataProtos.SampleRowKeysProto;
@@ -96,6 +98,7 @@ final class DataService implements RequestHandler {
   @Override
   public void handle(Request request, Responder responder) {
     var header = request.header();
+    requireMember(request);
     switch (header.getMethodCase()) {
       case PING -> responder.answer(ResponseProto.getDefaultInstance());
       case READ -> read(header.getRead(), request, responder);
@@ -132,6 +135,29 @@ final class DataService implements RequestHandler {
           throw SteleException.refused(
               "a request has a part that this server does not know: upgrade the server");
     }
+  }
+
+  /** METADATA says who owns what: one wrong write to it, and acknowledged ones are lost. */
+  private static void requireMember(Request request) {
+    if (!request.peer().isMember() && writesMetadata(request.header())) {
+      throw SteleException.refused(
+          "METADATA and the root tablet are written by masters and tablet servers alone; "
+              + request.peer()
+              + " has not proved to be one");
+    }
+  }
+
+  private static boolean writesMetadata(RequestProto header) {
+    return switch (header.getMethodCase()) {
+      case MUTATE -> header.getMutate().getTabletsList().stream().anyMatch(DataService::isSystem);
+      case CHECK_AND_MUTATE -> isSystem(header.getCheckAndMutate().getTablet());
+      case READ_MODIFY_WRITE -> isSystem(header.getReadModifyWrite().getTablet());
+      case PING, READ, SAMPLE_ROW_KEYS, METHOD_NOT_SET -> false;
+    };
+  }
+
+  private static boolean isSystem(TabletProto tablet) {
+    return TabletKind.of(QueryCodec.decode(tablet)) == TabletKind.SYSTEM;
   }
 
   /** As {@link #onHandler}, for writes. */
@@ -368,7 +394,7 @@ final class DataService implements RequestHandler {
           .tablet()
           .apply(
               new OperationRequest(operation, id, OperationCodec.outstanding(client), durability));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
   }

@@ -128,6 +128,7 @@ public final class TabletServer {
     LockService locks = environment.locks();
     Transport transport = environment.transport();
     Layout layout = Bootstrap.join(fs, config.cluster().root(), locks);
+    transport.join(layout.memberKey(fs));
 
     // The port is part of the server's name, under which all else is made.
     StartingHandler requests = new StartingHandler();

@@ -10,6 +10,7 @@ import java.io.Closeable;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -30,6 +31,7 @@ public final class DataClient implements DataPlane, Closeable {
   private final WorkerPool lookups;
   private final Options options;
   private final ConcurrentHashMap<Address, DataConnection> connections = new ConcurrentHashMap<>();
+  private volatile Optional<MemberKey> key = Optional.empty();
   private volatile boolean closed;
 
   /**
@@ -60,6 +62,12 @@ public final class DataClient implements DataPlane, Closeable {
     this.lookups = runtime.pool("data-client-lookup", LOOKUPS_MAX);
   }
 
+  /** Proves from now on to be a member of the cluster; connections of before are closed. */
+  void join(MemberKey memberKey) {
+    key = Optional.of(memberKey);
+    List.copyOf(connections.values()).forEach(DataConnection::close);
+  }
+
   @Override
   public CompletableFuture<Response> call(
       Address server, RequestProto request, ByteBuffer body, Duration timeout) {
@@ -77,11 +85,9 @@ public final class DataClient implements DataPlane, Closeable {
     return known != null && known.isUsable()
         ? known
         : DataConnection.open(
-            runtime,
+            new DataConnection.Origin(runtime, options, lookups, key),
             server,
             loops.next(),
-            options,
-            lookups,
             failed -> connections.remove(server, failed));
   }
 

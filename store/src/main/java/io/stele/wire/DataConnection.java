@@ -62,6 +62,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private final Address server;
   private final EventLoop loop;
   private final DataClient.Options options;
+  private final Optional<MemberKey> key;
   private final FrameDecoder decoder;
   private final AtomicLong lastCallId = new AtomicLong();
   private final LongObjectHashMap<Call> calls = new LongObjectHashMap<>();
@@ -77,16 +78,25 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private boolean probing;
   private volatile boolean usable = true;
 
-  private DataConnection(
+  /**
+   * What all connections of a client have in common.
+   *
+   * @param lookups where to look names up, which may block for long
+   * @param key to prove to be a member of the cluster; empty for a client
+   */
+  record Origin(
       ProcessRuntime runtime,
-      Address server,
-      EventLoop loop,
       DataClient.Options options,
-      Consumer<DataConnection> whenFailed) {
-    this.runtime = runtime;
+      Executor lookups,
+      Optional<MemberKey> key) {}
+
+  private DataConnection(
+      Origin origin, Address server, EventLoop loop, Consumer<DataConnection> whenFailed) {
+    this.runtime = origin.runtime();
     this.server = server;
     this.loop = loop;
-    this.options = options;
+    this.options = origin.options();
+    this.key = origin.key();
     this.decoder = new FrameDecoder(runtime, options.frameBytesMax());
     this.whenFailed = whenFailed;
   }
@@ -94,20 +104,14 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   /**
    * Begins to connect, and returns at once: calls made meanwhile wait.
    *
-   * @param lookups where to look names up, which may block for long
    * @param whenFailed told when the connection has failed or was closed
    */
   static DataConnection open(
-      ProcessRuntime runtime,
-      Address server,
-      EventLoop loop,
-      DataClient.Options options,
-      Executor lookups,
-      Consumer<DataConnection> whenFailed) {
-    DataConnection connection = new DataConnection(runtime, server, loop, options, whenFailed);
+      Origin origin, Address server, EventLoop loop, Consumer<DataConnection> whenFailed) {
+    DataConnection connection = new DataConnection(origin, server, loop, whenFailed);
     try {
       CompletableFuture.supplyAsync(
-              () -> new InetSocketAddress(server.host(), server.port()), lookups)
+              () -> new InetSocketAddress(server.host(), server.port()), origin.lookups())
           .whenCompleteAsync(connection::connect, loop);
     } catch (RejectedExecutionException e) {
       connection.usable = false; // The client was closed.
@@ -149,7 +153,8 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
                 opened
                     .pipeline()
                     .addLast(new FlushConsolidationHandler(FLUSH_AFTER, true))
-                    .addLast(new HelloHandler.Client(options.connectTimeout()))
+                    .addLast(
+                        new HelloHandler.Client(options.connectTimeout(), runtime.random(), key))
                     .addLast(decoder)
                     .addLast(DataConnection.this);
               }
@@ -286,9 +291,14 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     unsent.remove(call);
     // What the socket has not taken yet it may still take.
     boolean mayHaveExecuted = call.sent != null;
-    call.fail(
-        new CallException(
-            "no answer from " + server + " within " + call.millis + " ms", mayHaveExecuted));
+    try {
+      call.fail(
+          new CallException(
+              "no answer from " + server + " within " + call.millis + " ms", mayHaveExecuted));
+    } catch (RuntimeException | Error e) {
+      call.answer.completeExceptionally(e); // It has no other timer.
+      throw e;
+    }
     if (usable && ready && !probing && mayHaveExecuted && isSilentSince(call.sentNanos)) {
       probe();
     }
@@ -316,7 +326,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
 
   @Override
   public void userEventTriggered(ChannelHandlerContext context, Object event) {
-    if (event == HelloHandler.READY) {
+    if (event instanceof HelloHandler.Ready) {
       ready = true;
       sendWaiting();
     }

@@ -20,8 +20,10 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * The server's side of the data plane: listens, and hands every request to one {@link
@@ -95,10 +97,26 @@ public final class DataServer implements Closeable {
   public static DataServer start(
       ProcessRuntime runtime, Address address, int threads, Limits limits, RequestHandler handler)
       throws IOException {
+    return start(runtime, address, threads, limits, handler, Optional::empty);
+  }
+
+  /**
+   * As the other, and knows members of the cluster.
+   *
+   * @param key by which they prove to be such; asked for at each new connection
+   */
+  static DataServer start(
+      ProcessRuntime runtime,
+      Address address,
+      int threads,
+      Limits limits,
+      RequestHandler handler,
+      Supplier<Optional<MemberKey>> key)
+      throws IOException {
     EventLoopGroup loops =
         new NioEventLoopGroup(threads, new DefaultThreadFactory("data-server", true));
     try {
-      return new DataServer(runtime, address, loops, limits, handler);
+      return new DataServer(runtime, address, loops, limits, handler, key);
     } catch (IOException e) {
       shutDown(loops);
       throw e;
@@ -110,7 +128,8 @@ public final class DataServer implements Closeable {
       Address address,
       EventLoopGroup loops,
       Limits limits,
-      RequestHandler handler)
+      RequestHandler handler,
+      Supplier<Optional<MemberKey>> key)
       throws IOException {
     this.runtime = runtime;
     this.loops = loops;
@@ -134,7 +153,8 @@ public final class DataServer implements Closeable {
                     channel
                         .pipeline()
                         .addLast(new FlushConsolidationHandler(FLUSH_AFTER, true))
-                        .addLast(new HelloHandler.Server(HELLO_PATIENCE))
+                        .addLast(
+                            new HelloHandler.Server(HELLO_PATIENCE, runtime.random(), key.get()))
                         .addLast(new FrameDecoder(runtime, limits.frameBytesMax(), connection))
                         .addLast(connection);
                   }

@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.stele.wire.data.DataProtos.HelloProto;
 import java.io.IOException;
 import java.util.Optional;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /**
  * What each side says first on a data plane connection, before any frame.
@@ -20,7 +21,9 @@ import java.util.Optional;
  * side does not know are passed over, unless the other requires them; a server that cannot talk to
  * a client says why in its own hello, and closes.
  *
- * <p>Authentication has its place here, on both sides, so that frames need not know of it.
+ * <p>Authentication has its place here, on both sides, so that frames need not know of it. A member
+ * of the cluster draws a number, the server draws another and proves first that it has the {@link
+ * MemberKey}; the client proves it in a second hello, behind which its frames may follow at once.
  */
 final class Hello {
   static final int MAGIC = 0x5354454c;
@@ -35,6 +38,12 @@ final class Hello {
 
   static final int VERSION = 1;
 
+  /** Authentication: a client, who proves nothing. */
+  static final int ANYBODY = 0;
+
+  /** Authentication: a member of the cluster, by its key. */
+  static final int MEMBER = 1;
+
   private Hello() {}
 
   /** What this side says. */
@@ -43,8 +52,30 @@ final class Hello {
         .setVersionMin(VERSION)
         .setVersionMax(VERSION)
         .setFeatures(FEATURES)
-        .setAuthentication(0)
+        .setAuthentication(ANYBODY)
         .build();
+  }
+
+  /** What this side says as a member. */
+  static HelloProto member(byte[]... data) {
+    ByteString all = ByteString.EMPTY;
+    for (byte[] part : data) {
+      all = all.concat(ByteString.copyFrom(part));
+    }
+    return ours().toBuilder().setAuthentication(MEMBER).setAuthenticationData(all).build();
+  }
+
+  /**
+   * The {@code index}th number or proof that a member's hello has.
+   *
+   * @param count how many it must have
+   */
+  static byte[] memberData(HelloProto hello, int index, int count) throws IOException {
+    ByteString data = hello.getAuthenticationData();
+    if (hello.getAuthentication() != MEMBER || data.size() != count * MemberKey.BYTES) {
+      throw new IOException("its hello does not prove what that of a member does");
+    }
+    return data.substring(index * MemberKey.BYTES, (index + 1) * MemberKey.BYTES).toByteArray();
   }
 
   static ByteBuf encode(HelloProto hello, ByteBufAllocator allocator) {
@@ -83,8 +114,9 @@ final class Hello {
     return Optional.of(HelloProto.parseFrom(payload));
   }
 
-  /** Why the two cannot talk, if so. */
-  static Optional<String> mismatch(HelloProto ours, HelloProto theirs) {
+  /** Why the two cannot talk, if so, whoever they are. */
+  static Optional<String> mismatch(HelloProto theirs) {
+    HelloProto ours = ours();
     if (theirs.getVersionMin() > ours.getVersionMax()
         || theirs.getVersionMax() < ours.getVersionMin()) {
       return Optional.of(
@@ -100,10 +132,6 @@ final class Hello {
           "it requires features that this side does not know (bits "
               + Long.toHexString(unknown)
               + "): use the client that came with the server");
-    }
-    if (theirs.getAuthentication() != ours.getAuthentication()) {
-      return Optional.of(
-          "it wants authentication of kind " + theirs.getAuthentication() + ", which is not known");
     }
     return Optional.empty();
   }

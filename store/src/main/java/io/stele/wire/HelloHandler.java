@@ -11,76 +11,156 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
 
 /**
- * Exchanges {@link Hello}s, then fires {@link #READY} and leaves the pipeline. A peer that is not
- * Stele, of another version or silent for too long ends the connection with an exception that says
- * so.
+ * Exchanges {@link Hello}s, then fires {@link Ready} and leaves the pipeline. A peer that is not
+ * Stele, of another version, not who it says or silent for too long ends the connection with an
+ * exception that says so.
  */
 abstract sealed class HelloHandler extends ByteToMessageDecoder {
-  /** The event that says that frames may follow. */
-  static final Object READY = new Object();
-
   private final Duration patience;
+  final RandomGenerator random;
   private Optional<Future<?>> timer = Optional.empty();
 
-  private HelloHandler(Duration patience) {
+  /**
+   * The event that says that frames may follow.
+   *
+   * @param isMember whether the other side proved to be a member of the cluster
+   */
+  record Ready(boolean isMember) {}
+
+  private HelloHandler(Duration patience, RandomGenerator random) {
     this.patience = patience;
+    this.random = random;
   }
 
   /** The client's side: speaks first. */
   static final class Client extends HelloHandler {
-    Client(Duration patience) {
-      super(patience);
+    private final Optional<MemberKey> key;
+    private byte[] drawn = new byte[0];
+
+    /** The side of a member that has {@code key}, or of a client. */
+    Client(Duration patience, RandomGenerator random, Optional<MemberKey> key) {
+      super(patience, random);
+      this.key = key;
     }
 
     @Override
     void begin(ChannelHandlerContext context) {
-      context.writeAndFlush(Hello.encode(ours(), context.alloc()), context.voidPromise());
+      HelloProto hello = Hello.ours();
+      if (key.isPresent()) {
+        drawn = MemberKey.drawBytes(random);
+        hello = Hello.member(drawn);
+      }
+      context.writeAndFlush(Hello.encode(hello, context.alloc()), context.voidPromise());
     }
 
     @Override
-    void receive(ChannelHandlerContext context, HelloProto server) throws IOException {
+    Optional<Ready> receive(ChannelHandlerContext context, HelloProto server) throws IOException {
       Optional<String> why =
           server.hasRefusal()
               ? Optional.of("it refuses this client: " + server.getRefusal())
-              : Hello.mismatch(ours(), server);
+              : Hello.mismatch(server);
+      if (why.isEmpty() && key.isEmpty() && server.getAuthentication() != Hello.ANYBODY) {
+        why = Optional.of("it " + unknownAuthentication(server));
+      }
       if (why.isPresent()) {
         throw new IOException(
             "the tablet server at " + context.channel().remoteAddress() + ": " + why.get());
       }
+      if (key.isPresent()) {
+        prove(context, server, key.get());
+      }
+      return Optional.of(new Ready(key.isPresent()));
+    }
+
+    private void prove(ChannelHandlerContext context, HelloProto server, MemberKey ours)
+        throws IOException {
+      byte[] drawnByServer = Hello.memberData(server, 0, 2);
+      byte[] proof = Hello.memberData(server, 1, 2);
+      if (!ours.isProof(proof, MemberKey.Side.SERVER, drawn, drawnByServer)) {
+        throw new IOException(
+            "the tablet server at "
+                + context.channel().remoteAddress()
+                + " does not have this cluster's member key");
+      }
+      HelloProto second = Hello.member(ours.proof(MemberKey.Side.CLIENT, drawn, drawnByServer));
+      context.writeAndFlush(Hello.encode(second, context.alloc()), context.voidPromise());
     }
   }
 
   /** The server's side: answers. */
   static final class Server extends HelloHandler {
-    Server(Duration patience) {
-      super(patience);
+    private final Optional<MemberKey> key;
+    private boolean challenged;
+    private byte[] drawnByClient = new byte[0];
+    private byte[] drawnByServer = new byte[0];
+
+    /** The side of a server that has {@code key}, or of one that knows no members. */
+    Server(Duration patience, RandomGenerator random, Optional<MemberKey> key) {
+      super(patience, random);
+      this.key = key;
     }
 
     @Override
     void begin(ChannelHandlerContext context) {}
 
     @Override
-    void receive(ChannelHandlerContext context, HelloProto client) throws IOException {
-      Optional<String> why = Hello.mismatch(ours(), client);
-      HelloProto.Builder answer = ours().toBuilder();
-      why.ifPresent(answer::setRefusal);
-      var sent = context.writeAndFlush(Hello.encode(answer.build(), context.alloc()));
-      if (why.isPresent()) {
-        sent.addListener(ChannelFutureListener.CLOSE);
-        throw new IOException("refused a client: " + why.get());
+    Optional<Ready> receive(ChannelHandlerContext context, HelloProto client) throws IOException {
+      if (challenged) {
+        checkProof(context, client);
+        return Optional.of(new Ready(true));
       }
+      Optional<String> why = Hello.mismatch(client);
+      boolean member = client.getAuthentication() == Hello.MEMBER && key.isPresent();
+      if (why.isEmpty() && !member && client.getAuthentication() != Hello.ANYBODY) {
+        why = Optional.of("it " + unknownAuthentication(client));
+      }
+      if (why.isPresent()) {
+        throw refuse(context, why.get());
+      }
+      HelloProto answer = Hello.ours();
+      if (member) {
+        drawnByClient = Hello.memberData(client, 0, 1);
+        drawnByServer = MemberKey.drawBytes(random);
+        byte[] proof = key.get().proof(MemberKey.Side.SERVER, drawnByClient, drawnByServer);
+        answer = Hello.member(drawnByServer, proof);
+        challenged = true;
+      }
+      context.writeAndFlush(Hello.encode(answer, context.alloc()), context.voidPromise());
+      return member ? Optional.empty() : Optional.of(new Ready(false));
+    }
+
+    private void checkProof(ChannelHandlerContext context, HelloProto second) throws IOException {
+      byte[] proof = Hello.memberData(second, 0, 1);
+      if (!key.orElseThrow().isProof(proof, MemberKey.Side.CLIENT, drawnByClient, drawnByServer)) {
+        throw refuse(context, "it does not have this cluster's member key");
+      }
+    }
+
+    private static IOException refuse(ChannelHandlerContext context, String why) {
+      HelloProto refusal = Hello.ours().toBuilder().setRefusal(why).build();
+      context
+          .writeAndFlush(Hello.encode(refusal, context.alloc()))
+          .addListener(ChannelFutureListener.CLOSE);
+      return new IOException("refused a client: " + why);
     }
   }
 
-  private static HelloProto ours() {
-    return Hello.ours();
+  private static String unknownAuthentication(HelloProto theirs) {
+    return "wants authentication of kind " + theirs.getAuthentication() + ", which is not known";
   }
 
   abstract void begin(ChannelHandlerContext context);
 
-  abstract void receive(ChannelHandlerContext context, HelloProto theirs) throws IOException;
+  /**
+   * Takes a hello.
+   *
+   * @return empty where another must follow
+   */
+  abstract Optional<Ready> receive(ChannelHandlerContext context, HelloProto theirs)
+      throws IOException;
 
   @Override
   public void channelActive(ChannelHandlerContext context) {
@@ -109,10 +189,13 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
   protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
     try {
       Optional<HelloProto> theirs = Hello.read(in);
-      if (theirs.isPresent()) {
+      if (theirs.isEmpty()) {
+        return;
+      }
+      Optional<Ready> ready = receive(context, theirs.get());
+      if (ready.isPresent()) {
         timer.ifPresent(running -> running.cancel(false));
-        receive(context, theirs.get());
-        context.fireUserEventTriggered(READY);
+        context.fireUserEventTriggered(ready.get());
         context.pipeline().remove(this);
       }
     } catch (IOException e) {

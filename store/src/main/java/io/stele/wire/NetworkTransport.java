@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.thirdparty.protobuf.BlockingService;
@@ -26,6 +27,8 @@ public final class NetworkTransport implements Transport {
   private final String host;
   private final DataClient dataClient;
   private final HadoopControlPlane controlPlane;
+
+  private volatile Optional<MemberKey> key = Optional.empty();
 
   @GuardedBy("listeners")
   private final List<Listener> listeners = new ArrayList<>();
@@ -50,6 +53,12 @@ public final class NetworkTransport implements Transport {
   }
 
   @Override
+  public void join(MemberKey memberKey) {
+    key = Optional.of(memberKey);
+    dataClient.join(memberKey);
+  }
+
+  @Override
   public DataPlane dataPlane() {
     return dataClient;
   }
@@ -62,7 +71,8 @@ public final class NetworkTransport implements Transport {
             new Address(ANY_ADDRESS, port),
             DATA_LOOPS,
             DataServer.Limits.DEFAULT,
-            handler);
+            handler,
+            () -> key);
     return opened(
         new Listener() {
           @Override

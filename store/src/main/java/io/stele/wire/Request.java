@@ -10,7 +10,7 @@ import java.time.Duration;
 public final class Request {
   private final RequestProto header;
   private final ByteBuffer body;
-  private final String peer;
+  private final Peer peer;
   private final Deadline deadline;
 
   /**
@@ -18,9 +18,9 @@ public final class Request {
    *
    * @param runtime whose clock tells how long the caller still waits
    * @param body must not change any more
-   * @param peer the sender, for messages
+   * @param peer the sender
    */
-  public Request(ProcessRuntime runtime, RequestProto header, ByteBuffer body, String peer) {
+  public Request(ProcessRuntime runtime, RequestProto header, ByteBuffer body, Peer peer) {
     this.header = header;
     this.body = body;
     this.peer = peer;
@@ -39,8 +39,8 @@ public final class Request {
     return body.duplicate();
   }
 
-  /** Who sent it, for messages. */
-  public String peer() {
+  /** Who sent it. */
+  public Peer peer() {
     return peer;
   }
 

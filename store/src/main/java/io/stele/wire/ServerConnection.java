@@ -47,7 +47,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
 
   private boolean draining;
   private boolean watching;
-  private String peer = "";
+  private Peer peer = Peer.client("");
   private Optional<Future<?>> stalled = Optional.empty();
 
   ServerConnection(
@@ -64,7 +64,14 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
 
   @Override
   public void channelActive(ChannelHandlerContext context) {
-    peer = String.valueOf(context.channel().remoteAddress());
+    peer = Peer.client(String.valueOf(context.channel().remoteAddress()));
+  }
+
+  @Override
+  public void userEventTriggered(ChannelHandlerContext context, Object event) {
+    if (event instanceof HelloHandler.Ready ready) {
+      peer = new Peer(peer.name(), ready.isMember());
+    }
   }
 
   private Admission.Share share(TrafficClass kind) {
@@ -123,7 +130,13 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
       abandon(frame.trafficClass(), frame.bytes());
       throw e;
     }
-    Answer answer = new Answer(context.channel(), header.getCallId(), frame);
+    Answer answer;
+    try {
+      answer = new Answer(context.channel(), header.getCallId(), frame);
+    } catch (RuntimeException | Error e) {
+      abandon(frame.trafficClass(), frame.bytes());
+      throw e;
+    }
     try {
       check(frame, header);
       switch (header.getMethodCase()) {
@@ -262,10 +275,32 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
       send(response, body);
     }
 
-    void failIfNotDone(Throwable failure) {
-      if (done.compareAndSet(false, true)) {
-        send(StatusCodec.response(failure), DataPlane.EMPTY);
+    @Override
+    public void fail(Throwable failure) {
+      if (!failIfNotDone(failure)) {
+        throw new IllegalStateException("call " + callId + " of " + peer + " was answered before");
       }
+    }
+
+    boolean failIfNotDone(Throwable failure) {
+      if (!done.compareAndSet(false, true)) {
+        return false;
+      }
+      ResponseProto response;
+      try {
+        response = StatusCodec.response(failure);
+      } catch (RuntimeException | Error e) {
+        giveUp();
+        throw e;
+      }
+      send(response, DataPlane.EMPTY);
+      return true;
+    }
+
+    /** It cannot be answered: without its connection, the client waits no longer. */
+    private void giveUp() {
+      share.answered(requestBytes, 0);
+      channel.close();
     }
 
     private void send(ResponseProto response, ByteBuffer body) {
@@ -277,13 +312,20 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
       try {
         frame = encodeOrSayWhyNot(response, body);
       } catch (RuntimeException | Error e) {
-        share.answered(requestBytes, 0);
-        channel.close(); // Else the client would wait for as long as it may.
+        giveUp();
         throw e;
       }
       int answerBytes = frame.readableBytes();
       share.answered(requestBytes, answerBytes);
-      channel.writeAndFlush(frame).addListener(sent -> share.sent(answerBytes));
+      channel
+          .writeAndFlush(frame)
+          .addListener(
+              sent -> {
+                share.sent(answerBytes);
+                if (!sent.isSuccess()) {
+                  channel.close(); // What was lost of it, and what is behind it, is not known.
+                }
+              });
     }
 
     private ByteBuf encodeOrSayWhyNot(ResponseProto response, ByteBuffer body) {

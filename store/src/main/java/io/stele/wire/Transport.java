@@ -17,6 +17,13 @@ public interface Transport extends AutoCloseable {
   /** The name under which others reach this machine; the one YARN has for the node. */
   String host();
 
+  /**
+   * Makes this process a member of the cluster whose {@code key} it has: what it calls on the data
+   * plane is told so, and what it serves there is told which callers are members. To be called
+   * before both are used.
+   */
+  void join(MemberKey key);
+
   /** The caller's side of the data plane; all callers of the process share its connections. */
   DataPlane dataPlane();
 

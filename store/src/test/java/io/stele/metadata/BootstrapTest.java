@@ -18,13 +18,18 @@ import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
+import io.stele.wire.MemberKey;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class BootstrapTest {
   private static final Path ROOT = new Path("/stele");
@@ -40,6 +45,33 @@ class BootstrapTest {
     assertThat(second).isEqualTo(first);
     assertThat(Bootstrap.join(fs, ROOT, locks)).isEqualTo(first);
     assertThat(records(locks).readRoot().orElseThrow().id()).isEqualTo(TabletId.ROOT);
+  }
+
+  @Test
+  void theMembersKeyIsDrawnOnce() throws IOException {
+    Layout layout = begin(locks);
+    MemberKey key = layout.memberKey(fs);
+    assertThat(begin(locks).memberKey(fs)).isEqualTo(key);
+    assertThat(Bootstrap.join(fs, ROOT, locks).memberKey(fs)).isEqualTo(key);
+    assertThat(key.toString()).doesNotContain(key.encode());
+    assertThat(MemberKey.draw(SystemRuntime.INSTANCE.random())).isNotEqualTo(key);
+    try (FSDataOutputStream out = fs.create(new Path(ROOT, "MEMBERS"))) {
+      out.writeBytes("half a ke");
+    }
+    assertRefused(() -> layout.memberKey(fs), "is damaged");
+  }
+
+  @Test
+  void theMembersKeyIsItsOwnersAloneToRead(@TempDir java.nio.file.Path directory)
+      throws IOException {
+    FileSystem local = FileSystem.getLocal(new Configuration(false));
+    Path root = new Path(directory.resolve("stele").toUri());
+    Layout layout = Layout.openOrCreate(SystemRuntime.INSTANCE, local, root);
+    assertThat(layout.memberKey(local)).isEqualTo(layout.memberKey(local));
+    assertThat(
+            PosixFilePermissions.toString(
+                Files.getPosixFilePermissions(directory.resolve("stele/MEMBERS"))))
+        .isEqualTo("rw-------");
   }
 
   @Test

@@ -8,6 +8,9 @@ import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.config.Keys;
+import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
@@ -16,6 +19,9 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.runtime.SystemRuntime;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.Transport;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -49,6 +55,30 @@ class MiniSteleTest {
       stele.admin().createTable(TableSchema.of("web", "f"));
       assertThat(stele.table("web").readRow("a")).isEmpty();
       assertThat(cluster.aborts()).isEmpty();
+    }
+  }
+
+  @Test
+  void aClientReadsMetadataAndCannotWriteIt() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, Site.inMemory(), 1, 1);
+        Transport transport = new NetworkTransport(CONF, SystemRuntime.INSTANCE, "localhost");
+        TabletAccess access =
+            new TabletAccess(SystemRuntime.INSTANCE, cluster.locks(), transport.dataPlane())) {
+      TabletRecords records =
+          new TabletRecords(
+              SystemRuntime.INSTANCE, cluster.locks(), access, Duration.ofSeconds(10));
+      cluster.client().admin().createTable(TableSchema.of("web", "f"));
+      List<TabletRecord> before = records.readAll(TableId.METADATA);
+      assertThat(before).isNotEmpty();
+      for (TableId table : List.of(TableId.METADATA, new TableId("t17"))) {
+        assertThatThrownBy(() -> records.createTable(table, List.of(Bytes.of("m"))))
+            .hasMessageContaining("masters and tablet servers alone")
+            .isInstanceOfSatisfying(
+                SteleException.class,
+                e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+      }
+      assertThat(records.readAll(TableId.METADATA)).isEqualTo(before);
+      cluster.client().table("web").mutate(Mutation.of("a").put("f", "q", "1"));
     }
   }
 

@@ -1,25 +1,34 @@
 package io.stele.tabletserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Durability;
 import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.Outstanding;
 import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.Task;
 import io.stele.tablet.OperationRequest;
 import io.stele.wire.DataPlane;
 import io.stele.wire.MutateBatch;
+import io.stele.wire.Peer;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.Request;
 import io.stele.wire.Responder;
+import io.stele.wire.data.DataProtos.CheckAndMutateProto;
+import io.stele.wire.data.DataProtos.MutateProto;
+import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
+import io.stele.wire.data.DataProtos.TabletProto;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -157,8 +166,8 @@ class DataServiceTest {
   }
 
   private void ask(RequestProto request, ByteBuffer body, Answer answer) {
-    RequestProto timed = request.toBuilder().setRemainingMillis(60_000).build();
-    service.handle(new Request(runtime, timed, body, "a test"), answer);
+    RequestProto timed = request.toBuilder().setRemainingMillis(60_000).buildPartial();
+    service.handle(new Request(runtime, timed, body, Peer.client("a test")), answer);
   }
 
   private RequestProto read(RowQuery query) {
@@ -192,6 +201,34 @@ class DataServiceTest {
     assertThat(answer.status()).isEqualTo(StatusProto.OK);
     assertThat(answer.header.get().getRows()).isEqualTo(1);
     assertThat(server.handlers.size()).isZero();
+  }
+
+  @Test
+  void onlyMembersWriteMetadata() {
+    for (TabletId tablet :
+        List.of(TabletId.ROOT, new TabletId(TableId.METADATA, "00000000000000ff"))) {
+      TabletProto meta = QueryCodec.encode(tablet, 1);
+      TabletProto user = QueryCodec.encode(hosted.id(), 1);
+      List<RequestProto> writes =
+          List.of(
+              RequestProto.newBuilder()
+                  .setMutate(MutateProto.newBuilder().addTablets(user).addTablets(meta))
+                  .build(),
+              RequestProto.newBuilder()
+                  .setCheckAndMutate(
+                      CheckAndMutateProto.newBuilder().setTablet(meta).buildPartial())
+                  .buildPartial(),
+              RequestProto.newBuilder()
+                  .setReadModifyWrite(
+                      ReadModifyWriteProto.newBuilder().setTablet(meta).buildPartial())
+                  .buildPartial());
+      for (RequestProto write : writes) {
+        assertThatThrownBy(() -> ask(write, DataPlane.EMPTY))
+            .isInstanceOf(SteleException.class)
+            .hasMessageContaining("masters and tablet servers alone");
+      }
+      assertThat(server.handlers.size()).isZero();
+    }
   }
 
   @Test

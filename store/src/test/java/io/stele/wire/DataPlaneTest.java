@@ -188,7 +188,7 @@ final class DataPlaneTest {
     await(call(client(), server, new byte[0]));
     assertThat(seen.join().remaining()).isBetween(Duration.ofSeconds(1), LONG);
     assertThat(seen.join().isExpired()).isFalse();
-    assertThat(seen.join().peer()).contains("127.0.0.1");
+    assertThat(seen.join().peer().name()).contains("127.0.0.1");
   }
 
   @Test

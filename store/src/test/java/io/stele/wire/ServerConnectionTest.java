@@ -5,15 +5,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.data.DataProtos.PingProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
+import java.util.List;
+import java.util.stream.Stream;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The server's end of one connection, without a socket. */
 final class ServerConnectionTest {
@@ -84,6 +93,91 @@ final class ServerConnectionTest {
 
     assertThat(channel.isOpen()).isFalse();
     assertThatNothingIsHeld();
+  }
+
+  /** Where on a request's way something is thrown. */
+  private enum Stage {
+    HANDLER,
+    HANDLER_AFTER_ITS_ANSWER,
+    FAILURE_THAT_CANNOT_BE_TOLD,
+    ENCODING,
+    WRITING
+  }
+
+  private static Stream<Arguments> stagesAndErrors() {
+    List<Error> errors =
+        List.of(
+            new OutOfMemoryError("planted"),
+            new StackOverflowError("planted"),
+            new AssertionError("planted"),
+            new NoClassDefFoundError("planted"));
+    return Stream.of(Stage.values())
+        .flatMap(stage -> errors.stream().map(error -> Arguments.of(stage, error)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("stagesAndErrors")
+  void whateverIsThrownTheRequestIsAnsweredOrItsConnectionClosedAndNothingHeld(
+      Stage stage, Error error) throws IOException {
+    RequestHandler failing =
+        (request, responder) -> {
+          switch (stage) {
+            case HANDLER -> throw error;
+            case HANDLER_AFTER_ITS_ANSWER -> {
+              responder.answer(ResponseProto.getDefaultInstance());
+              throw error;
+            }
+            case FAILURE_THAT_CANNOT_BE_TOLD -> responder.fail(new Untellable(error));
+            case ENCODING, WRITING -> responder.answer(ResponseProto.getDefaultInstance());
+          }
+        };
+    EmbeddedChannel broken = new EmbeddedChannel();
+    if (stage == Stage.WRITING) {
+      broken
+          .pipeline()
+          .addLast(
+              new ChannelOutboundHandlerAdapter() {
+                @Override
+                public void write(ChannelHandlerContext context, Object what, ChannelPromise done) {
+                  ReferenceCountUtil.release(what);
+                  throw error;
+                }
+              });
+    }
+    ServerConnection own =
+        new ServerConnection(
+            SystemRuntime.INSTANCE,
+            failing,
+            new DataServer.Admissions(admission, admission),
+            DataServer.Limits.DEFAULT);
+    broken.pipeline().addLast(own);
+    if (stage == Stage.ENCODING) {
+      broken.config().setAllocator(new ShortOfMemory(Integer.MAX_VALUE));
+    }
+    Frame frame = frame(RawPeer.REQUEST.toBuilder().setCallId(7).build());
+    assertThat(own.admit(frame.trafficClass(), frame.bytes())).isTrue();
+
+    broken.writeInbound(frame);
+
+    boolean answered = broken.readOutbound() != null;
+    assertThat(answered || !broken.isOpen()).as("answered or closed").isTrue();
+    assertThatNothingIsHeld();
+  }
+
+  /** Cannot even say what it is. */
+  private static final class Untellable extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    private final transient Error error;
+
+    Untellable(Error error) {
+      this.error = error;
+    }
+
+    @Override
+    public String toString() {
+      throw error;
+    }
   }
 
   private void assertThatNothingIsHeld() {
