@@ -35,6 +35,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
@@ -138,10 +139,10 @@ public final class Admin {
    */
   public void compactTable(String name) throws IOException {
     CompactTableRequestProto request =
-        CompactTableRequestProto.newBuilder()
-            .setTableId(connection.schemas().require(name).id().value())
-            .build();
-    for (ServerInfo server : ServerInfo.all(connection.locks()).values()) {
+        CompactTableRequestProto.newBuilder().setTableId(stored(name).id().value()).build();
+    Map<ServerId, ServerInfo> servers =
+        connection.readLocks("looking for servers", () -> ServerInfo.all(connection.locks()));
+    for (ServerInfo server : servers.values()) {
       connection
           .controlPlane()
           .call(
@@ -161,7 +162,9 @@ public final class Admin {
   public void dropTable(String name) throws IOException {
     TableRules.checkNotReserved(name);
     DropTableRequestProto.Builder request = DropTableRequestProto.newBuilder().setName(name);
-    connection.schemas().holder(name).ifPresent(table -> request.setTableId(table.id().value()));
+    connection
+        .readLocks("looking up table " + name, () -> connection.schemas().holder(name))
+        .ifPresent(table -> request.setTableId(table.id().value()));
     change(
         "dropping table " + name,
         "to wait until it is gone, drop it again",
@@ -174,12 +177,20 @@ public final class Admin {
    * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
    */
   public TableSchema describeTable(String name) throws IOException {
-    return connection.schemas().require(name).schema();
+    return stored(name).schema();
+  }
+
+  private StoredTable stored(String name) throws IOException {
+    return connection.readLocks(
+        "looking up table " + name, () -> connection.schemas().require(name));
   }
 
   /** The schemas of all tables, by name. */
   public List<TableSchema> listTables() throws IOException {
-    return connection.schemas().list().tables().stream()
+    return connection
+        .readLocks("reading the schemas", () -> connection.schemas().list())
+        .tables()
+        .stream()
         .filter(table -> table.state() == StoredTable.State.READY)
         .map(StoredTable::schema)
         .sorted(Comparator.comparing(TableSchema::name))
@@ -308,9 +319,18 @@ public final class Admin {
       throws IOException {
     while (true) {
       Decision decision;
-      Optional<Address> master = MasterInfo.address(connection.locks());
+      Optional<Address> master = Optional.empty();
+      Throwable whyNone = SteleException.retryLater("no master is active");
+      try {
+        master = activeMaster(attempts.deadline());
+      } catch (IOException | SteleException e) {
+        if (Attempts.isInterruption(e)) {
+          throw e;
+        }
+        whyNone = e;
+      }
       if (master.isEmpty()) {
-        decision = attempts.notSent(SteleException.retryLater("no master is active"));
+        decision = attempts.notSent(whyNone);
       } else {
         try {
           return connection
@@ -328,6 +348,12 @@ public final class Admin {
       }
       pause(((Decision.Again) decision).pause());
     }
+  }
+
+  private Optional<Address> activeMaster(Deadline deadline) throws IOException {
+    return connection
+        .lockReads()
+        .read("looking for the master", deadline, () -> MasterInfo.address(connection.locks()));
   }
 
   private void pause(Duration pause) throws InterruptedIOException {

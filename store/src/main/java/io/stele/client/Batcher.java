@@ -382,7 +382,12 @@ final class Batcher {
       int from = 0;
       for (Pending first : batch) {
         int end = from + 1 + first.behind.size();
-        finish(first, outcomes.subList(from, end));
+        List<Pending> behind = first.behind;
+        try {
+          finish(first, outcomes.subList(from, end));
+        } catch (RuntimeException | Error e) {
+          abandon(first, behind, e); // The others of the batch have outcomes all the same.
+        }
         from = end;
       }
     } finally {
@@ -391,6 +396,18 @@ final class Batcher {
       }
       sendFrom(queue);
     }
+  }
+
+  /** Ends mutations of a row whose outcome could not be taken; the row goes on. */
+  private void abandon(Pending first, List<Pending> behind, Throwable why) {
+    endUnlessDone(first, why);
+    behind.forEach(next -> endUnlessDone(next, why));
+    goOn(first.writer, first.mutation.row());
+  }
+
+  private static void endUnlessDone(Pending pending, Throwable why) {
+    pending.writer.operations.complete(pending.id);
+    pending.done.completeExceptionally(why);
   }
 
   private static List<Optional<? extends Throwable>> outcomes(

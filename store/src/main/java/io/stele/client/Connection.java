@@ -16,9 +16,9 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.runtime.Deadline;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
-import io.stele.runtime.WorkerPool;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.Transport;
@@ -49,7 +49,7 @@ final class Connection implements AutoCloseable {
   private final Tablets tablets;
   private final TabletRecords records;
   private final Schemas schemas;
-  private final WorkerPool schemaReader;
+  private final LockReads lockReads;
   private final ConcurrentMap<TableId, Batcher> batchers = new ConcurrentHashMap<>();
   private final Duration timeout;
   private final List<Runnable> own;
@@ -76,7 +76,7 @@ final class Connection implements AutoCloseable {
     this.tablets = Tablets.of(access, transport.dataPlane());
     this.records = new TabletRecords(runtime, locks, access, timeout);
     this.schemas = new Schemas(runtime, locks);
-    this.schemaReader = runtime.pool("stele-schema-reader", 1);
+    this.lockReads = new LockReads(runtime);
   }
 
   static Connection open(Configuration conf) throws IOException {
@@ -110,6 +110,15 @@ final class Connection implements AutoCloseable {
     return schemas;
   }
 
+  /** Reads from the lock service, for no longer than an operation may take. */
+  <T> T readLocks(String what, LockReads.Read<T> read) throws IOException {
+    return lockReads.read(what, Deadline.after(runtime, timeout), read);
+  }
+
+  LockReads lockReads() {
+    return lockReads;
+  }
+
   Operations operations() {
     return access.operations();
   }
@@ -128,11 +137,15 @@ final class Connection implements AutoCloseable {
   }
 
   Table table(String name) throws IOException {
-    StoredTable stored = schemas.require(name);
+    StoredTable stored = readLocks("looking up table " + name, () -> schemas.require(name));
     TableRef ref = new TableRef(runtime, stored.id(), name, timeout);
     SchemaCheck check =
         new SchemaCheck(
-            stored.schema(), () -> schema(ref), schemaReader, Keys.VALUE_BYTES_MAX.in(conf));
+            stored.schema(),
+            () ->
+                lockReads.readAsync(
+                    "reading the schema of table " + name, ref.deadline(), () -> schema(ref)),
+            Keys.VALUE_BYTES_MAX.in(conf));
     return new Table(this, ref, check);
   }
 
@@ -178,7 +191,7 @@ final class Connection implements AutoCloseable {
   @Override
   public void close() {
     access.close();
-    schemaReader.close();
+    lockReads.close();
     own.forEach(Runnable::run);
   }
 }

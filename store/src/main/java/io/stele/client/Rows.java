@@ -6,6 +6,7 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -74,16 +75,7 @@ public final class Rows implements Iterable<Row>, Closeable {
   private Optional<Row> read(Optional<Deadline> end) throws IOException {
     while (position == page.size() && !isAtEnd()) {
       if (end.isPresent() && end.get().isOver()) {
-        throw SteleException.retryLater(
-            "reading table "
-                + table.name()
-                + " for "
-                + table.timeout().toMillis()
-                + " ms ("
-                + Keys.CLIENT_TIMEOUT.name()
-                + ") has found no row yet: call again to continue from row \""
-                + scan.left().first()
-                + "\"");
+        throw noneSoFar();
       }
       take(table.await(nextPage()));
     }
@@ -106,19 +98,44 @@ public final class Rows implements Iterable<Row>, Closeable {
     fetchAhead();
   }
 
+  private SteleException noneSoFar() {
+    return SteleException.retryLater(
+        "reading table "
+            + table.name()
+            + " for "
+            + table.timeout().toMillis()
+            + " ms ("
+            + Keys.CLIENT_TIMEOUT.name()
+            + ") has found no row yet: call again to continue from row \""
+            + scan.left().first()
+            + "\"");
+  }
+
   /** Like {@link #read}, without waiting. The next may be asked for when this one is complete. */
   public CompletableFuture<Optional<Row>> readAsync() {
     if (position < page.size()) {
       return CompletableFuture.completedFuture(Optional.of(page.get(position++)));
     }
+    Deadline end = table.deadline();
+    return Futures.repeat(() -> readPage(end));
+  }
+
+  /** The next row, or that there is none, once a page has told. */
+  private CompletableFuture<Optional<Optional<Row>>> readPage(Deadline end) {
+    if (position < page.size()) {
+      return CompletableFuture.completedFuture(Optional.of(Optional.of(page.get(position++))));
+    }
     if (isAtEnd()) {
-      return CompletableFuture.completedFuture(Optional.empty());
+      return CompletableFuture.completedFuture(Optional.of(Optional.empty()));
+    }
+    if (end.isOver()) {
+      return CompletableFuture.failedFuture(noneSoFar());
     }
     return nextPage()
-        .thenCompose(
+        .thenApply(
             next -> {
               take(next);
-              return readAsync();
+              return Optional.empty();
             });
   }
 

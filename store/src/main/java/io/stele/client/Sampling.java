@@ -5,12 +5,14 @@ import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
+import io.stele.runtime.Futures;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.SampleProto;
 import io.stele.wire.data.DataProtos.SampleRowKeysProto;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -23,6 +25,7 @@ final class Sampling {
   private final Tablets tablets;
   private final TableRef table;
   private final List<RowKeySample> samples = new ArrayList<>();
+  private Bytes from = Bytes.EMPTY;
   private long bytes;
 
   Sampling(Tablets tablets, TableRef table) {
@@ -32,10 +35,12 @@ final class Sampling {
 
   /** The samples of the whole table. */
   CompletableFuture<List<RowKeySample>> run() {
-    return from(Bytes.EMPTY);
+    return Futures.repeat(this::next);
   }
 
-  private CompletableFuture<List<RowKeySample>> from(Bytes row) {
+  /** Samples the next tablet; the samples of all, once it was the last. */
+  private CompletableFuture<Optional<List<RowKeySample>>> next() {
+    Bytes row = from;
     TabletAccess.RowRequest request =
         new TabletAccess.RowRequest(
             table.id(),
@@ -44,12 +49,10 @@ final class Sampling {
             Sampling::request);
     return tablets
         .send(request, table.deadline())
-        .thenCompose(
+        .thenApply(
             answer -> {
-              Bytes end = take(answer);
-              return end.isEmpty()
-                  ? CompletableFuture.completedFuture(List.copyOf(samples))
-                  : from(end);
+              from = take(answer);
+              return from.isEmpty() ? Optional.of(List.copyOf(samples)) : Optional.empty();
             });
   }
 

@@ -10,6 +10,7 @@ import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.RowCodec;
@@ -19,8 +20,10 @@ import io.stele.wire.data.DataProtos.ResponseProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Where a read of many rows is: which rows are left, and at which read point. Each page is one call
@@ -133,12 +136,18 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
   /** Reads on until there is a row, or no more. */
   CompletableFuture<Page> readRow(
       Tablets tablets, TableRef table, RowQuery query, Deadline deadline) {
-    return read(tablets, table, query, deadline)
-        .thenCompose(
-            page ->
-                page.rows().isEmpty() && !page.next().isDone()
-                    ? page.next().readRow(tablets, table, query, deadline)
-                    : CompletableFuture.completedFuture(page));
+    AtomicReference<Scan> next = new AtomicReference<>(this);
+    return Futures.repeat(
+        () ->
+            Objects.requireNonNull(next.get())
+                .read(tablets, table, query, deadline)
+                .thenApply(
+                    page -> {
+                      next.set(page.next());
+                      return page.rows().isEmpty() && !page.next().isDone()
+                          ? Optional.empty()
+                          : Optional.of(page);
+                    }));
   }
 
   /** The same without the rows up to {@code row}, this included. */

@@ -5,10 +5,7 @@ import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
@@ -22,27 +19,24 @@ final class SchemaCheck {
   private static final CompletableFuture<Void> GOOD = CompletableFuture.completedFuture(null);
 
   private final Source source;
-  private final Executor executor;
   private final long valueBytesMax;
   private volatile OperationRules rules;
 
-  /** Where the schema comes from; reading it blocks. */
+  /** Where the schema comes from. */
   @FunctionalInterface
   interface Source {
-    /** The schema as it is now; throws NOT_FOUND if the table is gone. */
-    TableSchema read() throws IOException;
+    /** The schema as it is now, within a time limit; NOT_FOUND where the table is gone. */
+    CompletableFuture<TableSchema> read();
   }
 
   /**
    * A check against {@code schema}.
    *
-   * @param executor on which the schema may be read again
    * @param valueBytesMax the largest value, in bytes
    */
-  SchemaCheck(TableSchema schema, Source source, Executor executor, long valueBytesMax) {
+  SchemaCheck(TableSchema schema, Source source, long valueBytesMax) {
     this.rules = new OperationRules(schema);
     this.source = source;
-    this.executor = executor;
     this.valueBytesMax = valueBytesMax;
   }
 
@@ -75,17 +69,13 @@ final class SchemaCheck {
   }
 
   private CompletableFuture<Void> readAgain(Consumer<OperationRules> check) {
-    return CompletableFuture.runAsync(
-        () -> {
-          OperationRules fresh;
-          try {
-            fresh = new OperationRules(source.read());
-          } catch (IOException e) {
-            throw new UncheckedIOException(e);
-          }
-          rules = fresh;
-          check.accept(fresh);
-        },
-        executor);
+    return source
+        .read()
+        .thenAccept(
+            schema -> {
+              OperationRules fresh = new OperationRules(schema);
+              rules = fresh;
+              check.accept(fresh);
+            });
   }
 }

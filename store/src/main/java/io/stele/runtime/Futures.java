@@ -4,9 +4,12 @@ import io.stele.model.SteleException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 /** The one way to wait for a future, and to see what made it fail. */
 public final class Futures {
@@ -42,6 +45,58 @@ public final class Futures {
         throw error;
       }
       throw new IOException(what + ": " + cause.getMessage(), cause);
+    }
+  }
+
+  /**
+   * Takes steps, one after another, until one has a result. However many there are and on whatever
+   * threads they end, the stack does not grow with them.
+   *
+   * @param step one step; empty: another must follow
+   */
+  public static <T> CompletableFuture<T> repeat(Supplier<CompletableFuture<Optional<T>>> step) {
+    Repetition<T> repetition = new Repetition<>(step);
+    repetition.goOn();
+    return repetition.result;
+  }
+
+  private static final class Repetition<T> {
+    private final Supplier<CompletableFuture<Optional<T>>> step;
+    private final CompletableFuture<T> result = new CompletableFuture<>();
+    private final AtomicInteger due = new AtomicInteger();
+
+    Repetition(Supplier<CompletableFuture<Optional<T>>> step) {
+      this.step = step;
+    }
+
+    /** Takes the steps that are due, unless a caller further up the stack, or another, does. */
+    void goOn() {
+      if (due.getAndIncrement() == 0) {
+        do {
+          take();
+        } while (due.decrementAndGet() > 0);
+      }
+    }
+
+    private void take() {
+      if (result.isDone()) {
+        return; // It was cancelled.
+      }
+      try {
+        step.get().whenComplete(this::taken);
+      } catch (RuntimeException | Error e) {
+        result.completeExceptionally(e);
+      }
+    }
+
+    private void taken(Optional<T> found, Throwable failure) {
+      if (failure != null) {
+        result.completeExceptionally(failure);
+      } else if (found.isPresent()) {
+        result.complete(found.get());
+      } else {
+        goOn();
+      }
     }
   }
 

@@ -1,10 +1,13 @@
 package io.stele.tablet;
 
+import io.stele.model.SteleException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The operations that are queued for the log, in the order of their sequence numbers, and the read
@@ -27,6 +30,8 @@ final class CommitQueue {
       this.future = future;
     }
   }
+
+  private static final Logger LOG = LoggerFactory.getLogger(CommitQueue.class);
 
   private final Object lock = new Object();
   private final ArrayDeque<Entry> queue = new ArrayDeque<>();
@@ -81,12 +86,24 @@ final class CommitQueue {
     synchronized (lock) {
       entry.durable = true;
       while (!queue.isEmpty() && queue.getFirst().durable) {
-        Entry first = queue.removeFirst();
+        Entry first = queue.getFirst();
+        visible.add(first); // Before it leaves the queue: where that throws, the next call has it.
+        queue.removeFirst();
         readPoint = first.sequence;
-        visible.add(first);
       }
     }
-    visible.forEach(first -> first.onVisible.run());
+    visible.forEach(CommitQueue::tell);
+  }
+
+  /** Whatever is thrown concerns one operation: the others are told all the same. */
+  private static void tell(Entry entry) {
+    try {
+      entry.onVisible.run();
+    } catch (RuntimeException | Error e) {
+      LOG.error("What follows on operation {} failed", entry.sequence, e);
+      entry.future.completeExceptionally(
+          SteleException.outcomeUnknown("it was applied, and what follows on that failed", e));
+    }
   }
 
   /** The log has failed: everything queued, and everything added later, fails with {@code why}. */

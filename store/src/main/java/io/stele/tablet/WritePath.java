@@ -69,7 +69,7 @@ final class WritePath {
                   + "\" before changing it failed; nothing was changed: "
                   + e.getMessage(),
               e));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       refuse(outcome, e);
     }
     return outcome;
@@ -180,7 +180,7 @@ final class WritePath {
     core.commits().barrier().whenComplete((done, failure) -> refuse(outcome, why));
   }
 
-  private void refuse(CompletableFuture<OperationResult> outcome, RuntimeException why) {
+  private void refuse(CompletableFuture<OperationResult> outcome, Throwable why) {
     core.counters().refused.increment();
     outcome.completeExceptionally(why);
   }

@@ -61,16 +61,21 @@ final class WriteDelay {
                   + " bytes are already waiting: try again later"));
       return;
     }
-    runtime.after(
-        delay,
-        () -> {
-          leave(writeBytes);
-          try {
-            proceed.run();
-          } catch (RuntimeException | Error e) {
-            refuse.accept(e);
-          }
-        });
+    try {
+      runtime.after(
+          delay,
+          () -> {
+            leave(writeBytes);
+            try {
+              proceed.run();
+            } catch (RuntimeException | Error e) {
+              refuse.accept(e);
+            }
+          });
+    } catch (RuntimeException | Error e) {
+      leave(writeBytes);
+      throw e;
+    }
   }
 
   private void leave(long writeBytes) {

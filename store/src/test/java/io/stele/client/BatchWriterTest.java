@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -39,8 +40,7 @@ class BatchWriterTest {
     SchemaCheck check =
         new SchemaCheck(
             TableSchema.of("webtable", "f"),
-            () -> TableSchema.of("webtable", "f"),
-            Runnable::run,
+            () -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
             1000);
     Batcher.Writer writer =
         new Batcher(tablets, table).writer(Operations.repeatable(SystemRuntime.INSTANCE, FIRST));
@@ -303,8 +303,7 @@ class BatchWriterTest {
     SchemaCheck check =
         new SchemaCheck(
             TableSchema.of("webtable", "f"),
-            () -> TableSchema.of("webtable", "f"),
-            Runnable::run,
+            () -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
             1000);
     try (BatchWriter one =
             new BatchWriter(

@@ -3,18 +3,32 @@ package io.stele.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.format.CellBlockWriter;
+import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.runtime.Deadline;
 import io.stele.runtime.SystemRuntime;
+import io.stele.wire.Response;
+import io.stele.wire.RowCodec;
 import io.stele.wire.data.DataProtos.ReadProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 
 class RowsTest {
@@ -36,6 +50,66 @@ class RowsTest {
   private void put(String... keys) {
     for (String key : keys) {
       tablets.put(new Row(Bytes.of(key), List.of(new Cell("f", Bytes.EMPTY, 1, Bytes.of("v")))));
+    }
+  }
+
+  /** Answers at once, on the caller's stack, with {@code empty} pages before the table's end. */
+  private static Tablets emptyPages(int empty) {
+    return new Tablets() {
+      private int pages;
+
+      @Override
+      public CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline) {
+        throw new AssertionError();
+      }
+
+      @Override
+      public void invalidate(TabletLocation stale) {}
+
+      @Override
+      public CompletableFuture<Response> once(
+          TabletLocation to, TabletAccess.Message message, Duration timeout) {
+        throw new AssertionError();
+      }
+
+      @Override
+      public CompletableFuture<TabletAccess.Answer> send(
+          TabletAccess.RowRequest request, Deadline deadline) {
+        boolean more = pages++ < empty;
+        ResponseProto.Builder header =
+            ResponseProto.newBuilder().setStatus(StatusProto.OK).setReadPoint(7).setMore(more);
+        if (more) {
+          byte[] next = ByteBuffer.allocate(5).put((byte) 'a').putInt(pages).array();
+          header.setNextRow(ByteString.copyFrom(next));
+        }
+        return CompletableFuture.completedFuture(
+            new TabletAccess.Answer(
+                new Response(header.build(), RowCodec.body(CellBlockWriter.sequential(64))),
+                new TabletLocation(TabletId.ROOT, RowRange.ALL, new ServerId("a", 1, 1), 1)));
+      }
+    };
+  }
+
+  @Test
+  void howeverManyPagesAreEmptyTheStackDoesNotGrow() throws IOException {
+    try (Rows rows = new Rows(emptyPages(200_000), TABLE, RowQuery.ALL, Table.ROW_BYTES_MAX)) {
+      assertThat(rows.readAsync().join()).isEmpty();
+    }
+    Scan.Page page =
+        Scan.of(RowQuery.ALL, Table.ROW_BYTES_MAX)
+            .readRow(emptyPages(200_000), TABLE, RowQuery.ALL, TABLE.deadline())
+            .join();
+    assertThat(page.rows()).isEmpty();
+  }
+
+  @Test
+  void readingWithoutWaitingEndsInTimeToo() {
+    TableRef hasty =
+        new TableRef(SystemRuntime.INSTANCE, TABLE.id(), "webtable", Duration.ofMillis(50));
+    try (Rows rows =
+        new Rows(emptyPages(Integer.MAX_VALUE), hasty, RowQuery.ALL, Table.ROW_BYTES_MAX)) {
+      assertThatThrownBy(() -> rows.readAsync().join())
+          .hasMessageContaining("has found no row yet");
     }
   }
 

@@ -16,15 +16,13 @@ import org.junit.jupiter.api.Test;
 class SchemaCheckTest {
   private final ArrayDeque<TableSchema> source = new ArrayDeque<>();
   private int reads;
-  private final SchemaCheck check =
-      new SchemaCheck(TableSchema.of("t", "f"), this::read, Runnable::run, 10);
+  private final SchemaCheck check = new SchemaCheck(TableSchema.of("t", "f"), this::read, 10);
 
-  private TableSchema read() throws IOException {
+  private CompletableFuture<TableSchema> read() {
     reads++;
-    if (source.isEmpty()) {
-      throw new IOException("no answer");
-    }
-    return source.remove();
+    return source.isEmpty()
+        ? CompletableFuture.failedFuture(new IOException("no answer"))
+        : CompletableFuture.completedFuture(source.remove());
   }
 
   private static void refused(CompletableFuture<Void> checked, String why) {

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
+import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.ManualRuntime;
+import io.stele.runtime.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -106,6 +108,24 @@ class WriteDelayTest {
     runtime.pass(MemtableBudget.DELAY_MAX);
     assertThat(refused).containsExactly(error);
     assertThat(delay.waiting()).isZero();
+  }
+
+  @Test
+  void aWriteForWhichThereIsNoTimerLeavesNothingBehind() {
+    budget.take(900);
+    AssertionError error = new AssertionError("no timer");
+    WriteDelay untimed =
+        new WriteDelay(
+            new ForwardingRuntime() {
+              @Override
+              public Timer after(Duration time, Runnable work) {
+                throw error;
+              }
+            },
+            10,
+            100);
+    assertThatThrownBy(() -> untimed.pass(budget, 1, () -> {}, refused::add)).isSameAs(error);
+    assertThat(untimed.waiting()).isZero();
   }
 
   @Test
