@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.CorruptionException;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
@@ -15,12 +17,14 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.LeaseRecoverable;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,6 +36,9 @@ class FencedLogTest {
   private static final Path FENCED = new Path("crash:/recovery/" + SERVER);
   private static final Path LIST = new Path(FENCED, "SEGMENTS");
   private static final LogOptions SMALL = LogOptions.DEFAULT.withSegmentBytes(200);
+
+  private static final Path OTHER = new Path("crash:/logs/other,1,1");
+  private static final Path OTHER_FENCED = new Path("crash:/recovery/other,1,1");
 
   private final CrashableFileSystem fs = CrashableFileSystem.create();
 
@@ -172,6 +179,101 @@ class FencedLogTest {
     assertThat(new LogFence(SystemRuntime.INSTANCE, new OldAnswers(fs)).fence(other, fenced))
         .contains(fenced);
     assertThat(fs.exists(other)).isFalse();
+  }
+
+  @Test
+  void anotherMasterThatRenamesInBetweenSparesNoServerItsFence() throws Exception {
+    CommitLog log = openOther();
+    try (FileSystem racing =
+        new Renaming(
+            fs, path -> path.equals(OTHER), () -> fs.rename(OTHER, OTHER_FENCED))) {
+      assertThat(new LogFence(SystemRuntime.INSTANCE, racing).fence(OTHER, OTHER_FENCED))
+          .contains(OTHER_FENCED);
+    }
+    assertFenced(log);
+  }
+
+  @Test
+  void anotherMasterThatListsInBetweenListsTheSame() throws Exception {
+    CommitLog log = openOther();
+    LogFence other = new LogFence(SystemRuntime.INSTANCE, fs.disk().mount());
+    try (FileSystem racing =
+        new Renaming(
+            fs,
+            path -> path.getName().startsWith("SEGMENTS."),
+            () -> other.fence(OTHER, OTHER_FENCED))) {
+      assertThat(new LogFence(SystemRuntime.INSTANCE, racing).fence(OTHER, OTHER_FENCED))
+          .contains(OTHER_FENCED);
+    }
+    assertFenced(log);
+    assertThat(fs.listStatus(OTHER_FENCED))
+        .as("no draft is left over")
+        .noneMatch(file -> file.getPath().getName().startsWith("SEGMENTS."));
+  }
+
+  private CommitLog openOther() throws Exception {
+    LogDirectory.create(fs, OTHER);
+    CommitLog log =
+        CommitLog.open(
+            SystemRuntime.INSTANCE,
+            new LogLocation(fs, OTHER, new ServerId("other", 1, 1), TabletKind.USER),
+            SMALL,
+            failure -> {});
+    log.append(record(TABLET, 1, 10)).get();
+    return log;
+  }
+
+  /** The zombie's log takes nothing more, and what it acknowledged is there. */
+  private void assertFenced(CommitLog log) throws Exception {
+    assertThat(fs.exists(OTHER)).isFalse();
+    assertThat(fs.exists(new Path(OTHER_FENCED, OTHER.getName()))).isFalse();
+    assertThatThrownBy(() -> log.append(record(TABLET, 2, 10)).get())
+        .hasCauseInstanceOf(SteleException.class);
+    log.close();
+    assertThat(all(FencedLog.read(fs, OTHER_FENCED, TabletKind.USER))).hasSize(1);
+  }
+
+  /** Has something happen just before the first renaming of a path. */
+  private static final class Renaming extends FilterFileSystem implements LeaseRecoverable {
+    private final CrashableFileSystem files;
+    private final Predicate<Path> paths;
+    private final InBetween inBetween;
+    private boolean happened;
+
+    private interface InBetween {
+      void happen() throws IOException;
+    }
+
+    Renaming(CrashableFileSystem files, Predicate<Path> paths, InBetween inBetween) {
+      super(files);
+      this.files = files;
+      this.paths = paths;
+      this.inBetween = inBetween;
+    }
+
+    @Override
+    public boolean rename(Path from, Path to) throws IOException {
+      if (!happened && paths.test(from)) {
+        happened = true;
+        inBetween.happen();
+      }
+      return super.rename(from, to);
+    }
+
+    @Override
+    public boolean recoverLease(Path file) throws IOException {
+      return files.recoverLease(file);
+    }
+
+    @Override
+    public boolean isFileClosed(Path file) throws IOException {
+      return files.isFileClosed(file);
+    }
+
+    @Override
+    public void close() {
+      // The files below stay.
+    }
   }
 
   /** Shows a file system as it was when nothing was in it, until it is asked to catch up. */
