@@ -185,8 +185,7 @@ class FencedLogTest {
   void anotherMasterThatRenamesInBetweenSparesNoServerItsFence() throws Exception {
     CommitLog log = openOther();
     try (FileSystem racing =
-        new Renaming(
-            fs, path -> path.equals(OTHER), () -> fs.rename(OTHER, OTHER_FENCED))) {
+        new Renaming(fs, path -> path.equals(OTHER), () -> fs.rename(OTHER, OTHER_FENCED))) {
       assertThat(new LogFence(SystemRuntime.INSTANCE, racing).fence(OTHER, OTHER_FENCED))
           .contains(OTHER_FENCED);
     }

@@ -81,7 +81,7 @@ final class MemberKeyTest {
     }
   }
 
-  /** Answers a server's challenge with {@code second}, and is turned away. */
+  /** Answers a server's challenge with {@code second}, and is refused. */
   private static HelloProto exchange(DataServer server, byte[] drawn, HelloProto second)
       throws IOException {
     try (Socket socket = new Socket("127.0.0.1", server.port())) {
