@@ -25,7 +25,7 @@ final class SchemaCheck {
   /** Where the schema comes from. */
   @FunctionalInterface
   interface Source {
-    /** The schema as it is now, within a time limit; NOT_FOUND where the table is gone. */
+    /** The schema as it is now, within a time limit; fails with NOT_FOUND if the table is gone. */
     CompletableFuture<TableSchema> read();
   }
 
