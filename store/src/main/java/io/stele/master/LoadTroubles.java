@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -73,8 +74,10 @@ final class LoadTroubles {
    * Writes what was said since into the records, and gives them as they are then.
    *
    * @param known all records by tablet
+   * @param reachable whether a record can be written now; what was said of others is forgotten, as
+   *     servers say it again
    */
-  List<TabletRecord> apply(Map<TabletId, TabletRecord> known) {
+  List<TabletRecord> apply(Map<TabletId, TabletRecord> known, Predicate<TabletRecord> reachable) {
     List<LoadFailure> failures;
     Set<TabletId> releases;
     synchronized (this) {
@@ -87,12 +90,12 @@ final class LoadTroubles {
     List<TabletRecord> changed = new ArrayList<>();
     for (LoadFailure failure : failures) {
       Optional.ofNullable(known.get(failure.tablet()))
-          .filter(record -> isAbout(failure, record))
+          .filter(record -> isAbout(failure, record) && reachable.test(record))
           .ifPresent(record -> tried(() -> take(record, failure), changed));
     }
     for (TabletId tablet : releases) {
       Optional.ofNullable(known.get(tablet))
-          .filter(TabletRecord::isQuarantined)
+          .filter(record -> record.isQuarantined() && reachable.test(record))
           .ifPresent(record -> tried(() -> free(record), changed));
     }
     return changed;

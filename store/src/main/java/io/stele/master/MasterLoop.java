@@ -17,6 +17,7 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -26,6 +27,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -225,19 +227,17 @@ final class MasterLoop implements Runnable {
     metadataRecords.forEach(record -> known.put(record.id(), record));
     tableRecords.values().forEach(record -> known.put(record.id(), record));
     known.values().forEach(record -> record.assignment().server().ifPresent(servers::named));
-    removeOrphans(full, known);
+    List<TabletRecord> gone = orphans(full);
+    gone.forEach(orphan -> known.remove(orphan.id()));
     sent.keySet().retainAll(known.keySet());
-    for (TabletRecord changed : troubles.apply(known)) {
-      known.put(changed.id(), changed);
-      remember(changed);
-    }
     view = new View(live, known);
     reports.ask(live);
     news.goOn(live);
-    complete &= checkServed(known, metadata);
 
     List<Action> actions = AssignmentPlanner.plan(snapshot(live, known, dropping));
     complete &= act(actions, metadata);
+    // Nothing else that needs METADATA comes before what makes METADATA reachable again.
+    complete &= tidyUp(gone, known, metadata);
     boolean moved = tables.goOn(metadata::hasRecords);
     fullDue = !complete;
     return !complete || !actions.isEmpty() || moved || servers.isFencing();
@@ -330,16 +330,34 @@ final class MasterLoop implements Runnable {
     }
   }
 
-  /** Takes records of tables that are gone out of {@code known}, so that no action uses them. */
-  private void removeOrphans(boolean full, Map<TabletId, TabletRecord> known) throws IOException {
+  /** The records of tables that are gone: no action uses them. */
+  private List<TabletRecord> orphans(boolean full) throws IOException {
     if (full) {
       orphans.lookAgain();
     }
-    for (TabletRecord orphan : orphans.among(tableRecords.values())) {
-      known.remove(orphan.id());
-      if (orphans.remove(orphan)) {
-        tableRecords.remove(orphan.row());
+    return orphans.among(tableRecords.values());
+  }
+
+  /**
+   * Removes the records of tables that are {@code gone}, writes down which tablets could not be
+   * loaded, and compares the records with what is served; what cannot be done now waits.
+   *
+   * @return whether all was done, and is as it should be
+   */
+  private boolean tidyUp(
+      List<TabletRecord> gone, Map<TabletId, TabletRecord> known, ServedMetadata metadata) {
+    Predicate<TabletRecord> reachable = record -> metadata.hasRecord(record.id(), record.row());
+    try {
+      for (TabletRecord orphan : gone) {
+        if (reachable.test(orphan) && orphans.remove(orphan)) {
+          tableRecords.remove(orphan.row());
+        }
       }
+      troubles.apply(known, reachable).forEach(this::remember);
+      return checkServed(known.values(), reachable);
+    } catch (IOException | SteleException e) {
+      LOG.warn("Not all records could be tidied up; the next step goes on: {}", e.toString());
+      return false;
     }
   }
 
@@ -348,13 +366,14 @@ final class MasterLoop implements Runnable {
    * METADATA says is LOADED there loses its lock: it ends, and its tablets go to others when it is
    * fenced.
    *
+   * @param reachable whether a record can be read now
    * @return whether all is as it should be
    */
-  private boolean checkServed(Map<TabletId, TabletRecord> known, ServedMetadata metadata)
+  private boolean checkServed(Collection<TabletRecord> known, Predicate<TabletRecord> reachable)
       throws IOException {
     boolean good = true;
-    for (TabletRecord record : reports.unserved(known.values())) {
-      if (!metadata.hasRecord(record.id(), record.row())) {
+    for (TabletRecord record : reports.unserved(known)) {
+      if (!reachable.test(record)) {
         continue;
       }
       good = false;

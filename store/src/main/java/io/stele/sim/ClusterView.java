@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Schemas;
@@ -8,6 +9,7 @@ import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.wire.Address;
@@ -52,6 +54,38 @@ final class ClusterView {
     NavigableSet<TableId> tables = new TreeSet<>(Set.of(TableId.METADATA, TableId.ROOT));
     schemas.list().tables().stream().map(StoredTable::id).forEach(tables::add);
     return tables;
+  }
+
+  /** The same without those that are being dropped. */
+  NavigableSet<TableId> tablesToServe() throws IOException {
+    NavigableSet<TableId> tables = tables();
+    schemas.list().tables().stream()
+        .filter(table -> table.state() == StoredTable.State.DROPPING)
+        .map(StoredTable::id)
+        .forEach(tables::remove);
+    return tables;
+  }
+
+  /** Tables that are on their way, and names and records of tables that are not there. */
+  List<String> leftOver() throws IOException {
+    List<String> left = new ArrayList<>();
+    for (StoredTable table : schemas.list().tables()) {
+      if (table.state() != StoredTable.State.READY) {
+        left.add("table " + table.id() + " stays " + table.state());
+      }
+    }
+    for (String name : locks.children(LockPaths.NAMES)) {
+      if (schemas.byName(name).isEmpty()) {
+        left.add("the name " + name + " is that of no table");
+      }
+    }
+    Set<TableId> tables = tables();
+    for (TabletRecord record : records.readUndamaged(RowRange.ALL)) {
+      if (!tables.contains(record.id().table())) {
+        left.add(record + " is of no table");
+      }
+    }
+    return left;
   }
 
   /** The records of all tablets of {@code tables}. */

@@ -118,16 +118,17 @@ enum Focus {
                     slot,
                     AnyFault.remoteStep(random),
                     1 + random.nextInt(12));
-            case 2 -> AnyFault.slowLink(random, SimulatedCluster.Kind.MASTER, slot);
-            case 3 -> new Fault.Drain(slot);
+            case 2 -> new Fault.Drain(slot);
+            // Tablets split between two of its reads all the time.
+            case 3 -> AnyFault.slowLink(random, SimulatedCluster.Kind.MASTER, slot);
             // Tablets split and are compacted between two of its reads.
             default ->
                 new Fault.PauseAt(
                     SimulatedCluster.Kind.MASTER,
                     slot,
-                    Step.REQUEST,
-                    1 + random.nextInt(40),
-                    Duration.ofMillis(500 + random.nextLong(5500)));
+                    Step.NEXT_TABLET,
+                    1 + random.nextInt(20),
+                    Duration.ofMillis(2000 + random.nextLong(8000)));
           };
     };
   }

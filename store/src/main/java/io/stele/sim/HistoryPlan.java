@@ -50,7 +50,16 @@ public record HistoryPlan(
   /** The plan that {@code seed} decides. */
   public static HistoryPlan of(long seed, Duration length, List<String> workloads) {
     RandomGenerator random = new SplittableRandom(seed);
-    Focus focus = Focus.any(random);
+    return of(seed, random, length, workloads, Focus.any(random));
+  }
+
+  /** The plan that {@code seed} decides among those with that focus. */
+  static HistoryPlan of(long seed, Duration length, List<String> workloads, Focus focus) {
+    return of(seed, new SplittableRandom(seed), length, workloads, focus);
+  }
+
+  private static HistoryPlan of(
+      long seed, RandomGenerator random, Duration length, List<String> workloads, Focus focus) {
     List<String> fit = focus.workloads(workloads);
     List<String> chosen = new ArrayList<>();
     int count = 1 + random.nextInt(2);

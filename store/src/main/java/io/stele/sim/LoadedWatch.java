@@ -94,7 +94,7 @@ final class LoadedWatch {
     Set<Loaded> unserved = new TreeSet<>();
     try {
       Map<ServerId, ServerInfo> servers = view.servers();
-      List<TabletRecord> records = view.records(view.tables());
+      List<TabletRecord> records = view.records(view.tablesToServe());
       for (Map.Entry<ServerId, ServerInfo> server : servers.entrySet()) {
         if (isUntouched(server.getKey())) {
           Map<String, Long> served = view.served(server.getValue().control());

@@ -74,6 +74,7 @@ final class RestCheck {
       wrong.addAll(unserved(all));
       wrong.addAll(FileChecker.check(states, sstables(), Set.of(), Duration.ofHours(1)));
       wrong.addAll(logs(all));
+      view.leftOver().forEach(left -> wrong.add(new Violation("tables", left)));
     } catch (IOException | SteleException e) {
       wrong.add(new Violation("rest", "the state of the cluster cannot be read: " + e));
     }

@@ -19,6 +19,7 @@ import io.stele.wire.Transport;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
+import io.stele.wire.data.DataProtos.TabletProto;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.BindException;
@@ -203,9 +204,16 @@ public final class SimulatedNetwork {
   /** Sends a request; the answer's future fails with a {@link CallException} where none comes. */
   @SuppressWarnings("ReferenceEquality") // An endpoint of a later life is another one.
   private CompletableFuture<Object> call(
-      SimulatedProcess caller, Address server, String what, Object request, Duration timeout) {
+      SimulatedProcess caller,
+      Address server,
+      String what,
+      Object request,
+      Duration timeout,
+      boolean nextTablet) {
     PendingCall call = new PendingCall(caller);
-    Optional<Runnable> trap = caller.traps().at(Step.REQUEST);
+    Optional<Runnable> trap =
+        (nextTablet ? caller.traps().at(Step.NEXT_TABLET) : Optional.<Runnable>empty())
+            .or(() -> caller.traps().at(Step.REQUEST));
     if (trap.isPresent()) {
       simulation.note(caller, "is trapped at " + what + " to " + server);
       trap.get().run();
@@ -323,6 +331,7 @@ public final class SimulatedNetwork {
     private final List<Listener> listeners = new ArrayList<>();
     private Optional<MemberKey> key = Optional.empty();
     private long lastCallId;
+    private TabletProto lastRead = TabletProto.getDefaultInstance();
 
     ProcessTransport(SimulatedProcess process, String host) {
       this.process = process;
@@ -361,8 +370,19 @@ public final class SimulatedNetwork {
               server,
               header.getMethodCase().name(),
               new DataRequest(header, copy(body), key),
-              Duration.ofMillis(millis))
+              Duration.ofMillis(millis),
+              isNextTablet(request))
           .thenApply(answer -> (Response) answer);
+    }
+
+    private boolean isNextTablet(RequestProto request) {
+      if (!request.hasRead()) {
+        return false;
+      }
+      TabletProto before = lastRead;
+      lastRead = request.getRead().getTablet();
+      return lastRead.getTableId().equals(before.getTableId())
+          && !lastRead.getTablet().equals(before.getTablet());
     }
 
     @Override
@@ -419,7 +439,7 @@ public final class SimulatedNetwork {
     private Object invoke(Address server, ControlRequest request, Duration timeout)
         throws ServiceException {
       CompletableFuture<Object> answer =
-          SimulatedNetwork.this.call(process, server, request.method(), request, timeout);
+          SimulatedNetwork.this.call(process, server, request.method(), request, timeout, false);
       try {
         Object result = process.await(answer);
         if (result instanceof Throwable failure) {

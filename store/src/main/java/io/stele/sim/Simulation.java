@@ -53,13 +53,21 @@ public final class Simulation {
     }
   }
 
+  /** Something that happened. */
+  private record Note(long atNanos, String process, String what) {
+    @Override
+    public String toString() {
+      return String.format("%,14d us  %-12s %s", atNanos / 1000, process, what);
+    }
+  }
+
   private final RandomGenerator schedule;
   private final SplittableRandom seeds;
   private final long stepsMax;
   private final PriorityQueue<Event> events = new PriorityQueue<>();
   private final List<Object> ready = new ArrayList<>(); // Events that are due, and tasks.
   private final List<SimulatedTask> tasks = new ArrayList<>(); // That have not ended.
-  private final ArrayDeque<String> trace = new ArrayDeque<>();
+  private final ArrayDeque<Note> trace = new ArrayDeque<>();
   private final SimulatedProcess outside;
   private Optional<SimulatedTask> running = Optional.empty();
   private Optional<SimulatedProcess> callback = Optional.empty(); // Whose callback runs.
@@ -116,7 +124,7 @@ public final class Simulation {
 
   /** What happened last, newest last. */
   public List<String> trace() {
-    return List.copyOf(trace);
+    return trace.stream().map(Note::toString).toList();
   }
 
   /** Work that may fail. */
@@ -190,7 +198,7 @@ public final class Simulation {
     if (trace.size() == TRACE_LINES_KEPT) {
       trace.poll();
     }
-    trace.add(String.format("%,14d us  %-12s %s", nowNanos / 1000, process.name(), what));
+    trace.add(new Note(nowNanos, process.name(), what));
   }
 
   private void mix(long value) {
@@ -257,8 +265,12 @@ public final class Simulation {
   /** Chooses the task that runs next, and runs callbacks that are due. */
   private SimulatedTask choose() {
     while (true) {
-      while (!events.isEmpty() && events.peek().atNanos <= nowNanos) {
-        ready.add(events.poll());
+      while (!events.isEmpty()
+          && (events.peek().atNanos <= nowNanos || events.peek().work.isEmpty())) {
+        Event due = events.poll();
+        if (due.work.isPresent()) {
+          ready.add(due);
+        }
       }
       if (ready.isEmpty()) {
         if (events.isEmpty()) {

@@ -11,5 +11,7 @@ enum Step {
   /** Any call of the lock service. */
   LOCKS,
   /** A request to another process. */
-  REQUEST
+  REQUEST,
+  /** A read that goes on at another tablet of the table that the process last read. */
+  NEXT_TABLET
 }

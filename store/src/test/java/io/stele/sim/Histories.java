@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 
 /** Histories of half a minute each, two at a time. */
@@ -23,20 +24,35 @@ final class Histories {
 
   private Histories() {}
 
-  /** The history of a seed, with workloads out of {@code names}. */
-  static HistoryRun.Report run(long seed, List<String> names) {
-    return HistoryRun.run(HistoryPlan.of(seed, LENGTH, names), WORKLOADS);
+  /** The histories of {@code count} seeds from {@code first} on, in order. */
+  static List<HistoryRun.Report> run(long first, int count)
+      throws InterruptedException, ExecutionException {
+    return run(first, count, NAMES, WORKLOADS);
   }
 
-  /** The histories of {@code count} seeds from {@code first} on, in order. */
-  static List<HistoryRun.Report> run(long first, int count, List<String> names)
+  /** Those with workloads out of {@code names}. */
+  static List<HistoryRun.Report> run(
+      long first, int count, List<String> names, List<Workload> workloads)
+      throws InterruptedException, ExecutionException {
+    return run(first, count, seed -> HistoryPlan.of(seed, LENGTH, names), workloads);
+  }
+
+  /** Those in which {@code fault} may show. */
+  static List<HistoryRun.Report> run(long first, int count, PlantedFault fault)
+      throws InterruptedException, ExecutionException {
+    return run(first, count, seed -> fault.plan(seed, LENGTH), WORKLOADS);
+  }
+
+  private static List<HistoryRun.Report> run(
+      long first, int count, LongFunction<HistoryPlan> plans, List<Workload> workloads)
       throws InterruptedException, ExecutionException {
     ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE);
     try {
       List<Future<HistoryRun.Report>> running = new ArrayList<>();
       for (long seed = first; seed < first + count; seed++) {
         long one = seed;
-        running.add(threads.submit(() -> run(one, names).withoutTraceIfGood()));
+        running.add(
+            threads.submit(() -> HistoryRun.run(plans.apply(one), workloads).withoutTraceIfGood()));
       }
       List<HistoryRun.Report> reports = new ArrayList<>();
       for (Future<HistoryRun.Report> one : running) {
@@ -50,7 +66,11 @@ final class Histories {
 
   /** What to print of a history that failed: as small as it could be made, with its trace. */
   static String describe(HistoryRun.Report failed) {
-    HistoryRun.Report small = HistoryShrinker.shrink(failed, WORKLOADS, SHRINK_RUNS_MAX);
+    return describe(failed, WORKLOADS);
+  }
+
+  static String describe(HistoryRun.Report failed, List<Workload> workloads) {
+    HistoryRun.Report small = HistoryShrinker.shrink(failed, workloads, SHRINK_RUNS_MAX);
     return "seed "
         + failed.plan().seed()
         + " fails; made small:\n"

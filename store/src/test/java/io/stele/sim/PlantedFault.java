@@ -1,6 +1,8 @@
 package io.stele.sim;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.agent.ByteBuddyAgent;
 import net.bytebuddy.asm.Advice;
@@ -20,12 +22,30 @@ import net.bytebuddy.pool.TypePool;
  * @param method which
  * @param advice what is wrong with it
  * @param workloads those under which it may show
+ * @param focus of the histories in which it may show; empty: any
  */
 record PlantedFault(
-    String name, String className, String method, Class<?> advice, List<String> workloads) {
+    String name,
+    String className,
+    String method,
+    Class<?> advice,
+    List<String> workloads,
+    Optional<Focus> focus) {
   /** The same, looked for under fewer workloads. */
   PlantedFault under(String... names) {
-    return new PlantedFault(name, className, method, advice, List.of(names));
+    return new PlantedFault(name, className, method, advice, List.of(names), focus);
+  }
+
+  /** The same, looked for in histories with that focus. */
+  PlantedFault in(Focus only) {
+    return new PlantedFault(name, className, method, advice, workloads, Optional.of(only));
+  }
+
+  /** The history of a seed in which it may show. */
+  HistoryPlan plan(long seed, Duration length) {
+    return focus
+        .map(only -> HistoryPlan.of(seed, length, workloads, only))
+        .orElseGet(() -> HistoryPlan.of(seed, length, workloads));
   }
 
   /** Plants it; the class is as before when the result is closed. */

@@ -28,7 +28,7 @@ class PlantedFaultTest {
     try (AutoCloseable planted = fault.plant()) {
       for (int seed = 0; seed < SEEDS_MAX && found.isEmpty(); seed += AT_ONCE) {
         found =
-            Histories.run(seed, AT_ONCE, fault.workloads()).stream()
+            Histories.run(seed, AT_ONCE, fault).stream()
                 .filter(report -> !report.isGood())
                 .findFirst();
       }

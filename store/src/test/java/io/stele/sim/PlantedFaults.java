@@ -4,6 +4,7 @@ import io.stele.model.Bytes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import net.bytebuddy.asm.Advice;
@@ -101,10 +102,11 @@ final class PlantedFaults {
             "replayedRecords",
             PlantedFault.Nothing.class),
         fault(
-            "the mark phase of a sweep misses tablets",
-            "metadata.CountedRecords",
-            "tile",
-            PlantedFault.Yes.class),
+                "the mark phase of a sweep misses tablets",
+                "metadata.CountedRecords",
+                "tile",
+                PlantedFault.Yes.class)
+            .in(Focus.SPLITTING),
         fault(
             "records of splits that were not made count",
             "metadata.CountedRecords",
@@ -119,7 +121,8 @@ final class PlantedFaults {
   }
 
   private static PlantedFault fault(String name, String className, String method, Class<?> advice) {
-    return new PlantedFault(name, ROOM + className, method, advice, Histories.NAMES);
+    return new PlantedFault(
+        name, ROOM + className, method, advice, Histories.NAMES, Optional.empty());
   }
 
   static final class ConditionHolds {

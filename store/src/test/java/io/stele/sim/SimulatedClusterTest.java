@@ -22,7 +22,7 @@ class SimulatedClusterTest {
     long answered = 0;
     for (long first = FIRST; first < FIRST + COUNT; first += BATCH) {
       int count = (int) Math.min(BATCH, FIRST + COUNT - first);
-      List<HistoryRun.Report> reports = Histories.run(first, count, Histories.NAMES);
+      List<HistoryRun.Report> reports = Histories.run(first, count);
       for (HistoryRun.Report report : reports) {
         calls += report.calls();
         answered += report.answered();
@@ -38,8 +38,8 @@ class SimulatedClusterTest {
 
   @Test
   void theSameSeedGivesTheSameHistory() throws Exception {
-    List<HistoryRun.Report> once = Histories.run(FIRST, AGAIN, Histories.NAMES);
-    List<HistoryRun.Report> again = Histories.run(FIRST, AGAIN, Histories.NAMES);
+    List<HistoryRun.Report> once = Histories.run(FIRST, AGAIN);
+    List<HistoryRun.Report> again = Histories.run(FIRST, AGAIN);
     assertThat(again.stream().map(HistoryRun.Report::traceHash).toList())
         .as("trace hashes from seed %s on", FIRST)
         .isEqualTo(once.stream().map(HistoryRun.Report::traceHash).toList());

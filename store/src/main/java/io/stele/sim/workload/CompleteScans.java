@@ -52,6 +52,9 @@ public final class CompleteScans extends TableWorkload {
   public void run(WorkloadContext context, int client) throws InterruptedException {
     Optional<RecordedTable> opened = RecordedTable.open(context, client, table);
     RandomGenerator random = context.random();
+    // As in a time series: earlier tablets are left alone, and the last one grows.
+    boolean ascending = random.nextBoolean();
+    int first = random.nextInt();
     int inserted = 0;
     while (opened.isPresent() && !context.isOver()) {
       RecordedTable table = opened.get();
@@ -63,17 +66,16 @@ public final class CompleteScans extends TableWorkload {
       } else if (choice < 25) {
         table.scan(new RowRange(spread(random), Bytes.EMPTY), 1 + random.nextInt(20));
       } else if (choice < 50 && inserted < rowsMax) {
-        insert(table, client, inserted, random);
+        Bytes row = ascending ? hex(first + inserted) : spread(random);
+        insert(table, row.concat(Bytes.of("-" + client + "-" + inserted)), random);
         inserted++;
       }
       pace.pause(context);
     }
   }
 
-  private void insert(RecordedTable table, int client, int number, RandomGenerator random)
+  private void insert(RecordedTable table, Bytes row, RandomGenerator random)
       throws InterruptedException {
-    Bytes id = Bytes.of("-" + client + "-" + number);
-    Bytes row = spread(random).concat(id);
     byte[] value = new byte[valueBytes];
     random.nextBytes(value); // So that compression does not keep the table from splitting.
     Mutation put = Mutation.of(row).put(VALUE.family(), VALUE.qualifier(), Bytes.wrap(value));
@@ -81,7 +83,11 @@ public final class CompleteScans extends TableWorkload {
   }
 
   private static Bytes spread(RandomGenerator random) {
-    return Bytes.of(HexFormat.of().toHexDigits(random.nextInt()));
+    return hex(random.nextInt());
+  }
+
+  private static Bytes hex(int number) {
+    return Bytes.of(HexFormat.of().toHexDigits(number));
   }
 
   @Override

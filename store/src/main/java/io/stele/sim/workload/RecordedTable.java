@@ -29,7 +29,7 @@ import java.util.Optional;
  * an outcome; anything else is thrown, and its call stays without an end. Not thread-safe.
  */
 final class RecordedTable {
-  private static final Duration TRY_AGAIN = Duration.ofSeconds(1);
+  static final Duration TRY_AGAIN = Duration.ofSeconds(1);
   private static final int READ_BACK_TRIES = 60;
 
   /** So little that tables split while they are worked on. */
