@@ -3,6 +3,7 @@ package io.stele.benchmarks;
 import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
+import io.stele.format.OneCell;
 import io.stele.model.Bloom;
 import io.stele.model.Codec;
 import io.stele.model.RowRange;

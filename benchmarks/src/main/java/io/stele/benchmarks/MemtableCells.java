@@ -1,6 +1,7 @@
 package io.stele.benchmarks;
 
 import io.stele.format.CellType;
+import io.stele.format.OneCell;
 import io.stele.memtable.Memtable;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

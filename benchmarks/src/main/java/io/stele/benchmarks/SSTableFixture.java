@@ -2,6 +2,7 @@ package io.stele.benchmarks;
 
 import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
+import io.stele.format.OneCell;
 import io.stele.model.Bloom;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;

@@ -4,6 +4,7 @@ import io.stele.format.CellCursor;
 import io.stele.format.CellType;
 import io.stele.format.ColumnKey;
 import io.stele.format.Compression;
+import io.stele.format.OneCell;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.RowRange;

@@ -37,7 +37,6 @@ class TidyTest {
           "SSTableOptions",
           "RowQuery",
           "HistoryPlan",
-          "OneCell",
           // Numbers and findings, only ever shown.
           "TabletStatistics",
           "LogStatistics",

@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The cells of one row of any size, in order, fetched as they are asked for: all of one moment.
+ * The cells of one row of any size, in order, fetched as they are asked for, all at one read point.
  *
- * <p>The servers keep that moment for a while only. When it is gone, {@link #read} fails with
+ * <p>Servers can read at a read point only for some time. After that {@link #read} fails with
  * RETRY_LATER, and the row must be read again from the start.
  *
  * <p>Not safe for use by several threads at once.

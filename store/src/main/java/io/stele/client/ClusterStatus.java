@@ -9,10 +9,10 @@ import java.util.Optional;
  *
  * @param master the address of the master's control plane, host:port
  * @param servers the live tablet servers, by name
- * @param tables how many tables there are, METADATA not counted
- * @param tablets how many tablets there are in all
- * @param unassigned how many of them no server serves now
- * @param troubled tablets that need people
+ * @param tables the number of tables, without METADATA
+ * @param tablets the number of all tablets
+ * @param unassigned the number of tablets that no server serves now
+ * @param troubled tablets that need an operator
  */
 public record ClusterStatus(
     String master,

@@ -33,8 +33,8 @@ import java.util.concurrent.ConcurrentMap;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * What the tables of one {@link Stele} share: the transport, the lock service, what is known of
- * tablets, and the numbering of operations.
+ * What the tables of one {@link Stele} share: the transport, the lock service, the known tablet
+ * locations, and the numbering of operations.
  *
  * <p>Safe for use by any number of threads.
  */

@@ -6,7 +6,7 @@ import io.stele.runtime.Futures;
 import java.util.Optional;
 
 /**
- * What became of one mutation of a batch.
+ * The outcome of one mutation of a batch.
  *
  * @param mutation the mutation
  * @param failure why it was not applied; empty if it was. Only the code {@link

@@ -4,9 +4,8 @@ import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 
 /**
- * A row has more bytes than its reader wants to have in memory: {@link Table#withRowBytesMax} sets
- * how many that are, {@link Table#readCells} reads a row of any size, and {@link Rows#goOnAfter}
- * leaves it out.
+ * A row has more bytes than its reader allows: {@link Table#withRowBytesMax} sets the limit, {@link
+ * Table#readCells} reads a row of any size, and {@link Rows#goOnAfter} skips the row.
  */
 public final class RowTooLargeException extends SteleException {
   private static final long serialVersionUID = 1L;

@@ -24,13 +24,13 @@ import java.util.stream.StreamSupport;
  * The rows a read found, in ascending order of their keys, fetched as they are asked for and a
  * little ahead.
  *
- * <p>Each row is whole and of one moment. Rows of one tablet are of the same moment for as long as
- * that is kept; no moment is promised for several tablets. The read goes on through moves, splits
- * and deaths of tablet servers, without a row missing or coming twice, and may pause for any time:
- * no server keeps state for it.
+ * <p>Each row is whole and read at one read point. Rows of one tablet are read at the same read
+ * point as long as servers keep it; there is no common one for several tablets. The read continues
+ * through moves, splits and deaths of tablet servers without missing or repeating a row, and may
+ * pause for any time: no server keeps state for it.
  *
- * <p>Goes through the rows once, be it with {@link #read}, {@link #readAsync} or as an {@link
- * Iterable}. Not safe for use by several threads at once.
+ * <p>Reads the rows once, with {@link #read}, {@link #readAsync} or as an {@link Iterable}. Not
+ * safe for use by several threads at once.
  */
 public final class Rows implements Iterable<Row>, Closeable {
   private final Tablets tablets;

@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Samples a table's rows: asks one tablet after the other and puts the answers together, each after
- * the bytes of those before it.
+ * Samples a table's rows: asks one tablet at a time and joins the answers, with offsets that
+ * include the tablets before.
  *
  * <p>Not safe for use by several threads; answers arrive one at a time.
  */

@@ -26,8 +26,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Where a read of many rows is: which rows are left, and at which read point. Each page is one call
- * to the tablet that holds the first row left, and gives the state after it.
+ * The state of a read of many rows: which rows are left, and at which read point. Each page is one
+ * call to the tablet that has the first row left, and returns the state after it.
  *
  * <p>A large row arrives in parts, all at one read point. If that cannot be read any more, the
  * server starts the row again and the earlier parts are dropped: no row mixes two read points.
@@ -38,7 +38,7 @@ import java.util.concurrent.atomic.AtomicReference;
  *
  * @param left the rows not yet read
  * @param limit how many rows may still be returned
- * @param readPoint the read point to go on at; 0: a fresh one
+ * @param readPoint the read point to continue at; 0: a fresh one
  * @param readPointRows the rows that the read point counts for
  * @param part what there is of the first row left, where the read is inside it
  */

@@ -31,8 +31,8 @@ import org.apache.hadoop.security.Credentials;
  *
  * <p>One connection is enough for a process: it is safe for use by any number of threads, keeps one
  * network connection to each tablet server it talks to, and remembers where tablets are. Reads and
- * writes go to the tablet servers directly; neither the master nor the lock service is asked for
- * them, except to find out where things are.
+ * writes go to the tablet servers directly; the master is not involved, and the lock service only
+ * to find the root tablet.
  */
 public final class Stele implements AutoCloseable {
   private final Connection connection;

@@ -31,10 +31,10 @@ import java.util.concurrent.CompletableFuture;
  * <p>Every read and write of one row is atomic and linearizable. Nothing is promised across rows,
  * neither by {@link #mutateAll} nor by {@link #readRows}.
  *
- * <p>What was acknowledged is in the memory of every live replica; {@link #withDurability} asks for
+ * <p>An acknowledged write is in the memory of every live replica; {@link #withDurability} asks for
  * more.
  *
- * <p>Each call has a form that waits and one that gives a {@link CompletableFuture}, which fails
+ * <p>Each call has a form that waits and one that returns a {@link CompletableFuture}, which fails
  * with what the first would throw. Futures complete on threads of the connection: callbacks must
  * not block.
  *

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * A table as calls about it name it.
+ * A table, as named by calls about it.
  *
  * @param runtime whose clock counts
  * @param id its id

@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How large tablets are, by those who serve them: only they know what of an SSTable shared since a
- * split is theirs, and what is in memory.
+ * The sizes of tablets as their servers report them: only they know their part of an SSTable shared
+ * since a split, and what is in memory.
  */
 final class TabletSizes {
   private static final Logger LOG = LoggerFactory.getLogger(TabletSizes.class);

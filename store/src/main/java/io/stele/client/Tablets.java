@@ -11,8 +11,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The tablets of a cluster as the client sees them: a seam, so that what is built on it can be
- * tested without any.
+ * The tablets of a cluster as the client sees them: a seam, so that callers can be tested without a
+ * cluster.
  *
  * <p>Safe for use by any number of threads; nothing here blocks.
  */

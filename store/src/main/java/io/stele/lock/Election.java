@@ -7,11 +7,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One candidacy: waits for the lock at a path and holds it for at most one term.
+ * One candidate: waits for the lock at a path and holds it at most once.
  *
  * <p>Few processes take part in an election, so all of them watch the one lock and try again when
- * it changes. A candidate whose term ended by a lost lock stands again with a new {@code Election},
- * or (better) as a new process.
+ * it changes. A candidate that lost its lock needs a new {@code Election}, or (better) a new
+ * process.
  *
  * <p>Safe for use by any number of threads.
  */

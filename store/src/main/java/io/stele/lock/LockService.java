@@ -13,12 +13,12 @@ import java.util.OptionalInt;
  * end: {@code servers/host_1_2}; {@link LockPaths} names those in use. A node holds at most {@link
  * #DATA_BYTES_MAX} bytes.
  *
- * <p><b>Outcomes.</b> Where the answer to a change was lost with the connection, the node is read
- * again: where the node shows that it was applied the call returns as if nothing had happened,
- * where it shows that it was not it is tried again until the time limit, and where it cannot be
- * told the call throws a {@code SteleException} with {@code OUTCOME_UNKNOWN}. Two writers of
- * exactly the same bytes are not told apart: data that decides who won names its writer. An {@link
- * IOException} means that nothing was changed.
+ * <p><b>Outcomes.</b> If the answer to a change was lost with the connection, the node is read
+ * again. If the node shows that the change was applied, the call returns normally; if it was not
+ * applied, it is retried until the time limit; if neither is certain, the call throws a {@code
+ * SteleException} with {@code OUTCOME_UNKNOWN}. Two writers of exactly the same bytes cannot be
+ * distinguished: data that decides who won names its writer. An {@link IOException} means that
+ * nothing was changed.
  *
  * <p>Safe for use by any number of threads. Calls block for a network round trip, and while
  * disconnected up to the time limit. What is handed in to be called back runs on threads of the

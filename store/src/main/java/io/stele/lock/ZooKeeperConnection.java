@@ -25,11 +25,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Curator's client keeps the connection, and makes a new session when the quorum itself has said
  * that the old one has expired, never before: a quorum that is down expires no session, however
- * long. (Curator's framework, one floor up, would end a session of itself after a silence as long
- * as its time limit.) The calls go to the ZooKeeper handle of the session: Curator's own retries
- * would turn a change whose answer was lost into a failure of its repetition. What happens here
- * instead is said in {@link LockService}: the node is read again (after a {@code sync}, so that the
- * read sees everything before it), which tells the outcome.
+ * long. (Curator's framework, a layer above, would itself end a session after a silence as long as
+ * its time limit.) The calls go to the ZooKeeper handle of the session: Curator's own retries would
+ * turn a change whose answer was lost into a failure of its repetition. Instead, as {@link
+ * LockService} says, the node is read again to find the outcome (after a {@code sync}, so that the
+ * read sees everything before it).
  *
  * <p>Safe for use by any number of threads.
  */

@@ -4,8 +4,9 @@ import io.stele.model.Durability;
 import java.util.List;
 
 /**
- * A batch of records on its way to disk. When it moves from a slow writer to the other it becomes
- * another object with the same records, so that the slow writer cannot complete it any more.
+ * A batch of records that is being written and flushed. When it moves from a slow writer to the
+ * other it becomes another object with the same records, so that the slow writer cannot complete it
+ * any more.
  */
 final class BatchInFlight {
   final WriterState writer;

@@ -19,9 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The commit log of one kind of tablets in one tablet-server process: records go in from any
- * thread, and come back acknowledged, in the order they went in, after a flush that many of them
- * share.
+ * The commit log of one kind of tablets in one tablet-server process: any thread may append
+ * records; they are acknowledged in the same order, after a flush that many of them share.
  *
  * <p>Two threads write, one at a time, each to its own file (§6). The active one appends all
  * waiting records to its segment, flushes once, and completes their futures; the next batch gathers

@@ -20,7 +20,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The log of a fenced server, whole: its directory holds a file that lists every segment with its
+ * The complete log of a fenced server: its directory has a file that lists every segment with its
  * length, written when all were closed.
  *
  * <p>A replay reads exactly the listed segments. A listing of the directory is not enough: if it is

@@ -13,8 +13,8 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Looks into a segment for people: reads on after damage, as far as records can be found. Reads the
- * whole file into memory.
+ * Shows a segment's contents to people: reads past damage, as far as records can be found. Reads
+ * the whole file into memory.
  */
 public final class LogInspector {
   /**

@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Writes one segment. After an exception it is of no use but to be closed: what was written since
- * the last flush may be there, in part or not at all.
+ * Writes one segment. After an exception it can only be closed: data written since the last flush
+ * may be there completely, partly or not at all.
  *
  * <p>Not safe for use by several threads.
  */

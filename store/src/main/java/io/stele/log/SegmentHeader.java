@@ -4,8 +4,8 @@ import io.stele.model.ServerId;
 import io.stele.model.TabletKind;
 
 /**
- * What a segment says of itself from the moment it is created, before anybody knows what will stand
- * before it: see {@link SegmentLink}.
+ * What a segment says of itself when it is created, before it is known which segment will precede
+ * it: see {@link SegmentLink}.
  *
  * @param kind whose records it holds
  * @param server the process that wrote it

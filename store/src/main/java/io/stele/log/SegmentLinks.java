@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path;
 
 /**
  * Checks, segment by segment, that none is missing between those of a log, and that none ends
- * before what was acknowledged of it: each says what was before it.
+ * before what was acknowledged of it: each says which one was before it.
  *
  * <p>Not safe for use by several threads.
  */

@@ -4,14 +4,13 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * How long flushes take, and from when on one is so slow that the log goes on with its other
- * writer.
+ * Measures flushes, and decides when one is so slow that the log switches to its other writer.
  *
  * <p>Slow is {@link #SLOW_MIN} or {@link #SLOW_FACTOR} times the recent median, whichever is
  * longer: the first is far above what a healthy pipeline takes and below what a client notices
- * much; the second keeps a log on a file system that is slow as a whole from switching for nothing.
- * And since every switch leaves a small file and asks the NameNode for another, there is at most
- * one in {@link #SWITCH_INTERVAL}: the median then has the time to become what is usual.
+ * much; the second keeps a log on a slow file system from switching in vain. And since every switch
+ * leaves a small file and asks the NameNode for another, there is at most one in {@link
+ * #SWITCH_INTERVAL}: the median then has the time to become what is usual.
  *
  * <p>Not safe for use by several threads.
  */

@@ -4,7 +4,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 
 /**
- * What a server says of a tablet that it was to load and could not.
+ * A server's report of a tablet that it could not load.
  *
  * @param epoch of the assignment
  * @param failsElsewhere whether the reason lies in the tablet, so that other servers would fail too

@@ -24,11 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tablets that could not be loaded. Each is taken from the server that failed and tried again, on
- * another where there is one, after a pause that grows. One that failed too often for a reason that
- * lies in the tablet is <em>quarantined</em>: it is not assigned, and its record says why, until an
- * operator releases it. The root tablet and METADATA are never quarantined, as nothing works
- * without them.
+ * Tablets that could not be loaded. Each is released from the server that failed and assigned
+ * again, to another server if there is one, after a growing pause. One that failed too often
+ * because of the tablet itself is <em>quarantined</em>: it is not assigned, and its record says
+ * why, until an operator releases it. The root tablet and METADATA are never quarantined, as
+ * nothing works without them.
  *
  * <p>What is said ({@link #failed}, {@link #release}) may be said by any thread and waits for
  * nothing; the rest is for the one thread of the master's loop. The records keep it all, except for

@@ -26,8 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One candidate for master: waits until it is elected, is the master until it loses its lock, and
- * is over.
+ * One candidate for master: waits until it is elected, and is the master until it loses its lock.
  *
  * <p>A master that lost its lock without knowing does no harm: all it writes is conditional on what
  * it read. Safe for use by any number of threads.

@@ -33,12 +33,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The active master's one thread: looks at servers and records, has {@link AssignmentPlanner}
+ * The active master's one thread: looks at servers and records, lets {@link AssignmentPlanner}
  * decide, acts, and waits until something changes.
  *
- * <p>It keeps the tables' records in memory and reads again, one by one, only those of tablets that
- * are on their way; all of them now and then, and when servers or tables change. What it does is
- * conditional on the records as they are, so acting on an old one does nothing.
+ * <p>It keeps the tables' records in memory and reads again, one by one, only those of tablets in
+ * transition; all of them sometimes, and when servers or tables change. What it does is conditional
+ * on the records as they are, so acting on an old one does nothing.
  */
 final class MasterLoop implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(MasterLoop.class);

@@ -39,8 +39,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What the master does on request, over the control plane. No request waits for METADATA or for a
- * tablet server, so that none holds up another: one for a change of a table begins it, or tells how
- * far it is.
+ * tablet server, so none blocks another: a request to change a table begins the change, or reports
+ * how far it is.
  *
  * <p>Safe for use by any number of threads.
  */

@@ -20,10 +20,10 @@ import org.slf4j.LoggerFactory;
  * Finds records of tables that are gone, which a master that lost its lock without knowing may have
  * written late.
  *
- * <p>A table's node is there before its first record and goes after its last, and an id is never
- * used again. So where a record is there, and its table's node is not when it is looked for after
- * the record was read, the record is an orphan. Orphans are never assigned. One to which nothing
- * was ever written is removed; any other is left to people, as it may be the node that was lost.
+ * <p>A table's node exists before its first record and is deleted after its last, and an id is
+ * never used again. So if a table's node does not exist after a record of the table was read, the
+ * record is an orphan. Orphans are never assigned. One to which nothing was ever written is
+ * removed; any other is left to people, as it may be the node that was lost.
  *
  * <p>For the one thread of the master's loop.
  */

@@ -14,8 +14,8 @@ import java.util.TreeSet;
 /**
  * Schemas that changed and that not every live server is known to have read yet.
  *
- * <p>A server that starts later reads what there is then. Safe for use by any number of threads; it
- * waits for nothing.
+ * <p>A server that starts later reads the current schemas. Safe for use by any number of threads;
+ * never waits.
  */
 final class SchemaNews {
   private final TabletServers servers;

@@ -27,10 +27,10 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What the live tablet servers said of themselves last, and where that contradicts the records.
+ * The latest reports of the live tablet servers, and where that contradicts the records.
  *
- * <p>They are asked every few seconds, in the background. Safe for use by any number of threads; it
- * waits for nothing.
+ * <p>They are asked every few seconds, in the background. Safe for use by any number of threads;
+ * never waits.
  */
 final class ServerReports {
   private static final Duration EVERY = Duration.ofSeconds(3);

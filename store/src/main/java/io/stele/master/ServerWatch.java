@@ -27,13 +27,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which tablet servers live, and which can do no harm any more.
+ * Which tablet servers live, and which are fenced.
  *
  * <p>A server lives while it holds its lock. One whose lock is gone is fenced: its lease is waited
  * out from the last moment at which it may have been alive, then, if the lock is still gone, its
- * log is taken away from it ({@link LogFence}). Only then is it among the {@link #fenced()}, and
- * its tablets may be given to others. A server that has a log directory or is named by a record but
- * has no lock is fenced the same way, whatever happened to it while no master looked.
+ * log is fenced ({@link LogFence}). Only then is it among the {@link #fenced()}, and its tablets
+ * may be given to others. A server that has a log directory or is named by a record but has no lock
+ * is fenced the same way, whatever happened to it while no master looked.
  *
  * <p>Safe for use by any number of threads.
  */

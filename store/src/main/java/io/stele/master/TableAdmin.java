@@ -30,13 +30,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tables coming and going, each in steps that can be repeated (see {@link Schemas}).
+ * Creates, alters and drops tables in steps that can be repeated (see {@link Schemas}).
  *
- * <p>A request ({@link #create}, {@link #alter}, {@link #drop}) changes the lock service only, and
- * made again it joins what was begun. All the rest is done by threads of this class, a table at a
- * time, as the master's loop has them {@link #goOn}: a step that failed, or a master that ended
- * between two, is made up for. Every write is conditional, so requests and steps need no order. The
- * files of a dropped table are the {@link Sweeper}'s: another table may share them.
+ * <p>A request ({@link #create}, {@link #alter}, {@link #drop}) changes only the lock service; a
+ * repeated request joins the change in progress. Threads of this class do the rest, a table at a
+ * time, when the master's loop calls {@link #goOn}: it also repeats a step that failed, or that an
+ * earlier master left. Every write is conditional, so requests and steps need no order. The files
+ * of a dropped table are the {@link Sweeper}'s: another table may share them.
  *
  * <p>Safe for use by any number of threads.
  */

@@ -34,12 +34,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The master's requests to tablet servers. Nobody waits for them: what they do shows in the
+ * The master's requests to tablet servers. Nothing waits for them: their effect shows in the
  * tablets' records, or is passed to a callback, so a lost request is simply made again.
  *
  * <p>Each server has one queue and at most one call under way, which takes all tablets that are to
- * be loaded, or discarded, together. A server that did not answer is left alone for a moment, so
- * that those that hang do not keep all threads. Safe for use by any number of threads.
+ * be loaded, or discarded, together. A server that did not answer is not called for a short time,
+ * so that servers that hang do not occupy all threads. Safe for use by any number of threads.
  */
 final class TabletServers implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServers.class);

@@ -8,8 +8,8 @@ import io.stele.model.ServerId;
 import java.util.Optional;
 
 /**
- * Who may serve a tablet. It goes none -> assigned -> loaded -> none, written before it is acted
- * on.
+ * Which server may serve a tablet. Its states are none -> assigned -> loaded -> none; each is
+ * written before it is acted on.
  *
  * @param state how far it is
  * @param server who; none in state NONE

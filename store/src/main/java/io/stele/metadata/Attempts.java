@@ -24,9 +24,9 @@ import org.apache.hadoop.net.ConnectTimeoutException;
  * to make it, and what to say when there is none.
  *
  * <p>Once an attempt may have changed something without our knowing, the request is <em>in
- * doubt</em> until an answer tells: a later attempt that is refused then means that the outcome is
- * unknown, not that nothing was changed. So every failure but OUTCOME_UNKNOWN says that nothing was
- * changed.
+ * doubt</em> until an answer resolves it: a later attempt that is refused then means that the
+ * outcome is unknown, not that nothing was changed. So every failure but OUTCOME_UNKNOWN says that
+ * nothing was changed.
  *
  * <p>Not safe for use by several threads at once; attempts follow each other.
  */

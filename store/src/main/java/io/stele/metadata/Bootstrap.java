@@ -18,7 +18,7 @@ import org.apache.hadoop.fs.Path;
 /**
  * The first start of a cluster, and the check at every other that root directory and lock service
  * belong together. The active master does it; each step is done only where it was not done before,
- * so that it may end anywhere and be begun again.
+ * so that it may stop at any point and be started again.
  */
 public final class Bootstrap {
   private Bootstrap() {}

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A split writes the lower child's row as a tentative record, then changes the parent's row,
  * which comes after it, into the upper child. That one change makes the lower child count: a
- * tentative record counts where the next row that counts begins at its end. No other row can come
- * to begin there, as a row's key is its end: there is one tentative record an end.
+ * tentative record counts if the next row that counts begins at its end. No other row can begin
+ * there, as a row's key is its end: there is one tentative record per end.
  */
 final class CountedRecords {
   private CountedRecords() {}

@@ -10,8 +10,8 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * What the master's lock says of its holder. It goes with the lock, so that a master that lost it
- * never hides its successor.
+ * The data of the master's lock: the active master's address. It is deleted with the lock, so a
+ * master that lost it never hides its successor.
  *
  * @param process which process; without spaces
  * @param address where its control plane listens; empty until it serves

@@ -6,7 +6,7 @@ import io.stele.model.TableId;
 
 /**
  * The keys of METADATA's rows: {@code <table id>;<end row>} for a tablet that ends before a row,
- * {@code <table id><} for a table's last tablet, so that the tablets of a table stand together in
+ * {@code <table id><} for a table's last tablet, so that the tablets of a table are together in the
  * order of their rows.
  */
 public final class MetadataKeys {

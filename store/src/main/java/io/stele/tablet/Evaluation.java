@@ -21,8 +21,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What an operation comes to: the mutation to make, and what its caller will be told. Operations
- * that depend on the row see it as it will be once all that is queued before them is durable.
+ * The result of evaluating an operation: the mutation to make, and the answer to its caller.
+ * Operations that depend on the row see it as it will be once all that is queued before them is
+ * durable.
  */
 final class Evaluation {
   /**

@@ -13,8 +13,8 @@ import java.util.TreeSet;
  * the tablet within which compactions are chosen, as no cell of it hides or counts against one
  * elsewhere.
  *
- * <p>Mostly that is what one locality group has. After families were put into other groups, files
- * that have families of several share a stack until a compaction has written them again.
+ * <p>Usually these are the files of one locality group. After families moved to other groups, files
+ * with families of several groups share a stack until a compaction rewrites them.
  *
  * <p>Its layers are in the order of sequence numbers, and do not overlap. A layer is one file; or
  * several with other families each, written by one compaction under other groups. Immutable.

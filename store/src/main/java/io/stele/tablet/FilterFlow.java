@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * A {@link Filter} over one row that comes in parts: gives for the parts together what {@link
- * RowFilter} gives for the whole row.
+ * A {@link Filter} over one row that is read in parts: for all parts together it passes what {@link
+ * RowFilter} passes for the whole row.
  *
- * <p>Counts go on from part to part. A condition must have seen the whole row before it lets
+ * <p>Counts continue from part to part. A condition must have seen the whole row before it lets
  * anything through, so a row may have to pass several times: while {@link #isDecided} is false a
  * pass lets nothing through that counts, and {@link #endPass} then decides what that pass could
  * tell. What is remembered between two parts is {@link #save}d and {@link #restore}d.

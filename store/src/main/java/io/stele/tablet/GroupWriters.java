@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The SSTables that one compaction writes, a locality group each: {@code
- * tables/<table>/<tablet>/<epoch>-<n>.sst}, of a name that no other server and no earlier run can
- * have used. A file is begun with the first cell of its group; a tombstone of a whole row goes to
+ * The SSTables that one compaction writes, one per locality group: {@code
+ * tables/<table>/<tablet>/<epoch>-<n>.sst}, with a name that no other server and no earlier run can
+ * have used. A file is created with the first cell of its group; a tombstone of a whole row goes to
  * every group.
  *
  * <p>Closing it deletes them all, unless they are to be {@link #keep kept}. Not safe for use by

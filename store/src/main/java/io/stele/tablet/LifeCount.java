@@ -3,8 +3,8 @@ package io.stele.tablet;
 import java.util.Arrays;
 
 /**
- * How many versions lived at each moment, as steps from the last moment down; what lies at or below
- * the last moment with enough of them is forgotten.
+ * How many versions lived at each moment, as steps from the last moment down; steps at or below the
+ * last moment with enough of them are forgotten.
  *
  * <pre>
  *   step 0:   from[0] .. end of time     counts[0]

@@ -10,7 +10,7 @@ import io.stele.model.Mutation;
 import java.io.IOException;
 
 /**
- * The cells of an operation as the log has them, and the one way to put them into a memtable, both
+ * The cells of an operation as the log has them, and the only way to put them into a memtable, both
  * when an operation is applied and when it is replayed.
  *
  * <p>A write copies a value three times: into this block, from it into the memtable, and into the

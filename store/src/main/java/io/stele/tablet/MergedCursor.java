@@ -9,9 +9,9 @@ import java.util.List;
 /**
  * Several cursors as one, in the order of cells, without cells above a read point.
  *
- * <p>A binary heap of the cursors that have a cell, the least on top. Going on costs one or two
- * comparisons as long as the next cell comes from the same cursor. A seek forward leaves alone the
- * cursors that are there already. Not safe for use by several threads.
+ * <p>A binary heap of the cursors that have a cell, the least on top. Advancing costs one or two
+ * comparisons while the next cell is of the same cursor. A forward seek does not touch cursors that
+ * are already past the target. Not safe for use by several threads.
  */
 final class MergedCursor implements CellCursor {
   private final CellCursor[] all;

@@ -3,11 +3,11 @@ package io.stele.tablet;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 
 /**
- * Bounds the memory in which the tablets of a server remember their clients' operations.
+ * Limits the memory in which the tablets of a server remember their clients' operations.
  *
- * <p>While all together take more than the bound, each that takes more than its even share forgets
- * or refuses. So they never take more than twice the bound, and what is in flight; and no tablet is
- * refused for what others take. Safe for use by any number of threads.
+ * <p>While all together use more than the limit, each tablet that uses more than an even share
+ * forgets or refuses operations. So they never use more than twice the limit plus what is in
+ * flight, and no tablet is refused because of others. Safe for use by any number of threads.
  */
 public final class OperationBudget {
   private final long bytesMax;

@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Results of operations as bytes, to be given again to a retry.
+ * Results of operations as bytes, kept to answer retries.
  *
  * <pre>
  * result := nothing                   applied

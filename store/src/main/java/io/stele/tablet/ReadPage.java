@@ -14,11 +14,10 @@ import java.util.Optional;
 
 /**
  * The page being read: takes rows from {@link VisibleCells}, filters them, and says when it is
- * full: by rows, bytes, cells passed and seeks, or time. Whatever ends it, the next page makes
- * progress.
+ * full: by rows, bytes, cells passed and seeks, or time. Every page makes progress.
  *
- * <p>A row of more bytes than a part may have is taken part by part, where the request allows it,
- * and the page may end inside it. Not safe for use by several threads.
+ * <p>A row of more bytes than a part may have is read part by part if the request allows it, and
+ * the page may end inside it. Not safe for use by several threads.
  */
 final class ReadPage {
   /** A page that finds little ends after going through this many times its size. */

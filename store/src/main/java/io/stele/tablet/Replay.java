@@ -7,8 +7,8 @@ import io.stele.model.TabletId;
 import java.io.IOException;
 
 /**
- * What a tablet takes from logs when it is opened: its records above what the files hold, as {@link
- * DistinctRecords} picks them.
+ * The records that a tablet replays from logs when it is opened: those above what its files have,
+ * as {@link DistinctRecords} picks them.
  */
 final class Replay {
   private final DistinctRecords records;

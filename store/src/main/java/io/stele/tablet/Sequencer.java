@@ -20,7 +20,7 @@ import java.util.concurrent.locks.Lock;
  * CommitQueue} have the same order, without gaps.
  *
  * <p>Freezing the memtable and pausing writes take the same lock, so that each falls between two
- * changes. Where a step between taking the number and queueing the record fails, the tablet stops:
+ * changes. If a step between assigning the number and queueing the record fails, the tablet stops:
  * its memory might differ from its log.
  *
  * <p>Safe for use by any number of threads. The lock is never held during a wait for the log or a

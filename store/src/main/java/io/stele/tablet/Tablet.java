@@ -25,7 +25,7 @@ import java.util.concurrent.CompletableFuture;
  * compactions ran. If that cannot be kept the tablet stops ({@link #failure}) and must be opened
  * again from its record.
  *
- * <p>The ways through it are {@link WritePath}, {@link ReadPath} and {@link Compactor}; they share
+ * <p>The paths through it are {@link WritePath}, {@link ReadPath} and {@link Compactor}; they share
  * the {@link TabletCore}.
  *
  * <p>Safe for use by any number of threads; it has none of its own. {@link #apply} queues and

@@ -4,8 +4,8 @@ import io.stele.model.TableSchema;
 import java.util.List;
 
 /**
- * What the ways through a tablet share: {@link WritePath}, {@link ReadPath} and {@link Compactor}
- * meet here and nowhere else. Safe for use by any number of threads, as each of its members is.
+ * What {@link WritePath}, {@link ReadPath} and {@link Compactor} share, and nothing else. Safe for
+ * use by any number of threads, as each of its members is.
  */
 final class TabletCore {
   private final TabletSpec spec;

@@ -3,7 +3,7 @@ package io.stele.tablet;
 import java.time.Duration;
 
 /**
- * What an operator may turn of all tablets of a server.
+ * The settings of all tablets of a server.
  *
  * @param valueBytesMax largest value of one cell
  * @param operationsWindow a client silent this long is forgotten: its retries are then refused

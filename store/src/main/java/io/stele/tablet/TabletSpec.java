@@ -7,7 +7,7 @@ import io.stele.record.FileRef;
 import java.util.List;
 
 /**
- * Everything it takes to open a tablet, as its durable record has it.
+ * Everything needed to open a tablet, from its durable record.
  *
  * @param id its name
  * @param epoch of the assignment under which it is opened; part of the names of its new files

@@ -16,8 +16,7 @@ import java.util.List;
 
 /**
  * The cells that a read sees, row by row: merged cells through the sieve, of the columns wanted,
- * not more versions than asked for. Where it can it seeks instead of going through what nobody
- * wants.
+ * not more versions than asked for. If possible it seeks over cells that are not wanted.
  *
  * <p>Not safe for use by several threads.
  */

@@ -8,12 +8,12 @@ import java.io.IOException;
  * The cause of a failed operation on a tablet, and so what must stop: this is the only place that
  * decides it.
  *
- * <p>Three failures never come here, as after them nothing that the server says can be trusted, and
- * end it where they are found: a log that failed, a lease that is lost, and a write to METADATA
- * whose outcome stays unknown ({@link ServerLife#untilKnown}), which also is what stops a tablet in
- * the middle of a commit: what its record says and what is in memory may differ then, so it must
- * not be served, and a server that dropped it alone could not be told from one that still answers
- * for it.
+ * <p>Three failures are not classified here but stop the server where they are found, as nothing
+ * that it says can be trusted after them: a log that failed, a lease that is lost, and a write to
+ * METADATA whose outcome stays unknown ({@link ServerLife#untilKnown}), which also is what stops a
+ * tablet in the middle of a commit: what its record says and what is in memory may differ then, so
+ * it must not be served, and a server that dropped it alone could not be told from one that still
+ * answers for it.
  */
 enum Blame {
   /** The process: memory is short, or a class is missing. It ends. */

@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * A tablet that this server has loaded, and what the server knows of it besides.
+ * A tablet that this server has loaded, and the server's own state about it.
  *
  * <p>Permits keep the work on it apart. Merging and major compactions, which rewrite SSTables, may
  * run side by side, but not while a split or unloading ends the tablet: that takes all permits of

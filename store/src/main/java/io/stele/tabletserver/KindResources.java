@@ -8,7 +8,7 @@ import io.stele.runtime.WorkerPool;
 import io.stele.tablet.OperationBudget;
 
 /**
- * What a server has for one kind of tablet: a commit log, memory, and threads.
+ * A server's resources for one kind of tablet: a commit log, memory, and threads.
  *
  * @param kind the kind
  * @param log where their operations are made durable

@@ -17,11 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews the server's lease for as long as it can, on its own thread, and ends the server when it
+ * Renews the server's lease for as long as it can, on its own thread, and stops the server when it
  * cannot: a server without a lease must not answer, and one without its lock will be fenced.
  *
- * <p>With each renewal it compares the server's clock with the lock service's. A server for which
- * they do not agree the first time is ended.
+ * <p>With each renewal it compares the server's clock with the lock service's. If they do not agree
+ * the first time, it stops the server.
  */
 final class LeaseKeeper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);

@@ -3,7 +3,7 @@ package io.stele.tabletserver;
 import io.stele.model.Bytes;
 import io.stele.model.TabletId;
 
-/** Who is told at once of tablets that could not be loaded. */
+/** Receives tablets that could not be loaded, at once. */
 @FunctionalInterface
 interface LoadFailures {
   /**

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides, round by round, which tablets compact and which split, and starts that on other threads.
+ * Decides in rounds which tablets compact and split, and starts that work on other threads.
  *
  * <p>A tablet makes a minor compaction when its memtable is large (and its SSTables not too many),
  * when it is the largest while memory is tight, and when it is what keeps too many log segments

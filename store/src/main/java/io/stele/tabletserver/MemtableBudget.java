@@ -7,13 +7,13 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the memtables of one kind of tablets may take together. As it fills up the largest are
- * compacted, then writes are delayed, the longer the less is left, and at the bound they are
- * refused, before the heap is in danger.
+ * The memory that all memtables of one kind of tablets may use. As it fills up, the largest are
+ * compacted, then writes are delayed, longer the less is left; at the limit they are refused,
+ * before the heap is in danger.
  *
- * <p>Root and METADATA have a budget of their own, as a server full of user data must still be able
- * to write METADATA. The sum is exact at every moment: memtables tell of what they take and let go.
- * Safe for use by any number of threads.
+ * <p>Root and METADATA have their own budget, as a server full of user data must still be able to
+ * write METADATA. The sum is always exact: memtables report what they allocate and release. Safe
+ * for use by any number of threads.
  */
 final class MemtableBudget implements MemoryAccount {
   private static final double COMPACT_ABOVE = 0.6;

@@ -13,9 +13,9 @@ import java.util.concurrent.locks.Lock;
  * The manifest of a hosted tablet: its record in METADATA, every change of which is one conditional
  * write.
  *
- * <p>A change that was certainly not made is tried again for as long as the server lives, as
- * METADATA may be on its way to another server. One whose outcome is unknown, or whose condition
- * does not hold, ends the server: it must not act on a tablet that it may have lost.
+ * <p>A change that was certainly not made is retried as long as the server lives, as METADATA may
+ * be moving to another server. A change whose outcome is unknown, or whose condition does not hold,
+ * stops the server: it must not act on a tablet that it may have lost.
  */
 final class RecordManifest implements Manifest {
   private final TabletRecords records;

@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether this server still lives, and its one way to end itself.
+ * Whether this server still lives, and the only way in which it stops itself.
  *
- * <p>It ends once, for the first reason given. Safe for use by any number of threads.
+ * <p>It stops once, for the first reason given. Safe for use by any number of threads.
  */
 final class ServerLife {
   private static final Logger LOG = LoggerFactory.getLogger(ServerLife.class);

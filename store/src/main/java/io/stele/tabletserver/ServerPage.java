@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * What a tablet server shows of itself: its tablets, and numbers for a collector. Safe for use by
- * any number of threads.
+ * A tablet server's status page: its tablets, and its metrics. Safe for use by any number of
+ * threads.
  */
 final class ServerPage {
   private final ServerContext server;

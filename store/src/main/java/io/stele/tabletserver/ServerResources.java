@@ -17,8 +17,9 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * What a server has for its tablets: for each kind its own, as a server full of user data must
- * still be able to write METADATA, or its own minor compactions could never finish. Immutable.
+ * The logs, memory and threads of a server, separate for each kind of tablet, as a server full of
+ * user data must still be able to write METADATA, or its own minor compactions could never finish.
+ * Immutable.
  */
 final class ServerResources {
   private static final long SYSTEM_MEMTABLE_BYTES = 32L << 20;

@@ -19,11 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How tablets come to this server, change and go: loading, unloading, splits, and the compactions
- * that people ask for.
+ * Loads, unloads and splits tablets, and runs the compactions that users ask for.
  *
- * <p>While the server lives, a tablet whose record says that it is LOADED here is served, or is on
- * its way out: what fails in between ends the server. Safe for use by any number of threads.
+ * <p>While the server lives, a tablet whose record says that it is LOADED here is served, or is
+ * being unloaded: a failure in between stops the server. Safe for use by any number of threads.
  */
 class TabletLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger(TabletLifecycle.class);

@@ -46,10 +46,10 @@ import org.slf4j.LoggerFactory;
  * A tablet server: takes its lock, keeps its lease, and hosts the tablets that the master assigns
  * to it (§5.2).
  *
- * <p>It serves from the moment {@link #start} returns until {@link #drain}, {@link #kill} or a
- * failure after which it must not go on: it reports that to {@link Environment#onAbort}, which ends
- * the process. This class makes its parts, wires and ends them; {@link TabletLifecycle} works on
- * the tablets. Safe for use by any number of threads.
+ * <p>It serves from the return of {@link #start} until {@link #drain}, {@link #kill} or a failure
+ * after which it must not continue: it reports that to {@link Environment#onAbort}, which ends the
+ * process. This class creates, wires and closes its parts; {@link TabletLifecycle} works on the
+ * tablets. Safe for use by any number of threads.
  */
 public final class TabletServer {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServer.class);

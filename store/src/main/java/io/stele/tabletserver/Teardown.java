@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a start has begun and must be ended, the last first: when the start fails, and when the
- * server ends. Each step is taken once. Safe for use by any number of threads.
+ * The steps that undo a start, last first, when the start fails or the server stops. Each step runs
+ * once. Safe for use by any number of threads.
  */
 final class Teardown {
   private static final Logger LOG = LoggerFactory.getLogger(Teardown.class);

@@ -3,7 +3,7 @@ package io.stele.tabletserver;
 import java.time.Instant;
 
 /**
- * Maintenance of a tablet that fails again and again, for a reason that lies in the tablet.
+ * Maintenance that fails repeatedly because of its tablet.
  *
  * @param work what fails: "make a minor compaction"
  * @param reason why, when it failed last

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * What a server has accepted: requests not yet answered, and the bytes of requests and of answers
- * not yet sent. Above the limits it takes no more, and of one connection no more than its half.
+ * not yet sent. Above the limits it accepts no more, and from one connection at most half.
  *
  * <p>Safe for use by any number of threads.
  */

@@ -4,7 +4,7 @@ import java.io.IOException;
 
 /**
  * No answer came to a call on the data plane: the connection could not be made or was lost, or the
- * time was up.
+ * deadline was over.
  */
 public final class CallException extends IOException {
   private static final long serialVersionUID = 1L;

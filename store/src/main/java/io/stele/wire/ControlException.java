@@ -5,7 +5,7 @@ import java.io.IOException;
 import org.apache.hadoop.ipc.RemoteException;
 
 /**
- * A {@link SteleException} on its way over the control plane: Hadoop RPC carries the class and the
+ * A {@link SteleException} in transit over the control plane: Hadoop RPC carries the class and the
  * message of an exception, so the message begins with the code. It has no stack trace, which RPC
  * would add to the message.
  */

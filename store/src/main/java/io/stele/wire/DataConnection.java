@@ -43,11 +43,12 @@ import org.jspecify.annotations.Nullable;
  * answer.
  *
  * <p>A call fails as not executed unless all its bytes went to the socket: a server acts on whole,
- * checked frames only. When a call's time is up and nothing at all came since it was sent, the
- * server is asked for a sign of life, so that a connection to a machine that vanished does not cost
- * every call its whole time.
+ * checked frames only. When a call's deadline is over and nothing was received since it was sent,
+ * the server is pinged, so that not every call on a connection to a machine that vanished waits
+ * until its deadline.
  *
- * <p>Requests are encoded on the caller's thread; all else, and all state, is the event loop's.
+ * <p>Requests are encoded on the caller's thread; everything else, and all state, belongs to the
+ * event loop.
  */
 final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private static final Duration PROBE_PATIENCE = Duration.ofSeconds(2);

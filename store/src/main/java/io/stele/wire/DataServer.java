@@ -29,7 +29,7 @@ import java.util.function.Supplier;
  * The server's side of the data plane: listens, and hands every request to one {@link
  * RequestHandler}.
  *
- * <p>What is above its {@link Limits} is answered RETRY_LATER without being looked at. Safe for use
+ * <p>Requests above its {@link Limits} are answered RETRY_LATER without being decoded. Safe for use
  * by any number of threads.
  */
 public final class DataServer implements Closeable {

@@ -13,7 +13,7 @@ import io.stele.wire.data.DataProtos.FiltersProto;
 import io.stele.wire.data.DataProtos.ValueRangeProto;
 import java.util.List;
 
-/** Filters as messages: a tree as a tree. */
+/** Encodes filters as messages, and decodes them. */
 public final class FilterCodec {
   private FilterCodec() {}
 

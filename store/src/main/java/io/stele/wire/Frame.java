@@ -12,7 +12,7 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.apache.hadoop.thirdparty.protobuf.Parser;
 
 /**
- * One message on a data plane connection: a small header and a body that is not looked into.
+ * One message on a data plane connection: a small header and an opaque body.
  *
  * <pre>
  *   frame         = length crc class encoding reserved payload

@@ -13,8 +13,8 @@ import org.apache.hadoop.thirdparty.protobuf.CodedInputStream;
 /**
  * Cuts what arrives on a connection into {@link Frame}s, each checked.
  *
- * <p>Whether a frame is taken in is decided by its first twelve bytes. One that is not is passed
- * over, checked as others are, without being kept: it comes as a {@link Refused}.
+ * <p>The first twelve bytes of a frame decide whether it is accepted. One that is not is checked
+ * like others but not kept, and is delivered as a {@link Refused}.
  *
  * <p>The bytes of a frame are copied once, from the socket's buffer to the array that the frame
  * keeps. That array grows as bytes arrive, so that a peer that merely claims a large frame gets no

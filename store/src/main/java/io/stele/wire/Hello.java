@@ -18,8 +18,8 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
  * </pre>
  *
  * <p>The client speaks first. The two speak the highest version that both know. Features that one
- * side does not know are passed over, unless the other requires them; a server that cannot talk to
- * a client says why in its own hello, and closes.
+ * side does not know are ignored, unless the other requires them; a server that cannot talk to a
+ * client says why in its own hello, and closes.
  *
  * <p>Authentication has its place here, on both sides, so that frames need not know of it. A member
  * of the cluster draws a number, the server draws another and proves first that it has the {@link

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
  * Takes the answer to one request: exactly one, from any thread, now or later.
  *
  * <p>Every request must be answered, however late: an unanswered one counts against the server's
- * limits for good. Answering never blocks and never throws for what happened to the connection; an
+ * limits forever. Answering never blocks and never throws for what happened to the connection; an
  * answer that no caller waits for is dropped.
  */
 public interface Responder {

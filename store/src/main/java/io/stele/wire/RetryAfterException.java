@@ -3,7 +3,7 @@ package io.stele.wire;
 import io.stele.model.SteleException;
 import java.time.Duration;
 
-/** Nothing was done, and the server asked said when to come back. */
+/** Nothing was done, and the server said when to try again. */
 public final class RetryAfterException extends SteleException {
   private static final long serialVersionUID = 1L;
 

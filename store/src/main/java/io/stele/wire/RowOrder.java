@@ -10,8 +10,8 @@ import java.util.Set;
  * Keeps the mutations of one row in one batch in order: after one that its client will send again,
  * none of that row is applied, as it would overtake it.
  *
- * <p>What is refused for good does not hold up those behind it: sent one by one, they would be
- * applied, too. Used by the one thread that applies the batch.
+ * <p>A mutation that is refused permanently does not block those behind it: sent one by one, they
+ * would be applied too. Used by the one thread that applies the batch.
  */
 public final class RowOrder {
   private Set<Bytes> held = Set.of();
