@@ -29,6 +29,7 @@ import org.slf4j.LoggerFactory;
 final class Maintenance {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
   private static final String MINOR = "make a minor compaction";
+  private static final String SERVE = "be served";
   private static final int STUCK_MEMTABLES = 2;
 
   private final HostedTablets tablets;
@@ -75,8 +76,12 @@ final class Maintenance {
     for (HostedTablet hosted : all) {
       Optional<Throwable> failure = hosted.tablet().failure();
       if (failure.isPresent()) {
-        life.abort("tablet " + hosted.id() + " has stopped: " + failure.get());
-        return;
+        if (Blame.of(failure.get()) != Blame.TABLET) {
+          life.abort("tablet " + hosted.id() + " has stopped: " + failure.get());
+          return;
+        }
+        putAside(hosted, failure.get());
+        continue;
       }
       if (hosted.tablet().statistics().memtableBytes() > config.memtableBytes()
           && !hosted.tablet().isCrowded()) {
@@ -97,6 +102,17 @@ final class Maintenance {
             "delete the files of failed compactions",
             hosted.tablet()::deleteAbandonedFiles);
       }
+    }
+  }
+
+  /**
+   * Leaves a tablet alone that has stopped for a reason of its own: it answers nothing, and shows
+   * so. Elsewhere it would meet the same request again, and stop there.
+   */
+  private static void putAside(HostedTablet hosted, Throwable failure) {
+    if (!hosted.isResting(SERVE)) {
+      LOG.error("Tablet {} has stopped; others go on", hosted.id(), failure);
+      hosted.failed(SERVE, failure + "; it is served again when this server has ended");
     }
   }
 

@@ -37,6 +37,16 @@ final class RecordManifest implements Manifest {
     return record;
   }
 
+  /** The tablet's record as a split has just written it. */
+  void written(TabletRecord now) {
+    changing.lock();
+    try {
+      record = now;
+    } finally {
+      changing.unlock();
+    }
+  }
+
   @Override
   public void commit(ManifestEdit edit) throws IOException {
     change(before -> records.edit(before, edit));

@@ -7,7 +7,6 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.Limits;
 import io.stele.model.RowRange;
-import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
@@ -70,11 +69,13 @@ final class Splitter {
     Tablet tablet = parent.tablet();
     tablet.minorCompact(); // Most of the memtable, while writes go on.
     parent.awaitMinor();
+    Halves halves;
     SplitResult split;
     try {
       Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + parent.id());
       tablet.minorCompact();
-      split = commit(parent, tablet.describe(), row);
+      halves = open(parent, row);
+      split = commit(parent, halves, row);
     } catch (IOException | RuntimeException e) {
       if (!life.isOver()) { // Otherwise the split may have been made.
         tablet.resumeWrites();
@@ -84,12 +85,7 @@ final class Splitter {
       parent.minor().release(1);
     }
     // The parent no longer exists: its clients are told to locate the row again.
-    try {
-      open(parent, split);
-    } catch (IOException | RuntimeException | Error e) {
-      life.abort("the halves of tablet " + parent.id() + " cannot be opened: " + e);
-      throw e;
-    }
+    serve(parent, halves, split);
     resources.of(parent.id()).log().forget(parent.id());
     tablet.close();
     LOG.info(
@@ -100,29 +96,62 @@ final class Splitter {
         split.upper().id());
   }
 
-  private void open(HostedTablet parent, SplitResult split) throws IOException {
-    TableSchema schema = parent.tablet().schema();
-    HostedTablet lower = loader.openChild(split.lower(), schema);
-    HostedTablet upper;
+  /** A half of a split: what it will be, and the same as an open tablet. */
+  private record Half(TabletSpec spec, HostedTablet tablet) {
+    Child child() {
+      return new Child(spec.id(), spec.files());
+    }
+  }
+
+  private record Halves(Half lower, Half upper) {
+    void close() {
+      lower.tablet().tablet().close();
+      upper.tablet().tablet().close();
+    }
+  }
+
+  /** Opens both halves before the split is made: where one cannot be, the tablet stays whole. */
+  private Halves open(HostedTablet parent, Bytes row) throws IOException {
+    TabletSpec whole = parent.tablet().describe();
+    RowRange rows = parent.record().extent();
+    Half lower = open(parent, whole, new RowRange(rows.start(), row));
     try {
-      upper = loader.openChild(split.upper(), schema);
+      return new Halves(lower, open(parent, whole, new RowRange(row, rows.end())));
     } catch (IOException | RuntimeException | Error e) {
-      lower.tablet().close();
+      lower.tablet().tablet().close();
       throw e;
     }
-    tablets.split(parent, lower, upper);
   }
 
-  private SplitResult commit(HostedTablet parent, TabletSpec whole, Bytes row) throws IOException {
-    TabletRecord record = parent.record();
-    Child lower = child(whole, new RowRange(record.extent().start(), row));
-    Child upper = child(whole, new RowRange(row, record.extent().end()));
-    return life.untilKnown(
-        "split tablet " + record.id(), () -> records.split(record, row, lower, upper));
-  }
-
-  private Child child(TabletSpec whole, RowRange rows) {
+  private Half open(HostedTablet parent, TabletSpec whole, RowRange rows) throws IOException {
     TabletId id = TabletId.random(whole.id().table(), runtime.random());
-    return new Child(id, whole.child(id, whole.epoch() + 1, rows).files());
+    TabletSpec spec = whole.child(id, whole.epoch() + 1, rows);
+    return new Half(spec, loader.openHalf(spec, parent.record()));
+  }
+
+  private SplitResult commit(HostedTablet parent, Halves halves, Bytes row) throws IOException {
+    TabletRecord record = parent.record();
+    try {
+      return life.untilKnown(
+          "split tablet " + record.id(),
+          () -> records.split(record, row, halves.lower().child(), halves.upper().child()));
+    } catch (IOException | RuntimeException | Error e) {
+      halves.close();
+      throw e;
+    }
+  }
+
+  /** Nothing here waits or does I/O: halves whose records say LOADED must be served. */
+  private void serve(HostedTablet parent, Halves halves, SplitResult split) {
+    try {
+      HostedTablet lower = halves.lower().tablet();
+      HostedTablet upper = halves.upper().tablet();
+      lower.manifest().written(split.lower());
+      upper.manifest().written(split.upper());
+      tablets.split(parent, lower, upper);
+    } catch (RuntimeException | Error e) {
+      life.abort("tablet " + parent.id() + " is split, and its halves cannot be served: " + e);
+      throw e;
+    }
   }
 }

@@ -87,9 +87,14 @@ final class TabletLoader {
     }
   }
 
-  /** Opens one half of a split, whose record is LOADED already. */
-  HostedTablet openChild(TabletRecord child, TableSchema schema) throws IOException {
-    return open(spec(child, schema), manifest(child), List.of());
+  /**
+   * Opens one half of a split that is about to be made.
+   *
+   * @param parent the record of the tablet to be split: the half's own is {@link
+   *     RecordManifest#written} once there is one
+   */
+  HostedTablet openHalf(TabletSpec half, TabletRecord parent) throws IOException {
+    return open(half, manifest(parent), List.of());
   }
 
   /** Whether the tablet's record names logs of earlier servers. */

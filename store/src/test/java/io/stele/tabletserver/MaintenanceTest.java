@@ -16,7 +16,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -109,6 +112,60 @@ class MaintenanceTest {
       server.work();
       assertThat(hosted.tablet().statistics().files()).isEqualTo(1);
       assertThat(server.aborts).isEmpty();
+    }
+  }
+
+  /** A lock that fails where the commit log takes a record, while it is to. */
+  private static Lock failingInLog(AtomicBoolean failing) {
+    return new ReentrantLock() {
+      private static final long serialVersionUID = 1;
+
+      @Override
+      public void lock() {
+        boolean appends =
+            failing.get()
+                && StackWalker.getInstance()
+                    .walk(
+                        frames ->
+                            frames.anyMatch(
+                                frame ->
+                                    frame.getClassName().endsWith(".CommitPipeline")
+                                        && frame.getMethodName().equals("add")));
+        if (appends) {
+          throw new IllegalStateException("a bug");
+        }
+        super.lock();
+      }
+    };
+  }
+
+  @Test
+  void aTabletThatABugStopsIsNotServedAndItsServerGoesOn() throws Exception {
+    AtomicBoolean failing = new AtomicBoolean();
+    ProcessRuntime runtime =
+        new ForwardingRuntime() {
+          @Override
+          public Lock newLock() {
+            return failingInLog(failing);
+          }
+        };
+    try (TestServer server = new TestServer(world, runtime, conf)) {
+      HostedTablet bad = server.takeNew(SCHEMA);
+      HostedTablet good = server.takeNew(TableSchema.of("u", "f"));
+      Maintenance maintenance = maintenance(server);
+      failing.set(true);
+      assertThatThrownBy(() -> TestServer.put(bad, "row", "value")).hasRootCauseMessage("a bug");
+      failing.set(false);
+      maintenance.round();
+      maintenance.round();
+      assertThat(server.aborts).isEmpty();
+      assertThat(bad.troubles())
+          .singleElement()
+          .satisfies(trouble -> assertThat(trouble.reason()).contains("a bug"));
+      assertThatThrownBy(() -> TestServer.put(bad, "row", "value"))
+          .hasMessageContaining("has stopped");
+      TestServer.put(good, "row", "value");
+      assertThat(TestServer.rows(good)).isEqualTo(1);
     }
   }
 
