@@ -183,6 +183,14 @@ public final class CrashableDisk {
         .toList();
   }
 
+  /** All files there are. */
+  public synchronized List<Path> files() {
+    return nodes.entrySet().stream()
+        .filter(entry -> !entry.getValue().directory)
+        .map(entry -> new Path(entry.getKey()))
+        .toList();
+  }
+
   /** How often an operation was called so far. */
   public synchronized long count(Operation operation) {
     return counts.getOrDefault(operation, 0L);

@@ -119,6 +119,14 @@ public sealed interface Fault {
   /** A process is told by an Observer NameNode of files as they were when this began. */
   record StaleNames(SimulatedCluster.Kind kind, int slot, Duration length) implements Fault {}
 
+  /**
+   * Whoever opens or reads an SSTable of one tablet of a user's table meets a bug: a {@code
+   * RuntimeException}. That tablet alone may suffer.
+   *
+   * @param which of the tablets that have files, counted round
+   */
+  record Poison(int which, Duration length) implements Fault {}
+
   /** The file system is full. */
   record FullDisk(Duration length) implements Fault {}
 

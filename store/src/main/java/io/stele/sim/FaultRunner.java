@@ -91,6 +91,9 @@ final class FaultRunner {
       SimulatedProcess process = slot(stale.kind(), stale.slot()).process();
       cluster.files().setStale(process, true);
       later(fault.length(), () -> cluster.files().setStale(process, false));
+    } else if (fault instanceof Fault.Poison poison) {
+      cluster.files().poison(poison.which());
+      later(fault.length(), () -> cluster.files().endPoison());
     } else if (fault instanceof Fault.FullDisk) {
       cluster.files().setFull(true);
       later(fault.length(), () -> cluster.files().setFull(false));

@@ -4,6 +4,7 @@ import io.stele.config.Keys;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -36,6 +37,8 @@ public record HistoryPlan(
 
   /** Client calls end by this and a second. */
   public static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(8);
+
+  private static final int POISON_EVERY = 8;
 
   /** Workloads that look at what was written only at the end, when no clock stands still. */
   private static final Set<String> WITH_FROZEN_CLOCKS = Set.of("lists");
@@ -77,7 +80,27 @@ public record HistoryPlan(
         clients(random, length, focus.clientsMin()),
         chosen,
         settings(random, focus),
-        focus.plan(random, length, WITH_FROZEN_CLOCKS.containsAll(chosen)));
+        faults(seed, length, focus.plan(random, length, WITH_FROZEN_CLOCKS.containsAll(chosen))));
+  }
+
+  /**
+   * One history in eight has poison, too. It is drawn apart, so that all others are what they would
+   * be without.
+   */
+  private static List<Fault.Planned> faults(
+      long seed, Duration length, List<Fault.Planned> planned) {
+    if (seed % POISON_EVERY != POISON_EVERY - 1) {
+      return planned;
+    }
+    RandomGenerator random = new SplittableRandom(~seed);
+    List<Fault.Planned> all = new ArrayList<>(planned);
+    all.add(
+        new Fault.Planned(
+            Duration.ofMillis(random.nextLong(length.toMillis())),
+            new Fault.Poison(
+                random.nextInt(16), Duration.ofMillis(500 + random.nextLong(12_000)))));
+    all.sort(Comparator.comparing(Fault.Planned::at));
+    return all;
   }
 
   private static List<Duration> clients(RandomGenerator random, Duration length, int fromStartMin) {

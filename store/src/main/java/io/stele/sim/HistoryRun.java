@@ -131,6 +131,9 @@ public final class HistoryRun {
     simulation.outside().sleep(plan.length());
     work.stop();
     faults.heal();
+    if (plan.faults().stream().anyMatch(one -> one.fault() instanceof Fault.Poison)) {
+      cluster.releaseQuarantined();
+    }
 
     join(process.start("reads back", () -> quietly(() -> work.readBack(process, client))), process);
     RestCheck rest = new RestCheck(cluster, new Path(Keys.ROOT_DIR.in(cluster.conf())));
@@ -140,6 +143,7 @@ public final class HistoryRun {
         rest.process());
     violations.addAll(cluster.network().services().violations());
     violations.addAll(loaded.violations());
+    violations.addAll(cluster.violations());
   }
 
   private void startClients(SimulatedCluster cluster) {

@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.config.ClusterConfig;
 import io.stele.lock.LockService;
@@ -7,6 +8,7 @@ import io.stele.master.Master;
 import io.stele.metadata.MasterInfo;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.sim.check.Violation;
 import io.stele.tabletserver.TabletServer;
 import io.stele.wire.Address;
 import io.stele.wire.MasterProtocol;
@@ -34,6 +36,7 @@ import org.apache.hadoop.conf.Configuration;
 public final class SimulatedCluster {
   private static final long RESTART_MAX_MILLIS = 2000;
   private static final long REPORT_MAX_MILLIS = 500;
+  private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
   private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
 
   /** What a slot is for. */
@@ -105,6 +108,7 @@ public final class SimulatedCluster {
   private final List<Slot> slots = new ArrayList<>();
   private int clients;
   private boolean reportsExits = true;
+  private final List<Violation> violations = new ArrayList<>();
 
   /**
    * A cluster without members yet.
@@ -212,6 +216,9 @@ public final class SimulatedCluster {
 
   private void abort(Slot slot, SimulatedProcess process, String why) {
     simulation.note(process, "ends itself: " + why);
+    if (why.contains(SimulatedFiles.POISON)) {
+      violations.add(new Violation("poison", process.name() + " ended for one tablet: " + why));
+    }
     slot.lastAbort = why;
     process.kill();
   }
@@ -303,6 +310,37 @@ public final class SimulatedCluster {
     return network.passes(one, other) && network.passes(other, one);
   }
 
+  /** Processes that ended themselves and should not have. */
+  List<Violation> violations() {
+    return List.copyOf(violations);
+  }
+
+  /** Has an operator release whatever is in quarantine, again and again until the end. */
+  void releaseQuarantined() {
+    SimulatedProcess operator = clientProcess();
+    operator.start("releases tablets", () -> release(operator));
+  }
+
+  private void release(SimulatedProcess operator) {
+    try (Stele stele = connect(operator)) {
+      while (true) {
+        operator.sleep(LOOK_EVERY);
+        try {
+          for (ClusterStatus.Troubled tablet : stele.admin().clusterStatus().troubled()) {
+            if (tablet.quarantined()) {
+              simulation.note(operator, "releases " + tablet.tablet());
+              stele.admin().releaseTablet(tablet.tablet());
+            }
+          }
+        } catch (IOException | SteleException e) {
+          simulation.note(operator, "could not release what is in quarantine: " + e);
+        }
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("nobody interrupts the operator", e);
+    }
+  }
+
   /** A new process for clients. */
   public SimulatedProcess clientProcess() {
     return simulation.process("client-" + ++clients);
@@ -323,6 +361,7 @@ public final class SimulatedCluster {
     ensemble.setLostAnswers(0);
     files.setWeather(SimulatedFiles.Weather.FAIR);
     files.setFull(false);
+    files.endPoison();
     for (Slot slot : slots) {
       slot.process().resume();
       slot.process().setSkew(Duration.ZERO);

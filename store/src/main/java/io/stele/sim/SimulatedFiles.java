@@ -1,11 +1,14 @@
 package io.stele.sim;
 
+import io.stele.model.TableId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -27,6 +30,9 @@ public final class SimulatedFiles {
     public static final Weather FAIR = new Weather(0.3, 0, 0, 0);
   }
 
+  /** How what a poisoned file throws begins. */
+  static final String POISON = "a bug met at a poisoned file: ";
+
   private final Simulation simulation;
   private final SimulatedNetwork network;
   private final SimulatedProcess machine;
@@ -35,6 +41,7 @@ public final class SimulatedFiles {
   private final Map<String, CrashableFileSystem> views = new TreeMap<>(); // By process.
   private Weather weather = Weather.FAIR;
   private boolean full;
+  private Optional<Path> poisoned = Optional.empty(); // A tablet's directory.
   private long calls;
 
   /** An empty file system. */
@@ -82,6 +89,36 @@ public final class SimulatedFiles {
     full = now;
   }
 
+  /**
+   * Has every process that opens or reads a file of one tablet of a user's table meet a bug.
+   *
+   * @param which of the tablets that have files, counted round; none where there is none
+   */
+  void poison(int which) {
+    SortedSet<Path> tablets = new TreeSet<>();
+    for (Path file : disk.files()) {
+      Path tablet = file.getParent();
+      if (file.getName().endsWith(".sst")
+          && !new TableId(tablet.getParent().getName()).isSystem()) {
+        tablets.add(tablet);
+      }
+    }
+    poisoned = tablets.stream().skip(tablets.isEmpty() ? 0 : which % tablets.size()).findFirst();
+    poisoned.ifPresent(tablet -> simulation.note(machine, "files of " + tablet + " are poisoned"));
+  }
+
+  /** Files are as they were before {@link #poison}. */
+  void endPoison() {
+    poisoned = Optional.empty();
+  }
+
+  private boolean isPoisoned(Operation operation, Path path) {
+    return (operation == Operation.OPEN || operation == Operation.READ)
+        && poisoned.isPresent()
+        && path.getName().endsWith(".sst")
+        && poisoned.get().getName().equals(path.getParent().getName());
+  }
+
   /** How many calls were made. */
   public long calls() {
     return calls;
@@ -104,6 +141,13 @@ public final class SimulatedFiles {
     if (!network.passes(process, machine) || !network.passes(machine, process)) {
       process.sleepUninterruptibly(UNREACHABLE);
       return Optional.of(new FaultInjector.Effect.Fail());
+    }
+    if (isPoisoned(operation, path)) {
+      return Optional.of(
+          new FaultInjector.Effect.Delay(
+              () -> {
+                throw new IllegalStateException(POISON + path);
+              }));
     }
     boolean changes =
         switch (operation) {
