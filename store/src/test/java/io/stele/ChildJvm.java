@@ -7,6 +7,7 @@ import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Starts a Java process with the test's own class path, and options of its own. */
@@ -21,15 +22,28 @@ public final class ChildJvm {
    */
   public static Process start(
       List<String> options, Class<?> main, List<String> arguments, Path output) throws IOException {
+    return start(options, main, arguments, Map.of(), output);
+  }
+
+  /** As above, with variables beside those of this process. */
+  public static Process start(
+      List<String> options,
+      Class<?> main,
+      List<String> arguments,
+      Map<String, String> environment,
+      Path output)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(options);
     command.addAll(List.of("-cp", classPath(main.getClassLoader()), main.getName()));
     command.addAll(arguments);
-    return new ProcessBuilder(command)
-        .redirectErrorStream(true)
-        .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()))
-        .start();
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()));
+    builder.environment().putAll(environment);
+    return builder.start();
   }
 
   private static String classPath(ClassLoader loader) {

@@ -19,6 +19,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.CaffeineBlockCache;
@@ -147,7 +148,8 @@ public class TabletBenchmark {
             tabletLog,
             edit -> {},
             CompactionPace.UNLIMITED,
-            TabletOptions.DEFAULT),
+            TabletOptions.DEFAULT,
+            MemoryRoom.unlimited()),
         List.of());
   }
 

@@ -36,6 +36,8 @@ class TidyTest {
           "LogOptions",
           "SSTableOptions",
           "RowQuery",
+          "ReadRequest",
+          "MemoryPlan",
           "HistoryPlan",
           // Numbers and findings, only ever shown.
           "TabletStatistics",
@@ -48,6 +50,7 @@ class TidyTest {
           // All that a part takes from outside, or sees at a time: to group it would hide it.
           "TabletEnvironment",
           "TabletServer.Environment",
+          "TabletStorage",
           "ApplicationSnapshot",
           "Call");
 

@@ -52,6 +52,17 @@ public record Key<T>(
         value -> value >= min && value <= max);
   }
 
+  /** As {@link #size}; 0, the default, leaves it to be derived from the memory of the process. */
+  static Key<Long> sizeOrDerived(String name, long min, long max, String doc) {
+    return new Key<>(
+        name,
+        doc,
+        "0",
+        "0, or a size such as 64m or 1g, " + min + " to " + max + " bytes",
+        Key::parseSize,
+        value -> value == 0 || (value >= min && value <= max));
+  }
+
   /** A key for a time such as {@code 10s}, from {@code min} to {@code max}. */
   static Key<Duration> time(
       String name, String defaultText, Duration min, Duration max, String doc) {

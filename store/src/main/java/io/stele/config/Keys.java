@@ -86,12 +86,12 @@ public final class Keys {
           "A tablet makes a minor compaction when its memtable grows above this.");
 
   public static final Key<Long> MEMTABLE_TOTAL_BYTES =
-      Key.size(
+      Key.sizeOrDerived(
           "stele.tabletserver.memtable.total.bytes",
-          "256m",
           MIB,
           256 * GIB,
-          "Limit for all memtables of a server together. Above three fifths of it the largest are compacted, above four fifths writes are delayed, and at the limit writes are answered 'retry later'.");
+          "Limit for all memtables of a server together. Above three fifths of it the largest are compacted, above four fifths writes are delayed, and at the limit"
+              + " writes are answered 'retry later'. 0: a quarter of the heap, or less if there is less left.");
 
   public static final Key<Long> CACHE_BYTES =
       Key.size(
@@ -168,7 +168,11 @@ public final class Keys {
           "Deleted and expired cells stay in SSTables for about this long at most: then a major compaction removes them.");
 
   public static final Key<Long> VALUE_BYTES_MAX =
-      Key.size("stele.value.bytes.max", "100m", KIB, GIB, "Largest value of one cell.");
+      Key.sizeOrDerived(
+          "stele.value.bytes.max",
+          KIB,
+          GIB,
+          "Largest value of one cell; 0: what the memory of a tablet server carries, up to 100m.");
 
   public static final Key<Duration> OPERATIONS_WINDOW =
       Key.time(
@@ -179,13 +183,12 @@ public final class Keys {
           "A client that sends no writes for this long is forgotten: its retries are then refused instead of applied.");
 
   public static final Key<Long> OPERATIONS_BYTES =
-      Key.size(
+      Key.sizeOrDerived(
           "stele.operations.bytes",
-          "32m",
           64 * KIB,
           16 * GIB,
           "Memory in which a server's tablets remember operations, to recognize retries. Above it, tablets that use more than an even share forget their oldest,"
-              + " so the most it can be is twice this. A retry of a forgotten operation is refused.");
+              + " so the most it can be is twice this. 0: a 32nd of the heap. A retry of a forgotten operation is refused.");
 
   public static final Key<Duration> CLOCK_SKEW_MAX =
       Key.time(

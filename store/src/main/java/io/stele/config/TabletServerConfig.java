@@ -11,7 +11,6 @@ import org.apache.hadoop.conf.Configuration;
  * @param controlPort of the control plane; 0: any free one
  * @param handlers threads for requests that may block on files
  * @param memtableBytes a tablet whose memtable grows above this makes a minor compaction
- * @param memtableTotalBytes bound of all memtables together
  * @param cacheHeapBytes bound of what the cache takes on the heap
  * @param cacheOffHeapBytes bound of what it takes off the heap
  * @param logSegmentBytes a commit-log segment is closed at this size
@@ -22,11 +21,10 @@ import org.apache.hadoop.conf.Configuration;
  * @param compactionBytesPerSecond the bytes that those of user tablets may read together; 0: no
  *     limit
  * @param garbageInterval deleted and expired cells are gone from SSTables after about this time
- * @param valueBytesMax largest value of one cell
  * @param operationsWindow a client silent this long is forgotten
- * @param operationsBytes bound of what tablets remember of operations
  * @param clockSkewMax how far the clock may be from the lock service's
  * @param metadataSplitBytes a tablet of METADATA whose SSTables are larger is split
+ * @param memory what each use of memory may have
  */
 public record TabletServerConfig(
     ClusterConfig cluster,
@@ -34,7 +32,6 @@ public record TabletServerConfig(
     int controlPort,
     int handlers,
     long memtableBytes,
-    long memtableTotalBytes,
     long cacheHeapBytes,
     long cacheOffHeapBytes,
     long logSegmentBytes,
@@ -44,20 +41,22 @@ public record TabletServerConfig(
     int compactionThreads,
     long compactionBytesPerSecond,
     Duration garbageInterval,
-    long valueBytesMax,
     Duration operationsWindow,
-    long operationsBytes,
     Duration clockSkewMax,
-    long metadataSplitBytes) {
-  /** Reads and checks all {@code stele.*} keys of {@code conf}. */
-  public static TabletServerConfig of(Configuration conf) {
+    long metadataSplitBytes,
+    MemoryPlan memory) {
+  /**
+   * Reads and checks all {@code stele.*} keys of {@code conf}, also against {@code given}.
+   *
+   * @throws io.stele.model.SteleException REFUSED where something is wrong, or does not fit
+   */
+  public static TabletServerConfig of(Configuration conf, ProcessMemory given) {
     return new TabletServerConfig(
         ClusterConfig.of(conf),
         Keys.TABLETSERVER_PORT.in(conf),
         Keys.TABLETSERVER_CONTROL_PORT.in(conf),
         Keys.TABLETSERVER_HANDLERS.in(conf),
         Keys.MEMTABLE_BYTES.in(conf),
-        Keys.MEMTABLE_TOTAL_BYTES.in(conf),
         Keys.CACHE_BYTES.in(conf) - cacheOffHeapBytes(conf),
         cacheOffHeapBytes(conf),
         Keys.LOG_SEGMENT_BYTES.in(conf),
@@ -67,11 +66,10 @@ public record TabletServerConfig(
         Keys.COMPACTION_THREADS.in(conf),
         Keys.COMPACTION_RATE.in(conf),
         Keys.GARBAGE_INTERVAL.in(conf),
-        Keys.VALUE_BYTES_MAX.in(conf),
         Keys.OPERATIONS_WINDOW.in(conf),
-        Keys.OPERATIONS_BYTES.in(conf),
         Keys.CLOCK_SKEW_MAX.in(conf),
-        Keys.METADATA_SPLIT_BYTES.in(conf));
+        Keys.METADATA_SPLIT_BYTES.in(conf),
+        MemoryPlan.of(conf, given));
   }
 
   /** The part of the cache in {@code conf} that is off the heap, in bytes. */

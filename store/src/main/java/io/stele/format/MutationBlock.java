@@ -6,6 +6,7 @@ import io.stele.model.Edit;
 import io.stele.model.Limits;
 import io.stele.model.Mutation;
 import io.stele.model.TimeRange;
+import io.stele.runtime.MemoryClaim;
 import java.io.IOException;
 
 /**
@@ -18,6 +19,9 @@ import java.io.IOException;
 public final class MutationBlock {
   /** Bounds what prefix compression can expand to: a small block must not take all memory. */
   private static final long COLUMN_BYTES_MAX = 256L << 20;
+
+  /** Objects for an edit, its column and its value. */
+  private static final int EDIT_BYTES = 200;
 
   private MutationBlock() {}
 
@@ -68,13 +72,20 @@ public final class MutationBlock {
     }
   }
 
-  /**
-   * The mutation of {@code row} whose edits {@code cells} holds.
-   *
-   * @throws MalformedException if the cells are not edits of that row
-   * @throws io.stele.model.SteleException if an edit breaks a limit
-   */
+  /** As below, with nobody to ask for memory. */
   public static Mutation read(Bytes row, CellCursor cells) throws IOException {
+    return read(row, cells, MemoryClaim.NONE);
+  }
+
+  /**
+   * The mutation of {@code row} whose edits {@code cells} holds. Its values share the memory that
+   * the cells are read from, which must not change any more.
+   *
+   * @param memory asked for what the edits take beside their values
+   * @throws MalformedException where the cells are not edits of that row
+   * @throws io.stele.model.SteleException where an edit breaks a limit, or memory is short
+   */
+  public static Mutation read(Bytes row, CellCursor cells, MemoryClaim memory) throws IOException {
     Mutation.Builder mutation = Mutation.builder(row);
     byte[] rowPart = ColumnKey.ofRow(row);
     int edits = 0;
@@ -85,6 +96,7 @@ public final class MutationBlock {
             0, "a mutation of row \"" + row + "\" has an edit of another row");
       }
       columnBytes += cells.keyLength() - rowPart.length;
+      memory.take(EDIT_BYTES + cells.keyLength() - rowPart.length);
       if (++edits > Limits.EDITS_MAX || columnBytes > COLUMN_BYTES_MAX) {
         throw new MalformedException(0, "a mutation of row \"" + row + "\" has too many edits");
       }
@@ -109,7 +121,7 @@ public final class MutationBlock {
     return switch (cell.type()) {
       case PUT -> {
         Column column = ColumnKey.column(cell.key(), cell.keyLength());
-        Bytes value = Bytes.of(cell.valueArray(), cell.valueOffset(), cell.valueLength());
+        Bytes value = Bytes.wrap(cell.valueArray(), cell.valueOffset(), cell.valueLength());
         yield new Edit.Put(column.family(), column.qualifier(), cell.timestamp(), value);
       }
       case DELETE_CELL -> {

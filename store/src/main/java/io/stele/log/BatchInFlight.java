@@ -28,7 +28,7 @@ final class BatchInFlight {
     Durability most = rolls ? Durability.HSYNC : Durability.HFLUSH;
     long sum = 0;
     for (WaitingRecord record : records) {
-      sum += record.body.size();
+      sum += record.bodyBytes();
       most = most.and(record.durability);
     }
     this.bytes = sum;

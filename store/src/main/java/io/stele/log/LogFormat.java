@@ -200,7 +200,12 @@ final class LogFormat {
   }
 
   static ByteWriter encodeBody(LogRecord record) {
-    ByteWriter out = new ByteWriter(160 + record.cells().length());
+    return encodeHead(record).write(record.cells());
+  }
+
+  /** A record's body but for its cells, which come last. */
+  static ByteWriter encodeHead(LogRecord record) {
+    ByteWriter out = new ByteWriter(160);
     out.writeByte(TYPE_RECORD)
         .writePrefixed(Bytes.of(record.tablet().table().value()))
         .writeLong(Long.parseUnsignedLong(record.tablet().name(), 16))
@@ -218,7 +223,7 @@ final class LogFormat {
     } else {
       out.writeByte(0);
     }
-    return out.write(record.cells());
+    return out;
   }
 
   static ByteWriter encodeBody(SegmentSummary summary) {

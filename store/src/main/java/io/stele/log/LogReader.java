@@ -218,8 +218,8 @@ public final class LogReader implements RecordSource {
       }
       throw damaged("the frame of a record does not match its checksum");
     }
-    byte[] body = read(length);
-    if (body.length < length) {
+    byte[] body = new byte[length]; // The frame is sound, so that it was once so long.
+    if (readInto(body) < length) {
       return end(true);
     }
     if (Crc32c.of(body, 0, length) != bodyCrc) {
@@ -289,11 +289,23 @@ public final class LogReader implements RecordSource {
     try {
       return in.readNBytes(length);
     } catch (ChecksumException e) {
-      CorruptionException damage =
-          damaged("the file system's own checksum does not match: " + e.getMessage());
-      damage.initCause(e);
-      throw damage;
+      throw damaged(e);
     }
+  }
+
+  private int readInto(byte[] bytes) throws IOException {
+    try {
+      return in.readNBytes(bytes, 0, bytes.length);
+    } catch (ChecksumException e) {
+      throw damaged(e);
+    }
+  }
+
+  private CorruptionException damaged(ChecksumException e) {
+    CorruptionException damage =
+        damaged("the file system's own checksum does not match: " + e.getMessage());
+    damage.initCause(e);
+    return damage;
   }
 
   private CorruptionException damaged(String detail) {

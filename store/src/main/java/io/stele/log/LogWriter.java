@@ -5,6 +5,7 @@ import io.stele.files.DurableFiles;
 import io.stele.files.DurableFiles.Placement;
 import io.stele.format.ByteWriter;
 import io.stele.format.Crc32c;
+import io.stele.model.Bytes;
 import io.stele.model.Durability;
 import io.stele.model.TabletId;
 import java.io.IOException;
@@ -67,24 +68,30 @@ final class LogWriter {
     return position;
   }
 
-  /** Appends a record's body; it counts after the next flush. */
-  void append(ByteWriter body, int bodyCrc) throws IOException {
-    if (buffer.size() + LogFormat.FRAME_BYTES + body.size() > BUFFER_BYTES) {
+  /** Appends a body of two parts; it counts after the next flush. */
+  private void append(ByteWriter head, Bytes rest, int bodyCrc) throws IOException {
+    int bodyBytes = head.size() + rest.length();
+    if (buffer.size() + LogFormat.FRAME_BYTES + bodyBytes > BUFFER_BYTES) {
       writeBuffer();
     }
-    LogFormat.encodeFrame(buffer, salt, position, body.size(), bodyCrc);
-    if (body.size() > BUFFER_BYTES - LogFormat.FRAME_BYTES) {
+    LogFormat.encodeFrame(buffer, salt, position, bodyBytes, bodyCrc);
+    if (bodyBytes > BUFFER_BYTES - LogFormat.FRAME_BYTES) {
       writeBuffer();
-      out.write(body.array(), 0, body.size());
+      out.write(head.array(), 0, head.size());
+      rest.writeTo(out);
     } else {
-      buffer.write(body.array(), 0, body.size());
+      buffer.write(head.array(), 0, head.size()).write(rest);
     }
-    position += LogFormat.FRAME_BYTES + body.size();
+    position += LogFormat.FRAME_BYTES + bodyBytes;
+  }
+
+  void append(ByteWriter body) throws IOException {
+    append(body, Bytes.EMPTY, Crc32c.of(body.array(), 0, body.size()));
   }
 
   /** Appends a record; it counts after the next flush. */
   void append(WaitingRecord record) throws IOException {
-    append(record.body, record.bodyCrc);
+    append(record.head, record.cells, record.bodyCrc);
     tablets.merge(
         record.tablet,
         new SequenceRange(record.sequence, record.sequence),
@@ -94,14 +101,14 @@ final class LogWriter {
   /** Appends which tablets have records here: once, after all records. */
   void appendSummary() throws IOException {
     ByteWriter body = LogFormat.encodeBody(new SegmentSummary(tablets));
-    append(body, Crc32c.of(body.array(), 0, body.size()));
+    append(body);
     summarised = true;
   }
 
   /** Appends what was written before this segment: once, before all records. */
   void append(SegmentLink link) throws IOException {
     ByteWriter body = LogFormat.encodeBody(link);
-    append(body, Crc32c.of(body.array(), 0, body.size()));
+    append(body);
   }
 
   /** Returns when everything appended is as durable as asked. */

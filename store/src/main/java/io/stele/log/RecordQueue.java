@@ -23,7 +23,7 @@ final class RecordQueue {
 
   void add(WaitingRecord waiting) {
     queue.add(waiting);
-    bytes += waiting.body.size();
+    bytes += waiting.bodyBytes();
   }
 
   boolean isEmpty() {
@@ -41,7 +41,7 @@ final class RecordQueue {
     long size = 0;
     while (!queue.isEmpty() && size < batchBytesMax) {
       WaitingRecord next = queue.remove();
-      size += next.body.size();
+      size += next.bodyBytes();
       batch.add(next);
     }
     return batch;

@@ -3,6 +3,7 @@ package io.stele.log;
 import io.stele.model.TabletId;
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.Iterator;
 import java.util.Optional;
 
 /**
@@ -20,6 +21,20 @@ public interface RecordSource extends Closeable {
    * @throws IOException if the log cannot be read
    */
   Optional<LogRecord> next() throws IOException;
+
+  /** These records. */
+  static RecordSource of(Iterable<LogRecord> records) {
+    Iterator<LogRecord> all = records.iterator();
+    return new RecordSource() {
+      @Override
+      public Optional<LogRecord> next() {
+        return all.hasNext() ? Optional.of(all.next()) : Optional.empty();
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
 
   /** Only the records of {@code tablet}. */
   default RecordSource only(TabletId tablet) {

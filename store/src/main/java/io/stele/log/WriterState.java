@@ -61,7 +61,7 @@ final class WriterState {
   long lengthWith(List<WaitingRecord> batch) {
     long length = acknowledgedBytes;
     for (WaitingRecord record : batch) {
-      length += LogFormat.FRAME_BYTES + record.body.size();
+      length += LogFormat.FRAME_BYTES + record.bodyBytes();
     }
     return length;
   }

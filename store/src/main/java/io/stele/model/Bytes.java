@@ -1,11 +1,14 @@
 package io.stele.model;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,6 +94,16 @@ public final class Bytes implements Comparable<Bytes>, Serializable {
   /** The same bytes in memory of their own, so that no larger array is kept alive. */
   public Bytes compact() {
     return array.length == length ? this : of(array, offset, length);
+  }
+
+  /** Adds the bytes to {@code checksum}. */
+  public void addTo(Checksum checksum) {
+    checksum.update(array, offset, length);
+  }
+
+  /** Writes the bytes to {@code out}. */
+  public void writeTo(OutputStream out) throws IOException {
+    out.write(array, offset, length);
   }
 
   /** Whether the first bytes of this string are {@code prefix}. */

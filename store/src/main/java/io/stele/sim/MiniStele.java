@@ -2,6 +2,7 @@ package io.stele.sim;
 
 import io.stele.client.Stele;
 import io.stele.config.Keys;
+import io.stele.config.ProcessMemory;
 import io.stele.lock.LockService;
 import io.stele.master.Master;
 import io.stele.metadata.Assignment;
@@ -50,6 +51,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class MiniStele implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(MiniStele.class);
+
+  /** As each of the servers sees it; in truth they share that of this process. */
+  private static final ProcessMemory MEMORY = new ProcessMemory(4L << 30, 1L << 30);
+
   private static final String HOST = "localhost";
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
@@ -116,6 +121,7 @@ public final class MiniStele implements AutoCloseable {
     quick.setIfUnset(Keys.LEASE.name(), "1s");
     quick.setIfUnset(Keys.SWEEP_GRACE.name(), "0ms");
     quick.setIfUnset(Keys.CACHE_BYTES.name(), "16m");
+    quick.setIfUnset(Keys.MEMTABLE_TOTAL_BYTES.name(), "256m");
     return quick;
   }
 
@@ -149,6 +155,7 @@ public final class MiniStele implements AutoCloseable {
                         fs,
                         session,
                         transport,
+                        MEMORY,
                         Optional.empty(),
                         why -> id.thenAccept(name -> aborted(name, why))));
             return true;

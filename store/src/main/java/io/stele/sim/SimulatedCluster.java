@@ -3,6 +3,7 @@ package io.stele.sim;
 import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.config.ClusterConfig;
+import io.stele.config.ProcessMemory;
 import io.stele.lock.LockService;
 import io.stele.master.Master;
 import io.stele.metadata.MasterInfo;
@@ -34,6 +35,7 @@ import org.apache.hadoop.conf.Configuration;
  * <p>For the holder of the simulation's baton alone.
  */
 public final class SimulatedCluster {
+  private static final ProcessMemory MEMORY = new ProcessMemory(1L << 30, 1L << 30);
   private static final long RESTART_MAX_MILLIS = 2000;
   private static final long REPORT_MAX_MILLIS = 500;
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
@@ -202,6 +204,7 @@ public final class SimulatedCluster {
                       files.mount(process),
                       locks,
                       transport,
+                      MEMORY,
                       Optional.of(process.name()),
                       why -> abort(slot, process, why)));
           slot.server = Optional.of(server);

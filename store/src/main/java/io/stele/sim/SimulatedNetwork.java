@@ -8,6 +8,7 @@ import io.stele.wire.Address;
 import io.stele.wire.CallException;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.DataPlane;
+import io.stele.wire.DataServer;
 import io.stele.wire.MemberKey;
 import io.stele.wire.Peer;
 import io.stele.wire.Request;
@@ -386,7 +387,8 @@ public final class SimulatedNetwork {
     }
 
     @Override
-    public Listener serveData(int port, RequestHandler handler) throws IOException {
+    public Listener serveData(int port, DataServer.Limits limits, RequestHandler handler)
+        throws IOException {
       return opened(
           listen(
               process,

@@ -25,6 +25,9 @@ final class SSTableCursor implements CellCursor {
 
   private static final long NO_BLOCK = -1;
 
+  /** The usual ones are bounded by their number: one a cursor. */
+  private static final int CLAIMED_ABOVE_BYTES = 512 << 10;
+
   private final Blocks blocks;
   private final IndexBlock root;
   private final ReadOptions options;
@@ -45,6 +48,9 @@ final class SSTableCursor implements CellCursor {
    * it has only such cells, or there is none.
    */
   private boolean checkUpper;
+
+  /** What the largest block so far was said to take. */
+  private long claimed;
 
   /** Where the last block in bounds ends; 0: not looked for yet. */
   private long limit;
@@ -134,8 +140,10 @@ final class SSTableCursor implements CellCursor {
   private void load() throws IOException {
     blockOffset = NO_BLOCK;
     Handle handle = index.handle();
+    claim(handle.length());
     Contents contents =
         options.cache() ? blocks.data(handle, options, this::read).cells() : readUncached(handle);
+    claim(contents.length());
     try {
       block.resetSearchable(contents.array(), contents.offset(), contents.length());
     } catch (MalformedException e) {
@@ -143,6 +151,15 @@ final class SSTableCursor implements CellCursor {
     }
     blockOffset = handle.offset();
     checkUpper = upper.length > 0 && !index.isNextKeyBelow(upper, upper.length);
+  }
+
+  /** How large a block is that is ready for use, it tells when it has been read. */
+  private void claim(int blockBytes) {
+    long more = blockBytes - claimed;
+    if (blockBytes > CLAIMED_ABOVE_BYTES && more > 0) {
+      options.memory().take(more);
+      claimed += more;
+    }
   }
 
   private StoredBlock read(Handle handle) throws IOException {

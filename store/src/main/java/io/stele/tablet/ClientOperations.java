@@ -80,6 +80,15 @@ final class ClientOperations {
     return CLIENT_BYTES + recentBytes + written.bytes();
   }
 
+  /** How much less it will take when what is in no file yet is. */
+  long unwrittenBytes() {
+    return recent.values().stream().mapToLong(one -> one.bytes() - writtenBytes(one)).sum();
+  }
+
+  private static long writtenBytes(Operation one) {
+    return WrittenOperations.bytesOf(one.result);
+  }
+
   /** Lower numbers are refused. */
   long firstIncomplete() {
     return firstIncomplete;

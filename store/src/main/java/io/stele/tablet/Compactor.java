@@ -5,6 +5,8 @@ import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.record.ManifestEdit;
 import io.stele.runtime.Futures;
+import io.stele.runtime.MemoryClaim;
+import io.stele.runtime.MemoryRoom;
 import io.stele.sstable.ReadOptions;
 import java.io.IOException;
 import java.time.Duration;
@@ -182,10 +184,21 @@ final class Compactor {
   }
 
   private void compact(String reason, CompactionClaims.Claim claim) throws IOException {
+    MemoryRoom.Share memory = environment.largeBlocks().open();
+    try {
+      compact(reason, claim, memory);
+    } finally {
+      memory.close();
+    }
+  }
+
+  private void compact(String reason, CompactionClaims.Claim claim, MemoryClaim memory)
+      throws IOException {
     List<TabletFile> chosen = claim.files();
+    ReadOptions options = ReadOptions.compaction(chosen.size(), memory);
     List<CellCursor> cursors = new ArrayList<>();
     for (TabletFile file : chosen) {
-      cursors.add(file.cursor(core.spec().extent(), ReadOptions.COMPACTION));
+      cursors.add(file.cursor(core.spec().extent(), options));
     }
     CompactionWriter.Output output =
         writer.write(

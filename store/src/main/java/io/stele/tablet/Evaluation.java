@@ -12,6 +12,7 @@ import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
+import io.stele.runtime.MemoryClaim;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -33,6 +34,7 @@ final class Evaluation {
   static final long RESULT_BYTES_MAX = 120L << 20;
 
   private static final int CELL_OVERHEAD_BYTES = 64;
+  private static final long NEW_VALUE_COPIES = 5;
 
   /**
    * An operation evaluated.
@@ -55,31 +57,32 @@ final class Evaluation {
   /**
    * Evaluates an operation; the caller holds its row's lock.
    *
+   * @param memory asked for what it reads and makes
    * @throws SteleException REFUSED if the row's values do not allow it
    */
-  Evaluated evaluate(RowOperation operation) throws IOException {
+  Evaluated evaluate(RowOperation operation, MemoryClaim memory) throws IOException {
     return switch (operation.kind()) {
       case MUTATION -> new Evaluated((Mutation) operation, OperationResult.APPLIED);
-      case CHECK_AND_MUTATE -> evaluate((CheckAndMutate) operation);
-      case READ_MODIFY_WRITE -> evaluate((ReadModifyWrite) operation);
+      case CHECK_AND_MUTATE -> evaluate((CheckAndMutate) operation, memory);
+      case READ_MODIFY_WRITE -> evaluate((ReadModifyWrite) operation, memory);
     };
   }
 
-  private Evaluated evaluate(CheckAndMutate conditional) throws IOException {
+  private Evaluated evaluate(CheckAndMutate conditional, MemoryClaim memory) throws IOException {
     RowFilter predicate = RowFilter.of(conditional.predicate());
-    List<Cell> cells = reads.queuedRow(conditional.row(), ColumnSelection.ALL);
+    List<Cell> cells = reads.queuedRow(conditional.row(), ColumnSelection.ALL, memory);
     boolean holds = !cells.isEmpty() && !predicate.apply(conditional.row(), cells).isEmpty();
     return holds
         ? new Evaluated(conditional.ifTrue(), OperationResult.APPLIED)
         : new Evaluated(conditional.ifFalse(), OperationResult.NOT_MATCHED);
   }
 
-  private Evaluated evaluate(ReadModifyWrite change) throws IOException {
+  private Evaluated evaluate(ReadModifyWrite change, MemoryClaim memory) throws IOException {
     List<Column> columns =
         change.rules().stream().map(rule -> new Column(rule.family(), rule.qualifier())).toList();
     ColumnSelection selection = ColumnSelection.of(List.of(), columns);
     Map<Column, Cell> newest = new LinkedHashMap<>();
-    for (Cell cell : reads.queuedRow(change.row(), selection)) {
+    for (Cell cell : reads.queuedRow(change.row(), selection, memory)) {
       newest.putIfAbsent(new Column(cell.family(), cell.qualifier()), cell);
     }
     long now = clock.assign();
@@ -88,6 +91,8 @@ final class Evaluation {
     for (ReadModifyWrite.Rule rule : change.rules()) {
       Column column = new Column(rule.family(), rule.qualifier());
       Optional<Cell> before = Optional.ofNullable(newest.get(column));
+      // The new value, in the log's record, in the memtable, in the answer.
+      memory.take(NEW_VALUE_COPIES * before.map(cell -> (long) cell.value().length()).orElse(0L));
       Bytes value = apply(change.row(), rule, before.map(Cell::value));
       // Not below the version it replaces, or it would not be the newest.
       long timestamp = Math.max(now, before.map(Cell::timestampMicros).orElse(0L));

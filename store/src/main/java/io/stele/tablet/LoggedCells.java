@@ -6,6 +6,7 @@ import io.stele.format.CellBlockWriter;
 import io.stele.format.MutationBlock;
 import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
+import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import java.io.IOException;
 
@@ -13,8 +14,8 @@ import java.io.IOException;
  * The cells of an operation as the log has them, and the only way to put them into a memtable, both
  * when an operation is applied and when it is replayed.
  *
- * <p>A write copies a value three times: into this block, from it into the memtable, and into the
- * log's record.
+ * <p>A write copies a value twice: into this block, which the log writes out as it is, and from it
+ * into the memtable.
  */
 final class LoggedCells {
   private final byte[] block;
@@ -27,10 +28,22 @@ final class LoggedCells {
 
   /** The cells of {@code mutation}; none if it has no edits. */
   static LoggedCells encode(Mutation mutation, long sequence, long serverTimestamp) {
-    CellBlockWriter writer = CellBlockWriter.sequential(256);
+    CellBlockWriter writer = CellBlockWriter.sequential(roughly(mutation));
     MutationBlock.write(mutation, sequence, serverTimestamp, writer);
     ByteWriter bytes = writer.finish();
     return new LoggedCells(bytes.array(), bytes.size());
+  }
+
+  /** How long the block will be, so that it need not grow. */
+  private static int roughly(Mutation mutation) {
+    long bytes = 64L + mutation.row().length();
+    for (Edit edit : mutation.edits()) {
+      bytes += 32;
+      if (edit instanceof Edit.Put put) {
+        bytes += put.qualifier().length() + put.value().length();
+      }
+    }
+    return (int) Math.min(bytes, Integer.MAX_VALUE - 8L);
   }
 
   /** The cells of a log record. */

@@ -7,10 +7,19 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
  *
  * <p>While all together use more than the limit, each tablet that uses more than an even share
  * forgets or refuses operations. So they never use more than twice the limit plus what is in
- * flight, and no tablet is refused because of others. Safe for use by any number of threads.
+ * flight, and no tablet is refused because of others.
+ *
+ * <p>Operations take far less once a minor compaction has written them to a file. So where somebody
+ * makes minor compactions when this {@link #isTight is tight}, a tablet that they help waits for
+ * one, and does not forget what a client may still send again.
+ *
+ * <p>Safe for use by any number of threads.
  */
 public final class OperationBudget {
+  private static final double COMPACT_ABOVE = 0.8;
+
   private final long bytesMax;
+  private final boolean compacted;
 
   @GuardedBy("this")
   private long bytes;
@@ -20,7 +29,27 @@ public final class OperationBudget {
 
   /** A budget of {@code bytesMax}. */
   public OperationBudget(long bytesMax) {
+    this(bytesMax, false);
+  }
+
+  private OperationBudget(long bytesMax, boolean compacted) {
     this.bytesMax = bytesMax;
+    this.compacted = compacted;
+  }
+
+  /** A budget of {@code bytesMax} for tablets that are compacted when it is tight. */
+  public static OperationBudget compacted(long bytesMax) {
+    return new OperationBudget(bytesMax, true);
+  }
+
+  /** Whether tablets are compacted when it is tight. */
+  boolean isCompacted() {
+    return compacted;
+  }
+
+  /** Whether minor compactions of those who remember much should make room. */
+  public synchronized boolean isTight() {
+    return bytes > bytesMax * COMPACT_ABOVE;
   }
 
   /** One that is never used up. */
@@ -54,7 +83,7 @@ public final class OperationBudget {
   }
 
   /** The even share of one. */
-  synchronized long share() {
+  public synchronized long share() {
     return bytesMax / Math.max(1, sharers);
   }
 }

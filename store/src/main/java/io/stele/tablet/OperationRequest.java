@@ -4,6 +4,7 @@ import io.stele.model.Durability;
 import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
 import io.stele.model.RowOperation;
+import io.stele.runtime.MemoryClaim;
 import java.util.Optional;
 
 /**
@@ -13,12 +14,23 @@ import java.util.Optional;
  * @param id by which a retry is told; none: a retry may be applied again
  * @param outstanding what that client may still send again; not above the id's own number
  * @param durability what an acknowledgement promises, at least
+ * @param memory asked for what its evaluation takes
  */
 public record OperationRequest(
     RowOperation operation,
     Optional<OperationId> id,
     Outstanding outstanding,
-    Durability durability) {
+    Durability durability,
+    MemoryClaim memory) {
+  /** One of an operation that takes what memory it likes. */
+  public OperationRequest(
+      RowOperation operation,
+      Optional<OperationId> id,
+      Outstanding outstanding,
+      Durability durability) {
+    this(operation, id, outstanding, durability, MemoryClaim.NONE);
+  }
+
   /** An operation that is not remembered. */
   public static OperationRequest of(RowOperation operation) {
     return new OperationRequest(

@@ -43,9 +43,10 @@ import java.util.concurrent.TimeUnit;
  * was written: the blocks of a tablet's files and its log together have all that it remembers.
  *
  * <p><b>Memory</b> is bounded by an {@link OperationBudget}. Above it, clients that were silent the
- * longest are reduced, then the older half of what the others have done is forgotten, then clients
- * are forgotten that were silent for a window: a retry of any of this is refused, never applied
- * twice. Where nothing can be forgotten a new operation is to be sent later.
+ * longest are reduced; if a minor compaction will make room, new operations are to be sent later,
+ * once it has; else the older half of what the others have done is forgotten, then clients are
+ * forgotten that were silent for a window: a retry of any of this is refused, never applied twice.
+ * Where nothing can be forgotten a new operation is to be sent later.
  *
  * <p>Safe for use by any number of threads.
  *
@@ -246,6 +247,9 @@ final class OperationWindow {
         count(client, ClientOperations::forgetAll);
       }
     }
+    if (budget.isCompacted() && bytes - unwrittenBytes() <= enough) {
+      return;
+    }
     boolean more = true;
     while (bytes > enough && more) {
       more = false;
@@ -261,6 +265,11 @@ final class OperationWindow {
         forget(one.getKey(), client);
       }
     }
+  }
+
+  /** How much less this will take when a minor compaction has written all that is in no file. */
+  synchronized long unwrittenBytes() {
+    return clients.values().stream().mapToLong(ClientOperations::unwrittenBytes).sum();
   }
 
   /** The clients in a fixed order, so that equal windows do and give the same. */

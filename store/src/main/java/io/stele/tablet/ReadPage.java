@@ -6,6 +6,7 @@ import io.stele.model.Limits;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
 import io.stele.sstable.NotInMemoryException;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -98,11 +99,24 @@ final class ReadPage {
   }
 
   /**
-   * Adds the row here.
+   * Adds the row here. Where there is no memory for it the page ends before it, so that memory is
+   * used for few rows rather than refused to all.
    *
    * @return whether it was taken to its end; if not, this page is at its end
    */
   boolean addRow(Bytes row, VisibleCells cells) throws IOException {
+    try {
+      return takeRow(row, cells);
+    } catch (SteleException e) {
+      if (rows.isEmpty() || (e.code() != Code.RETRY_LATER && e.code() != Code.REFUSED)) {
+        throw e;
+      }
+      next = Optional.of(row);
+      return false;
+    }
+  }
+
+  private boolean takeRow(Bytes row, VisibleCells cells) throws IOException {
     List<Cell> visible = new ArrayList<>();
     cells.beginRow();
     boolean inParts = request.parts().bytesMax() > 0;

@@ -7,6 +7,7 @@ import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
+import io.stele.runtime.MemoryClaim;
 import io.stele.sstable.ReadOptions;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -61,7 +62,8 @@ final class ReadPath {
    * The visible cells of one row, those included that are queued and not yet durable. The caller
    * holds the row's lock.
    */
-  List<Cell> queuedRow(Bytes row, ColumnSelection selection) throws IOException {
+  List<Cell> queuedRow(Bytes row, ColumnSelection selection, MemoryClaim memory)
+      throws IOException {
     TabletState state = core.current().acquire();
     try (VisibleCells cells =
         open(
@@ -70,7 +72,7 @@ final class ReadPath {
             selection,
             Integer.MAX_VALUE,
             TimeRange.ALL,
-            false)) {
+            ReadOptions.POINT.claiming(memory))) {
       return cells.seekRow(row) && cells.row().equals(row) ? cells.takeRow() : List.of();
     } finally {
       state.release();
@@ -154,7 +156,7 @@ final class ReadPath {
             ColumnSelection.of(query.families(), query.columns()),
             query.versions(),
             query.times(),
-            page.request.memoryOnly())) {
+            options(page.request, range))) {
       page.nextRange();
       if (page.resume.isPresent()) {
         Bytes row = range.start();
@@ -186,17 +188,25 @@ final class ReadPath {
     }
   }
 
+  private static boolean isSingle(RowRange range) {
+    return !range.end().isEmpty() && range.equals(RowRange.single(range.start()));
+  }
+
+  private static ReadOptions options(ReadRequest request, RowRange range) {
+    return request.memoryOnly()
+        ? ReadOptions.MEMORY_ONLY
+        : (isSingle(range) ? ReadOptions.POINT : ReadOptions.SCAN).claiming(request.memory());
+  }
+
   private VisibleCells open(
       Pinned pinned,
       RowRange range,
       ColumnSelection selection,
       int versions,
       TimeRange times,
-      boolean memoryOnly)
+      ReadOptions options)
       throws IOException {
-    boolean single = !range.end().isEmpty() && range.equals(RowRange.single(range.start()));
-    ReadOptions options =
-        memoryOnly ? ReadOptions.MEMORY_ONLY : single ? ReadOptions.POINT : ReadOptions.SCAN;
+    boolean single = isSingle(range);
     TabletState state = pinned.state();
     List<CellCursor> cursors = new ArrayList<>();
     cursors.add(state.active().cursor(pinned.readPoint()));
@@ -214,6 +224,7 @@ final class ReadPath {
         new CellSieve(core.rules(), core.clock().now(), CellSieve.Past.WHOLE, true),
         selection,
         versions,
-        times);
+        times,
+        options.memory());
   }
 }

@@ -1,6 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.model.RowQuery;
+import io.stele.runtime.MemoryClaim;
 import java.util.OptionalLong;
 
 /**
@@ -15,6 +16,7 @@ import java.util.OptionalLong;
  * @param memoryOnly whether to fail with {@link io.stele.sstable.NotInMemoryException} instead of
  *     reading a file; such a read never waits
  * @param parts whether the page may end inside a row, and begin inside one
+ * @param memory asked for what it takes; where there is none left, the page ends
  */
 public record ReadRequest(
     RowQuery query,
@@ -22,7 +24,8 @@ public record ReadRequest(
     boolean allowFresh,
     long bytesMax,
     boolean memoryOnly,
-    RowParts parts) {
+    RowParts parts,
+    MemoryClaim memory) {
   /** Of whole rows. */
   public ReadRequest(
       RowQuery query,
@@ -30,7 +33,7 @@ public record ReadRequest(
       boolean allowFresh,
       long bytesMax,
       boolean memoryOnly) {
-    this(query, readPoint, allowFresh, bytesMax, memoryOnly, RowParts.WHOLE);
+    this(query, readPoint, allowFresh, bytesMax, memoryOnly, RowParts.WHOLE, MemoryClaim.NONE);
   }
 
   /** At the newest read point, in pages of the tablet's own size, of whole rows. */
@@ -40,21 +43,22 @@ public record ReadRequest(
 
   /** At {@code point}, or at the newest where that cannot be read any more. */
   public ReadRequest at(long point) {
-    return new ReadRequest(query, OptionalLong.of(point), allowFresh, bytesMax, memoryOnly, parts);
+    return new ReadRequest(
+        query, OptionalLong.of(point), allowFresh, bytesMax, memoryOnly, parts, memory);
   }
 
   /** In pages of another size. */
   public ReadRequest pageOf(long bytes) {
-    return new ReadRequest(query, readPoint, allowFresh, bytes, memoryOnly, parts);
+    return new ReadRequest(query, readPoint, allowFresh, bytes, memoryOnly, parts, memory);
   }
 
   /** Only where no file needs to be read. */
   public ReadRequest inMemoryOnly() {
-    return new ReadRequest(query, readPoint, allowFresh, bytesMax, true, parts);
+    return new ReadRequest(query, readPoint, allowFresh, bytesMax, true, parts, memory);
   }
 
   /** With large rows in parts. */
   public ReadRequest in(RowParts newParts) {
-    return new ReadRequest(query, readPoint, allowFresh, bytesMax, memoryOnly, newParts);
+    return new ReadRequest(query, readPoint, allowFresh, bytesMax, memoryOnly, newParts, memory);
   }
 }

@@ -2,9 +2,11 @@ package io.stele.tablet;
 
 import io.stele.log.DistinctRecords;
 import io.stele.log.LogRecord;
+import io.stele.log.RecordSource;
 import io.stele.memtable.Memtable;
 import io.stele.model.TabletId;
 import java.io.IOException;
+import java.util.Optional;
 
 /**
  * The records that a tablet replays from logs when it is opened: those above what its files have,
@@ -26,8 +28,9 @@ final class Replay {
   }
 
   /** Takes all records in. */
-  void take(Iterable<LogRecord> logged, OperationWindow window) throws IOException {
-    for (LogRecord record : logged) {
+  void take(RecordSource logged, OperationWindow window) throws IOException {
+    for (Optional<LogRecord> next = logged.next(); next.isPresent(); next = logged.next()) {
+      LogRecord record = next.get();
       boolean first = records.add(record);
       highestTimestamp = Math.max(highestTimestamp, record.timestampMax());
       if (first) {

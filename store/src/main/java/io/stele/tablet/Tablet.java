@@ -1,6 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.log.LogRecord;
+import io.stele.log.RecordSource;
 import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
@@ -50,16 +51,23 @@ public final class Tablet implements Closeable {
     this.compactor = new Compactor(core, sequencer, replay.lastSequence());
   }
 
+  /** As below. */
+  public static Tablet open(
+      TabletSpec spec, TabletEnvironment environment, Iterable<LogRecord> replay)
+      throws IOException {
+    return open(spec, environment, RecordSource.of(replay));
+  }
+
   /**
    * Opens a tablet.
    *
    * @param replay the tablet's records in the logs that its durable record names, in any order and
-   *     with repetitions; records that the files already hold are skipped
+   *     with repetitions; records that the files already hold are skipped. None is kept; the caller
+   *     closes it
    * @throws CorruptionException if a file is damaged
    * @throws io.stele.model.SteleException CORRUPTION if the logs lack a record
    */
-  public static Tablet open(
-      TabletSpec spec, TabletEnvironment environment, Iterable<LogRecord> replay)
+  public static Tablet open(TabletSpec spec, TabletEnvironment environment, RecordSource replay)
       throws IOException {
     List<TabletFile> files = new ArrayList<>();
     Memtable memtable = new Memtable(environment.memtables());
@@ -132,6 +140,11 @@ public final class Tablet implements Closeable {
   /** The epoch it was opened under. */
   public long epoch() {
     return core.spec().epoch();
+  }
+
+  /** How much less memory its operations will take after a minor compaction. */
+  public long unwrittenOperationBytes() {
+    return core.window().unwrittenBytes();
   }
 
   /** Its rows. */

@@ -1,6 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.memtable.MemoryAccount;
+import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.ServerClock;
 import io.stele.sstable.BlockCache;
@@ -21,6 +22,7 @@ import org.apache.hadoop.fs.Path;
  * @param manifest where its files are recorded
  * @param pace how fast merging and major compactions may go
  * @param options what an operator may turn
+ * @param largeBlocks memory of all compactions of the server, for blocks with large values
  */
 public record TabletEnvironment(
     ProcessRuntime runtime,
@@ -33,4 +35,5 @@ public record TabletEnvironment(
     TabletLog log,
     Manifest manifest,
     CompactionPace pace,
-    TabletOptions options) {}
+    TabletOptions options,
+    MemoryRoom largeBlocks) {}

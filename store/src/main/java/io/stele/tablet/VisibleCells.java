@@ -8,6 +8,7 @@ import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
+import io.stele.runtime.MemoryClaim;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -16,7 +17,8 @@ import java.util.List;
 
 /**
  * The cells that a read sees, row by row: merged cells through the sieve, of the columns wanted,
- * not more versions than asked for. If possible it seeks over cells that are not wanted.
+ * not more versions than asked for. If possible it seeks over cells that are not wanted. It claims
+ * the memory of cells that it collects, and of what the answer makes of them.
  *
  * <p>Not safe for use by several threads.
  */
@@ -26,11 +28,16 @@ final class VisibleCells implements Closeable {
 
   private static final int SEEK_WORK = 8;
 
+  // As cells of the model, and in the block that goes to the client, which may be twice as large.
+  private static final int CELL_BYTES = 200;
+  private static final int CELL_COPIES = 3;
+
   private final CellCursor source;
   private final CellSieve sieve;
   private final ColumnSelection selection;
   private final int versions;
   private final TimeRange times;
+  private final MemoryClaim memory;
   private boolean onCell;
   private long bytesPassed;
   private long work;
@@ -49,12 +56,14 @@ final class VisibleCells implements Closeable {
       CellSieve sieve,
       ColumnSelection selection,
       int versions,
-      TimeRange times) {
+      TimeRange times,
+      MemoryClaim memory) {
     this.source = source;
     this.sieve = sieve;
     this.selection = selection;
     this.versions = versions;
     this.times = times;
+    this.memory = memory.inSteps();
   }
 
   /** Moves to the first row at or above {@code row}; rows only ever go up. */
@@ -212,6 +221,7 @@ final class VisibleCells implements Closeable {
                 kept = true;
                 return false;
               }
+              memory.take(CELL_BYTES + CELL_COPIES * (long) source.valueLength());
               cells.add(cell(qualifier));
             }
             taken++;

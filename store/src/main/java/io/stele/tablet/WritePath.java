@@ -134,7 +134,7 @@ final class WritePath {
   // Retries are recognised before: an operation that was applied is not refused for a newer schema.
   private Evaluation.Evaluated evaluate(OperationRequest request) throws IOException {
     core.rules().operations().check(request.operation(), core.options().valueBytesMax());
-    return evaluation.evaluate(request.operation());
+    return evaluation.evaluate(request.operation(), request.memory());
   }
 
   private Sequencer.Change change(
@@ -143,12 +143,13 @@ final class WritePath {
       Evaluation.Evaluated evaluated,
       CompletableFuture<OperationResult> outcome) {
     boolean hsync = core.rules().schema().hsync();
+    OperationResult result = evaluated.result(); // Not the mutation, which would be held till then.
     return new Sequencer.Change(
         evaluated.mutation(),
         operation,
-        operation.isPresent() ? OperationResults.encode(evaluated.result()) : Bytes.EMPTY,
+        operation.isPresent() ? OperationResults.encode(result) : Bytes.EMPTY,
         hsync ? Durability.HSYNC : request.durability(),
-        () -> publish(operation, evaluated.result(), outcome),
+        () -> publish(operation, result, outcome),
         outcome);
   }
 

@@ -24,6 +24,11 @@ final class WrittenOperations {
   private final Map<Long, Bytes> results = new HashMap<>(); // Those that are not empty: few.
   private long resultBytes;
 
+  /** What one with {@code result} takes. */
+  static long bytesOf(Bytes result) {
+    return 2L * Long.BYTES + (result.isEmpty() ? 0 : bytes(result));
+  }
+
   int size() {
     return numbers.length;
   }

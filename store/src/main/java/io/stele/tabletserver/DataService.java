@@ -2,11 +2,9 @@ package io.stele.tabletserver;
 
 import io.stele.format.CellBlockWriter;
 import io.stele.model.Bytes;
-import io.stele.model.Durability;
-import io.stele.model.OperationId;
 import io.stele.model.OperationSize;
+import io.stele.model.Outstanding;
 import io.stele.model.Row;
-import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
@@ -33,7 +31,6 @@ import io.stele.wire.RowCodec;
 import io.stele.wire.RowOrder;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
 import io.stele.wire.data.DataProtos.MutateProto;
-import io.stele.wire.data.DataProtos.OperationsProto;
 import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
@@ -65,6 +62,9 @@ import org.slf4j.LoggerFactory;
 final class DataService implements RequestHandler {
   private static final Logger LOG = LoggerFactory.getLogger(DataService.class);
   private static final int SAMPLES = 64;
+
+  /** What a message has, it has beside its frame, and so has what is made of it. */
+  private static final long MESSAGE_COPIES = 2;
 
   private final HostedTablets tablets;
   private final ServerResources resources;
@@ -217,7 +217,8 @@ final class DataService implements RequestHandler {
                 read.getRowPartBytes(),
                 read.hasPosition()
                     ? Optional.of(ByteStrings.bytes(read.getPosition()))
-                    : Optional.empty()));
+                    : Optional.empty()),
+            responder::take);
     if (request.isExpired()) {
       throw SteleException.retryLater("the request waited until its caller had given up");
     }
@@ -296,9 +297,10 @@ final class DataService implements RequestHandler {
     List<CompletableFuture<Optional<Throwable>>> failures =
         new ArrayList<>(batch.getMutationsCount());
     RowOrder order = new RowOrder();
-    for (MutateBatch.Entry entry : MutateBatch.decode(batch, body)) {
+    Outstanding outstanding = OperationCodec.outstanding(batch.getOperations());
+    for (MutateBatch.Entry entry : MutateBatch.decode(batch, body, responder::take)) {
       failures.add(
-          apply(entry, batch.getOperations(), order)
+          apply(entry, outstanding, order)
               .handle((result, failure) -> Optional.ofNullable(failure).map(DataService::meaning)));
     }
     CompletableFuture.allOf(failures.toArray(CompletableFuture[]::new))
@@ -315,14 +317,16 @@ final class DataService implements RequestHandler {
   }
 
   private CompletableFuture<OperationResult> apply(
-      MutateBatch.Entry entry, OperationsProto client, RowOrder order) {
+      MutateBatch.Entry entry, Outstanding outstanding, RowOrder order) {
     Bytes row = entry.mutation().row();
     Optional<SteleException> held = order.check(row);
     if (held.isPresent()) {
       return CompletableFuture.failedFuture(held.get());
     }
     CompletableFuture<OperationResult> outcome =
-        apply(entry.tablet(), entry.mutation(), entry.id(), client, entry.durability());
+        apply(
+            entry.tablet(),
+            new OperationRequest(entry.mutation(), entry.id(), outstanding, entry.durability()));
     if (outcome.isCompletedExceptionally()) {
       outcome.whenComplete((result, failure) -> order.failed(row, meaning(failure)));
     }
@@ -330,12 +334,15 @@ final class DataService implements RequestHandler {
   }
 
   private void checkAndMutate(CheckAndMutateProto request, Responder responder) {
+    responder.take(MESSAGE_COPIES * request.getSerializedSize());
     apply(
             request.getTablet(),
-            OperationCodec.decode(request),
-            OperationCodec.id(request),
-            request.getOperations(),
-            OperationCodec.decode(request.getDurability()))
+            new OperationRequest(
+                OperationCodec.decode(request, responder::take),
+                OperationCodec.id(request),
+                OperationCodec.outstanding(request.getOperations()),
+                OperationCodec.decode(request.getDurability()),
+                responder::take))
         .whenComplete(
             (result, failure) -> {
               if (failure != null) {
@@ -351,12 +358,15 @@ final class DataService implements RequestHandler {
   }
 
   private void readModifyWrite(ReadModifyWriteProto request, Responder responder) {
+    responder.take(MESSAGE_COPIES * request.getSerializedSize());
     apply(
             request.getTablet(),
-            OperationCodec.decode(request),
-            OperationCodec.id(request),
-            request.getOperations(),
-            OperationCodec.decode(request.getDurability()))
+            new OperationRequest(
+                OperationCodec.decode(request),
+                OperationCodec.id(request),
+                OperationCodec.outstanding(request.getOperations()),
+                OperationCodec.decode(request.getDurability()),
+                responder::take))
         .whenComplete(
             (result, failure) -> {
               if (failure != null) {
@@ -374,26 +384,22 @@ final class DataService implements RequestHandler {
   }
 
   /** Never throws: what is refused at the door is a failed future too, so that a batch goes on. */
-  private CompletableFuture<OperationResult> apply(
-      TabletProto tablet,
-      RowOperation operation,
-      Optional<OperationId> id,
-      OperationsProto client,
-      Durability durability) {
+  private CompletableFuture<OperationResult> apply(TabletProto tablet, OperationRequest request) {
     try {
       HostedTablet hosted = tablets.require(tablet);
       // Not of the root tablet: METADATA's memtables become smaller only by writes to it.
-      if (!hosted.id().equals(TabletId.ROOT)) {
-        resources
-            .of(hosted.id())
-            .memtables()
-            .requireRoom(hosted.kind(), OperationSize.of(operation));
-        hosted.requireRoom();
+      if (hosted.id().equals(TabletId.ROOT)) {
+        return hosted.tablet().apply(request);
       }
-      return hosted
-          .tablet()
-          .apply(
-              new OperationRequest(operation, id, OperationCodec.outstanding(client), durability));
+      hosted.requireRoom();
+      MemtableBudget memtables = resources.of(hosted.id()).memtables();
+      MemtableBudget.Reservation room =
+          memtables.reserve(hosted.kind(), OperationSize.of(request.operation()));
+      try {
+        return hosted.tablet().apply(request);
+      } finally {
+        room.close();
+      }
     } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }

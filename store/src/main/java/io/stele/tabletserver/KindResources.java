@@ -1,5 +1,6 @@
 package io.stele.tabletserver;
 
+import io.stele.config.MemoryPlan;
 import io.stele.config.TabletServerConfig;
 import io.stele.log.CommitLog;
 import io.stele.model.TabletKind;
@@ -60,14 +61,13 @@ record KindResources(
     }
 
     private static final int LOADERS = 8;
-    private static final int MINOR = 2;
     private static final int SPLITS = 1; // Not behind compactions that are held back.
 
     static Threads of(ProcessRuntime runtime, TabletKind kind, TabletServerConfig config) {
       return new Threads(
           Handlers.of(runtime, kind, config.handlers()),
           runtime.pool("loader-" + kind, LOADERS),
-          runtime.pool("minor-" + kind, MINOR),
+          runtime.pool("minor-" + kind, MemoryPlan.MINOR_COMPACTIONS),
           runtime.pool("compaction-" + kind, config.compactionThreads()),
           runtime.pool("split-" + kind, SPLITS));
     }

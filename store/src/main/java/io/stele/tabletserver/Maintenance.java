@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -31,6 +32,7 @@ final class Maintenance {
   private static final String MINOR = "make a minor compaction";
   private static final String SERVE = "be served";
   private static final int STUCK_MEMTABLES = 2;
+  private static final int OPERATIONS_SHARE_COMPACTED = 4;
 
   private final HostedTablets tablets;
   private final ServerResources resources;
@@ -71,6 +73,7 @@ final class Maintenance {
     Collection<HostedTablet> all = tablets.all();
     for (KindResources kind : resources.all()) {
       relieveMemory(kind, all);
+      relieveOperations(kind, all);
       relieveLog(kind);
     }
     for (HostedTablet hosted : all) {
@@ -128,12 +131,35 @@ final class Maintenance {
   }
 
   private void relieveMemory(KindResources kind, Collection<HostedTablet> all) {
-    if (kind.memtables().isTight()) {
+    long excess = kind.memtables().excess();
+    if (excess <= 0) {
+      return;
+    }
+    List<HostedTablet> largestFirst =
+        all.stream()
+            .filter(hosted -> hosted.kind() == kind.kind() && !hosted.isResting(MINOR))
+            .sorted(Comparator.comparingLong(Maintenance::memtableBytes).reversed())
+            .toList();
+    for (HostedTablet hosted : largestFirst) {
+      if (excess > 0) {
+        excess -= memtableBytes(hosted); // It is being written out, or is from now on.
+        startMinor(hosted);
+      }
+    }
+  }
+
+  private static long memtableBytes(HostedTablet hosted) {
+    return hosted.tablet().statistics().memtableBytes();
+  }
+
+  /** What is remembered of operations takes a fraction of it once a minor compaction wrote it. */
+  private void relieveOperations(KindResources kind, Collection<HostedTablet> all) {
+    if (kind.operations().isTight()) {
+      long much = kind.operations().share() / OPERATIONS_SHARE_COMPACTED;
       all.stream()
           .filter(hosted -> hosted.kind() == kind.kind() && !hosted.isResting(MINOR))
-          .filter(hosted -> hosted.minor().free() > 0)
-          .max(Comparator.comparingLong(hosted -> hosted.tablet().statistics().memtableBytes()))
-          .ifPresent(this::startMinor);
+          .filter(hosted -> hosted.tablet().unwrittenOperationBytes() > much)
+          .forEach(this::startMinor);
     }
   }
 

@@ -24,6 +24,7 @@ final class MemtableBudget implements MemoryAccount {
 
   private final long bytesMax;
   private final AtomicLong bytes = new AtomicLong();
+  private final AtomicLong reserved = new AtomicLong(); // By writes on their way.
   private final AtomicLong refused = new AtomicLong(); // The largest write since something went.
 
   MemtableBudget(long bytesMax) {
@@ -51,7 +52,13 @@ final class MemtableBudget implements MemoryAccount {
    * together, or were in the way of a large write.
    */
   boolean isTight() {
-    return bytes() > bytesMax * COMPACT_ABOVE || bytes() + refused.get() > bytesMax;
+    return excess() > 0;
+  }
+
+  /** How much should be written out, so that it is so no more. */
+  long excess() {
+    long now = bytes();
+    return Math.max(now - (long) (bytesMax * COMPACT_ABOVE), now + refused.get() - bytesMax);
   }
 
   /**
@@ -64,13 +71,29 @@ final class MemtableBudget implements MemoryAccount {
     return Duration.ofMillis(Math.round(DELAY_MAX.toMillis() * Math.max(0, urgency)));
   }
 
+  /** Whether there is room for so much; if not, memtables are written out to make some. */
+  boolean hasRoom(long wanted) {
+    if (bytes() + reserved.get() + wanted <= bytesMax) {
+      return true;
+    }
+    refused.accumulateAndGet(wanted, Math::max);
+    return false;
+  }
+
+  /** Room for one write, kept until its cells are in a memtable, and counted there, or not. */
+  interface Reservation extends AutoCloseable {
+    @Override
+    void close();
+  }
+
   /**
-   * Refuses a write where there is no room for it.
+   * Reserves room for a write, or refuses it where there is none: so that writes that come at the
+   * same moment do not all see the same room.
    *
-   * @param writeBytes what it would take
+   * @param writeBytes what it takes
    * @throws SteleException RETRY_LATER if there is none now, REFUSED if there never is
    */
-  void requireRoom(TabletKind kind, long writeBytes) {
+  Reservation reserve(TabletKind kind, long writeBytes) {
     if (writeBytes > bytesMax) {
       throw SteleException.refused(
           "a mutation makes cells of "
@@ -81,8 +104,9 @@ final class MemtableBudget implements MemoryAccount {
               + bytesMax
               + ": make several mutations of it, or raise stele.tabletserver.memtable.total.bytes");
     }
-    long now = bytes();
+    long now = bytes() + reserved.getAndAdd(writeBytes);
     if (now > 0 && now + writeBytes > bytesMax) {
+      reserved.addAndGet(-writeBytes);
       refused.accumulateAndGet(writeBytes, Math::max);
       throw SteleException.retryLater(
           "the memtables of this server's "
@@ -95,5 +119,6 @@ final class MemtableBudget implements MemoryAccount {
               + writeBytes
               + " more until they are compacted: try again later");
     }
+    return () -> reserved.addAndGet(-writeBytes);
   }
 }

@@ -22,9 +22,6 @@ import org.apache.hadoop.fs.Path;
  * Immutable.
  */
 final class ServerResources {
-  private static final long SYSTEM_MEMTABLE_BYTES = 32L << 20;
-  private static final long SYSTEM_OPERATIONS_BYTES = 4L << 20;
-
   private final KindResources user;
   private final KindResources system;
   // METADATA's tablets wait for the root tablet, which may be waiting to be loaded here.
@@ -70,14 +67,14 @@ final class ServerResources {
         new KindResources(
             TabletKind.USER,
             userLog,
-            new MemtableBudget(config.memtableTotalBytes()),
-            new OperationBudget(config.operationsBytes()),
+            new MemtableBudget(config.memory().memtableBytes()),
+            OperationBudget.compacted(config.memory().operationsBytes()),
             KindResources.Threads.of(runtime, TabletKind.USER, config)),
         new KindResources(
             TabletKind.SYSTEM,
             systemLog,
-            new MemtableBudget(SYSTEM_MEMTABLE_BYTES),
-            new OperationBudget(SYSTEM_OPERATIONS_BYTES),
+            new MemtableBudget(config.memory().systemMemtableBytes()),
+            OperationBudget.compacted(config.memory().systemOperationsBytes()),
             KindResources.Threads.of(runtime, TabletKind.SYSTEM, config)),
         runtime.pool("loader-root", 1));
   }

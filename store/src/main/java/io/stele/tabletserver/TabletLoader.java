@@ -1,18 +1,17 @@
 package io.stele.tabletserver;
 
 import io.stele.format.NameSpace;
-import io.stele.log.FencedLog;
-import io.stele.log.LogRecord;
 import io.stele.log.RecordSource;
+import io.stele.memtable.MemoryAccount;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
-import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.record.ManifestEdit;
 import io.stele.tablet.CompactionPace;
 import io.stele.tablet.Tablet;
@@ -20,9 +19,7 @@ import io.stele.tablet.TabletEnvironment;
 import io.stele.tablet.TabletLog;
 import io.stele.tablet.TabletSpec;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,11 +35,15 @@ final class TabletLoader {
   private final ServerContext server;
   private final Schemas schemas;
   private final TabletStorage storage;
+  private final ReplayRoom userRoom;
+  private final ReplayRoom systemRoom;
 
   TabletLoader(ServerContext server, Schemas schemas, TabletStorage storage) {
     this.server = server;
     this.schemas = schemas;
     this.storage = storage;
+    this.userRoom = room(server, TabletKind.USER);
+    this.systemRoom = room(server, TabletKind.SYSTEM);
   }
 
   /**
@@ -61,8 +62,7 @@ final class TabletLoader {
     server.records().removeTentatives(record);
     StoredTable table = table(id);
     RecordManifest manifest = manifest(record);
-    List<LogRecord> replay = replay(record);
-    HostedTablet hosted = open(spec(record, table.schema()), manifest, replay);
+    HostedTablet hosted = openReplaying(record, table.schema(), manifest);
     try {
       manifest.take(server.records()::loaded);
     } catch (IOException | RuntimeException e) {
@@ -94,7 +94,11 @@ final class TabletLoader {
    *     RecordManifest#written} once there is one
    */
   HostedTablet openHalf(TabletSpec half, TabletRecord parent) throws IOException {
-    return open(half, manifest(parent), List.of());
+    return open(
+        half,
+        manifest(parent),
+        RecordSource.of(List.of()),
+        server.resources().of(half.id()).memtables());
   }
 
   /** Whether the tablet's record names logs of earlier servers. */
@@ -163,30 +167,32 @@ final class TabletLoader {
                     "table " + id.table() + " of tablet " + id + " has no schema: it was dropped"));
   }
 
-  /** What fenced servers logged of the tablet after its redo point. */
-  private List<LogRecord> replay(TabletRecord record) throws IOException {
-    List<LogRecord> replay = new ArrayList<>();
-    for (ServerId other : record.logs()) {
-      if (other.equals(server.id())) {
-        continue; // What this process ever logged of the tablet it also wrote to files: it unloads
-        // tablets whole, or ends.
-      }
-      // Only fenced servers are left in a record: a server that unloads a tablet removes its log.
-      try (RecordSource log =
-          FencedLog.read(
-              storage.fs(),
-              storage.layout().recovery(other),
-              record.id(),
-              record.redo().sequence())) {
-        for (Optional<LogRecord> next = log.next(); next.isPresent(); next = log.next()) {
-          replay.add(next.get());
-        }
-      }
-    }
-    return replay;
+  private static ReplayRoom room(ServerContext server, TabletKind kind) {
+    return new ReplayRoom(server.runtime(), server.life(), server.resources().of(kind).memtables());
   }
 
-  private HostedTablet open(TabletSpec spec, RecordManifest manifest, List<LogRecord> replay)
+  private ReplayRoom room(TabletKind kind) {
+    return switch (kind) {
+      case USER -> userRoom;
+      case SYSTEM -> systemRoom;
+    };
+  }
+
+  /** Opens a tablet with what fenced servers logged of it after its redo point. */
+  private HostedTablet openReplaying(
+      TabletRecord record, TableSchema schema, RecordManifest manifest) throws IOException {
+    ReplayRoom.Opening<HostedTablet> opening =
+        room -> {
+          try (LogReplay replay = new LogReplay(storage, record, server.id(), room)) {
+            return open(spec(record, schema), manifest, replay, room);
+          }
+        };
+    ReplayRoom room = room(TabletKind.of(record.id()));
+    return record.id().equals(TabletId.ROOT) ? room.openAtOnce(opening) : room.open(opening);
+  }
+
+  private HostedTablet open(
+      TabletSpec spec, RecordManifest manifest, RecordSource replay, MemoryAccount memtables)
       throws IOException {
     KindResources resources = server.resources().of(spec.id());
     TabletEnvironment environment =
@@ -196,12 +202,13 @@ final class TabletLoader {
             storage.fs(),
             storage.layout().root(),
             storage.cache(),
-            resources.memtables(),
+            memtables,
             resources.operations(),
             TabletLog.of(resources.log(), spec.id()),
             manifest,
             spec.id().table().isSystem() ? CompactionPace.UNLIMITED : storage.pace(),
-            storage.options());
+            storage.options(),
+            storage.largeBlocks());
     return new HostedTablet(server.runtime(), Tablet.open(spec, environment, replay), manifest);
   }
 

@@ -1,5 +1,7 @@
 package io.stele.tabletserver;
 
+import io.stele.config.MemoryPlan;
+import io.stele.config.ProcessMemory;
 import io.stele.config.TabletServerConfig;
 import io.stele.format.NameSpace;
 import io.stele.lock.Lease;
@@ -81,6 +83,7 @@ public final class TabletServer {
    * @param fs where the root directory is
    * @param locks the lock service, with a session of the server's own
    * @param transport its network; the server ends the listeners that it opens, no more
+   * @param memory what it may take
    * @param container the YARN container the server runs in
    * @param onAbort told once why the server ends before its time; must end the process
    */
@@ -90,6 +93,7 @@ public final class TabletServer {
       FileSystem fs,
       LockService locks,
       Transport transport,
+      ProcessMemory memory,
       Optional<String> container,
       Consumer<String> onAbort) {}
 
@@ -122,7 +126,7 @@ public final class TabletServer {
       throws IOException {
     this.teardown = teardown;
     this.container = environment.container();
-    TabletServerConfig config = TabletServerConfig.of(environment.conf());
+    TabletServerConfig config = TabletServerConfig.of(environment.conf(), environment.memory());
     ProcessRuntime runtime = environment.runtime();
     FileSystem fs = environment.fs();
     LockService locks = environment.locks();
@@ -132,7 +136,8 @@ public final class TabletServer {
 
     // The port is part of the server's name, under which all else is made.
     StartingHandler requests = new StartingHandler();
-    dataListener = transport.serveData(config.port(), requests);
+    DataServer.Limits limits = limits(config.memory());
+    dataListener = transport.serveData(config.port(), limits, requests);
     teardown.add(dataListener::close);
     ServerId id = new ServerId(transport.host(), dataListener.port(), runtime.wallClock().millis());
     // The log directory comes before the lock: after a server was fenced nothing may bring it back.
@@ -162,7 +167,10 @@ public final class TabletServer {
     Lease lease = new Lease(runtime, config.cluster().lease());
     requests.use(
         new DataService(
-            context.tablets(), resources, writeDelay(runtime), () -> mayAnswer(lease, life)));
+            context.tablets(),
+            resources,
+            writeDelay(runtime, limits),
+            () -> mayAnswer(lease, life)));
     AdminService admin = new AdminService(context, schemas, lifecycle, started);
     controlListener =
         transport.serveControl(
@@ -182,6 +190,7 @@ public final class TabletServer {
     Maintenance maintenance = new Maintenance(context, lifecycle, loader, config);
     Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
     teardown.add(rounds::interrupt);
+    LOG.info("Memory, {}", config.memory().describe());
     LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
   }
 
@@ -208,11 +217,21 @@ public final class TabletServer {
   }
 
   /** At most a quarter of what the data plane accepts waits for memory. */
-  private static WriteDelay writeDelay(ProcessRuntime runtime) {
+  private static WriteDelay writeDelay(ProcessRuntime runtime, DataServer.Limits limits) {
     return new WriteDelay(
         runtime,
-        DataServer.Limits.DEFAULT.requestsMax() / 4,
-        DataServer.Limits.DEFAULT.bytesMax() / 4);
+        limits.requestsMax() / 4,
+        limits.memory().userBytesMax() / MemoryPlan.FRAME_COPIES / 4);
+  }
+
+  private static DataServer.Limits limits(MemoryPlan plan) {
+    return DataServer.Limits.DEFAULT.within(
+        plan.frameBytesMax(),
+        new DataServer.Memory(
+            MemoryPlan.FRAME_COPIES,
+            plan.requestBytes(),
+            plan.systemRequestBytes(),
+            plan.answerBytes()));
   }
 
   private void checkNotFenced(FileSystem fs, Path logs) throws IOException {

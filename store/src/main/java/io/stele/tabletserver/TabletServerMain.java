@@ -1,12 +1,16 @@
 package io.stele.tabletserver;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import io.stele.config.ClusterConfig;
+import io.stele.config.MemoryPlan;
+import io.stele.config.ProcessMemory;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.UnreachableException;
 import io.stele.model.SteleException;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.NetworkTransport;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Optional;
@@ -46,9 +50,20 @@ public final class TabletServerMain {
     Runtime.getRuntime().halt(status); // Threads of libraries must not keep a process that is done.
   }
 
+  /** What Java was told, or has chosen. */
+  private static ProcessMemory memory() {
+    HotSpotDiagnosticMXBean options =
+        ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+    long heap = Long.parseLong(options.getVMOption("MaxHeapSize").getValue());
+    long direct = Long.parseLong(options.getVMOption("MaxDirectMemorySize").getValue());
+    return new ProcessMemory(heap, direct > 0 ? direct : heap); // Java's default, too.
+  }
+
   private static Configuration configuration(Optional<String> file) {
     Configuration conf = new Configuration();
     conf.addResource("stele-site.xml");
+    conf.setIfUnset(
+        "dfs.client.write.max-packets-in-flight", Integer.toString(MemoryPlan.PACKETS_IN_FLIGHT));
     file.ifPresent(path -> conf.addResource(new Path("file://" + path)));
     return conf;
   }
@@ -70,6 +85,7 @@ public final class TabletServerMain {
                 cluster.name(),
                 cluster.sessionTimeout()),
             new NetworkTransport(conf, SystemRuntime.INSTANCE, host),
+            memory(),
             Optional.ofNullable(System.getenv("CONTAINER_ID")),
             why -> {
               System.err.println("The tablet server stops: " + why);

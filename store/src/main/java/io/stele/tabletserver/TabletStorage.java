@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.config.TabletServerConfig;
 import io.stele.metadata.Layout;
+import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.ServerClock;
 import io.stele.sstable.BlockCache;
@@ -18,6 +19,7 @@ import org.apache.hadoop.fs.FileSystem;
  * @param cache for blocks of SSTables
  * @param pace of the merging and major compactions of users' tablets
  * @param options of tablets
+ * @param largeBlocks memory of compactions, for blocks with large values
  */
 record TabletStorage(
     ServerClock clock,
@@ -25,7 +27,8 @@ record TabletStorage(
     Layout layout,
     BlockCache cache,
     CompactionPace pace,
-    TabletOptions options) {
+    TabletOptions options,
+    MemoryRoom largeBlocks) {
   /** As an operator has configured it. */
   static TabletStorage of(
       ProcessRuntime runtime,
@@ -41,7 +44,8 @@ record TabletStorage(
         cache,
         CompactionRate.of(runtime, config.compactionBytesPerSecond()),
         TabletOptions.DEFAULT
-            .withValueBytesMax(config.valueBytesMax())
-            .withOperationsWindow(config.operationsWindow()));
+            .withValueBytesMax(config.memory().valueBytesMax())
+            .withOperationsWindow(config.operationsWindow()),
+        new MemoryRoom("large values in compactions", config.memory().largeCompactionBytes()));
   }
 }

@@ -4,8 +4,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What a server has accepted: requests not yet answered, and the bytes of requests and of answers
- * not yet sent. Above the limits it accepts no more, and from one connection at most half.
+ * What a server has accepted: requests not yet answered, and the memory that they take, for their
+ * frames and for what is made of them. Above the limits it accepts no more, and from one connection
+ * at most half.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -19,6 +20,9 @@ final class Admission {
 
   @GuardedBy("this")
   private long bytes;
+
+  @GuardedBy("this")
+  private int unsent;
 
   @GuardedBy("this")
   private boolean closed;
@@ -38,19 +42,37 @@ final class Admission {
       return Admission.this.admit(this, requestBytes);
     }
 
+    /** The most that all requests may take. */
+    long bytesMax() {
+      return bytesMax;
+    }
+
     @Override
     public String toString() {
       return Admission.this.toString();
     }
 
-    /** A request was answered: its own bytes are done with, the answer's wait to be sent. */
-    void answered(long requestBytes, long answerBytes) {
-      change(this, -1, answerBytes - requestBytes);
+    /**
+     * Takes more for a request that was admitted and has {@code own} bytes; false where there is no
+     * room now. The only request may have all.
+     */
+    boolean takeMore(long own, long more) {
+      return Admission.this.takeMore(this, own, more);
+    }
+
+    /** A request will not be answered: it and its bytes are done with. */
+    void abandoned(long requestBytes) {
+      change(this, -1, -requestBytes, 0);
+    }
+
+    /** A request was answered: its bytes are done with, the answer is to be sent. */
+    void answered(long requestBytes) {
+      change(this, -1, -requestBytes, 1);
     }
 
     /** An answer was sent, or its connection is gone. */
-    void sent(long answerBytes) {
-      change(this, 0, -answerBytes);
+    void sent() {
+      change(this, 0, 0, -1);
     }
   }
 
@@ -80,6 +102,15 @@ final class Admission {
     return true;
   }
 
+  private synchronized boolean takeMore(Share share, long own, long more) {
+    if (bytes > own && bytes + more > bytesMax) {
+      return false;
+    }
+    bytes += more;
+    share.ownBytes += more;
+    return true;
+  }
+
   /**
    * Accepts nothing from now on.
    *
@@ -89,18 +120,19 @@ final class Admission {
     synchronized (this) {
       closed = true;
     }
-    change(new Share(), 0, 0);
+    change(new Share(), 0, 0, 0);
     return idle;
   }
 
-  private void change(Share share, int moreRequests, long moreBytes) {
+  private void change(Share share, int moreRequests, long moreBytes, int moreUnsent) {
     boolean done;
     synchronized (this) {
       requests += moreRequests;
       bytes += moreBytes;
+      unsent += moreUnsent;
       share.own += moreRequests;
       share.ownBytes += moreBytes;
-      done = closed && requests == 0 && bytes == 0;
+      done = closed && requests == 0 && unsent == 0;
     }
     if (done) {
       idle.complete(null);

@@ -76,6 +76,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private final Consumer<DataConnection> whenFailed;
   private Optional<Channel> channel = Optional.empty();
   private boolean ready;
+  private long requestBytesMax = Long.MAX_VALUE; // As the server says.
   private boolean probing;
   private volatile boolean usable = true;
 
@@ -267,6 +268,17 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   }
 
   private void send(Call call) {
+    if (call.bytes > requestBytesMax) {
+      calls.remove(call.id);
+      call.refuse(
+          SteleException.refused(
+              "the request has "
+                  + call.bytes
+                  + " bytes, and the memory of the tablet server allows "
+                  + requestBytesMax
+                  + ": it was not sent; send less at a time, or give tablet servers more memory"));
+      return;
+    }
     call.sentNanos = runtime.nanoTime();
     call.sent = channel.orElseThrow().writeAndFlush(call.frame);
   }
@@ -327,7 +339,8 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
 
   @Override
   public void userEventTriggered(ChannelHandlerContext context, Object event) {
-    if (event instanceof HelloHandler.Ready) {
+    if (event instanceof HelloHandler.Ready hello) {
+      requestBytesMax = hello.requestBytesMax();
       ready = true;
       sendWaiting();
     }
@@ -426,6 +439,14 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
     }
 
     void fail(CallException why) {
+      end(why);
+    }
+
+    void refuse(SteleException why) {
+      end(why);
+    }
+
+    private void end(Exception why) {
       cancelTimer();
       leave(bytes);
       if (sent == null) {

@@ -48,20 +48,51 @@ public final class DataServer implements Closeable {
   /**
    * How many requests and bytes a server accepts at a time.
    *
-   * @param frameBytesMax the longest request and the longest answer, in bytes; at least the largest
-   *     value allowed
+   * @param frameBytesMax the longest frame that the wire allows, and so the longest answer
+   * @param requestBytesMax the longest request that this server takes, of those
    * @param requestsMax requests about users' tables not yet answered, over all connections
-   * @param bytesMax bytes of requests not yet answered and of answers not yet sent, over all
-   *     connections
    * @param stallMax how long a peer may leave its answers unread before its connection is closed
    */
-  public record Limits(int frameBytesMax, int requestsMax, long bytesMax, Duration stallMax) {
-    /** What suits most servers: room for a value of 100 MiB. */
+  public record Limits(
+      int frameBytesMax, int requestBytesMax, int requestsMax, Duration stallMax, Memory memory) {
+    /** What suits tests and those without a plan: room for a value of 100 MiB. */
     public static final Limits DEFAULT =
         new Limits(128 << 20, 4096, 256L << 20, Duration.ofSeconds(60));
 
     public Limits {
-      if (frameBytesMax < 1 || requestsMax < 1 || bytesMax < 1 || stallMax.isNegative()) {
+      if (frameBytesMax < 1 || requestBytesMax < 1 || requestsMax < 1 || stallMax.isNegative()) {
+        throw new IllegalArgumentException("all limits must be above 0");
+      }
+    }
+
+    /** Limits that count the frames of requests as they are, an eighth as many of METADATA. */
+    public Limits(int frameBytesMax, int requestsMax, long bytesMax, Duration stallMax) {
+      this(
+          frameBytesMax,
+          frameBytesMax,
+          requestsMax,
+          stallMax,
+          new Memory(1, bytesMax, Math.max(1, bytesMax / 8), Long.MAX_VALUE));
+    }
+
+    /** The same within other memory. */
+    public Limits within(int requestBytes, Memory other) {
+      return new Limits(
+          frameBytesMax, Math.min(frameBytesMax, requestBytes), requestsMax, stallMax, other);
+    }
+  }
+
+  /**
+   * The memory of requests and answers, over all connections.
+   *
+   * @param copies how many times a request's frame counts: once, and for what is made of it
+   * @param userBytesMax of requests about users' tables not yet answered, with what they take
+   * @param systemBytesMax of those about METADATA and the root tablet
+   * @param answerBytesMax of answers not yet sent; a small one, and the only one, is always given
+   */
+  public record Memory(int copies, long userBytesMax, long systemBytesMax, long answerBytesMax) {
+    public Memory {
+      if (copies < 1 || userBytesMax < 1 || systemBytesMax < 1 || answerBytesMax < 1) {
         throw new IllegalArgumentException("all limits must be above 0");
       }
     }
@@ -72,13 +103,16 @@ public final class DataServer implements Closeable {
    *
    * @param user of requests about users' tables, and about none
    * @param system of those about METADATA and the root tablet, beside the others
+   * @param answers what waits to be sent, whatever it is about
    */
-  record Admissions(Admission user, Admission system) {
-    /** As {@code limits} has it for users' tables; an eighth of that for METADATA. */
+  record Admissions(Admission user, Admission system, AnswerRoom answers) {
+    /** As {@code limits} has it; an eighth as many requests of METADATA as of users' tables. */
     static Admissions of(Limits limits) {
+      Memory memory = limits.memory();
       return new Admissions(
-          new Admission(limits.requestsMax(), limits.bytesMax()),
-          new Admission(Math.max(1, limits.requestsMax() / 8), Math.max(1, limits.bytesMax() / 8)));
+          new Admission(limits.requestsMax(), memory.userBytesMax()),
+          new Admission(Math.max(1, limits.requestsMax() / 8), memory.systemBytesMax()),
+          new AnswerRoom(memory.answerBytesMax()));
     }
 
     /** Accepts nothing from now on; completes when all is answered and sent. */
@@ -154,7 +188,11 @@ public final class DataServer implements Closeable {
                         .pipeline()
                         .addLast(new FlushConsolidationHandler(FLUSH_AFTER, true))
                         .addLast(
-                            new HelloHandler.Server(HELLO_PATIENCE, runtime.random(), key.get()))
+                            new HelloHandler.Server(
+                                HELLO_PATIENCE,
+                                runtime.random(),
+                                key.get(),
+                                limits.requestBytesMax()))
                         .addLast(new FrameDecoder(runtime, limits.frameBytesMax(), connection))
                         .addLast(connection);
                   }
@@ -182,9 +220,9 @@ public final class DataServer implements Closeable {
     return admissions.user().requests() + admissions.system().requests();
   }
 
-  /** Bytes of requests not yet answered and of answers not yet sent. */
+  /** Bytes of requests not yet answered, with what they take, and of answers not yet sent. */
   public long bytesInFlight() {
-    return admissions.user().bytes() + admissions.system().bytes();
+    return admissions.user().bytes() + admissions.system().bytes() + admissions.answers().bytes();
   }
 
   /**

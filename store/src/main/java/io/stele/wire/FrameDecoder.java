@@ -17,8 +17,9 @@ import org.apache.hadoop.thirdparty.protobuf.CodedInputStream;
  * like others but not kept, and is delivered as a {@link Refused}.
  *
  * <p>The bytes of a frame are copied once, from the socket's buffer to the array that the frame
- * keeps. That array grows as bytes arrive, so that a peer that merely claims a large frame gets no
- * memory for it. After damage nothing more is decoded: where the next frame starts is not known.
+ * keeps. A large frame gets that array once a MiB of it has arrived, so that a peer that merely
+ * claims one gets no memory for it. After damage nothing more is decoded: where the next frame
+ * starts is not known.
  *
  * <p>Used by the event loop of its connection only.
  */
@@ -63,8 +64,8 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     void abandon(TrafficClass kind, int bytes);
   }
 
-  /** A request that was not taken in, the id of its call, and what it was about. */
-  record Refused(long callId, TrafficClass kind) {}
+  /** A request that was not taken in, the id of its call, what it was about, and its length. */
+  record Refused(long callId, TrafficClass kind, int bytes) {}
 
   /** Takes in all frames. */
   FrameDecoder(ProcessRuntime runtime, int payloadBytesMax) {
@@ -142,8 +143,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     int bytes = Math.min(payloadBytes - received, in.readableBytes());
     if (admitted) {
       if (received + bytes > payload.length) {
-        long doubled = Math.max(received + bytes, 2L * payload.length);
-        payload = Arrays.copyOf(payload, (int) Math.min(payloadBytes, doubled));
+        payload = Arrays.copyOf(payload, payloadBytes); // Once: a copy of much takes much again.
       }
       in.readBytes(payload, received, bytes);
     } else if (bytes > 0) {
@@ -190,7 +190,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     Object whole =
         admitted
             ? new Frame(payload, flags)
-            : new Refused(callId(payload), Frame.trafficClass(flags));
+            : new Refused(callId(payload), Frame.trafficClass(flags), payloadBytes);
     admitted = false; // Now it is the receiver's.
     payload = new byte[0];
     prefix.clear();

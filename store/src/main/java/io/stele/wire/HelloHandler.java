@@ -27,8 +27,13 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
    * The event that says that frames may follow.
    *
    * @param isMember whether the other side proved to be a member of the cluster
+   * @param requestBytesMax the longest request that it takes, as far as it says
    */
-  record Ready(boolean isMember) {}
+  record Ready(boolean isMember, long requestBytesMax) {
+    Ready(boolean isMember) {
+      this(isMember, Long.MAX_VALUE);
+    }
+  }
 
   private HelloHandler(Duration patience, RandomGenerator random) {
     this.patience = patience;
@@ -72,7 +77,10 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
       if (key.isPresent()) {
         prove(context, server, key.get());
       }
-      return Optional.of(new Ready(key.isPresent()));
+      return Optional.of(
+          server.hasRequestBytesMax()
+              ? new Ready(key.isPresent(), Integer.toUnsignedLong(server.getRequestBytesMax()))
+              : new Ready(key.isPresent()));
     }
 
     private void prove(ChannelHandlerContext context, HelloProto server, MemberKey ours)
@@ -93,14 +101,21 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
   /** The server's side: answers. */
   static final class Server extends HelloHandler {
     private final Optional<MemberKey> key;
+    private final int requestBytesMax;
     private boolean challenged;
     private byte[] drawnByClient = new byte[0];
     private byte[] drawnByServer = new byte[0];
 
-    /** The side of a server that has {@code key}, or of one that knows no members. */
-    Server(Duration patience, RandomGenerator random, Optional<MemberKey> key) {
+    /**
+     * The side of a server that has {@code key}, or of one that knows no members.
+     *
+     * @param requestBytesMax the longest request that it takes
+     */
+    Server(
+        Duration patience, RandomGenerator random, Optional<MemberKey> key, int requestBytesMax) {
       super(patience, random);
       this.key = key;
+      this.requestBytesMax = requestBytesMax;
     }
 
     @Override
@@ -128,6 +143,7 @@ abstract sealed class HelloHandler extends ByteToMessageDecoder {
         answer = Hello.member(drawnByServer, proof);
         challenged = true;
       }
+      answer = answer.toBuilder().setRequestBytesMax(requestBytesMax).build();
       context.writeAndFlush(Hello.encode(answer, context.alloc()), context.voidPromise());
       return member ? Optional.empty() : Optional.of(new Ready(false));
     }

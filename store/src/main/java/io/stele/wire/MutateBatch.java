@@ -13,6 +13,7 @@ import io.stele.model.OperationId;
 import io.stele.model.OperationRules;
 import io.stele.model.Outstanding;
 import io.stele.model.SteleException;
+import io.stele.runtime.MemoryClaim;
 import io.stele.wire.data.DataProtos.MutateProto;
 import io.stele.wire.data.DataProtos.MutationProto;
 import io.stele.wire.data.DataProtos.RequestProto;
@@ -31,6 +32,9 @@ import java.util.Optional;
  * <p>Not safe for use by several threads.
  */
 public final class MutateBatch {
+  /** Objects for a mutation, and on its way to the log. */
+  private static final int MUTATION_BYTES = 1000;
+
   private final MutateProto.Builder header = MutateProto.newBuilder();
   private final Map<TabletProto, Integer> tablets = new HashMap<>();
   private final CellBlockWriter block = CellBlockWriter.sequential(1024);
@@ -105,10 +109,13 @@ public final class MutateBatch {
   /**
    * The mutations in a request.
    *
-   * @param body backed by an array
-   * @throws SteleException REFUSED if the request is not one of mutations
+   * @param body backed by an array, which the values share: it must not change any more
+   * @param memory asked for what the mutations take beside it, until they are applied
+   * @throws SteleException REFUSED if the request is not one of mutations, or what {@code memory}
+   *     throws
    */
-  public static List<Entry> decode(MutateProto message, ByteBuffer body) {
+  public static List<Entry> decode(MutateProto message, ByteBuffer body, MemoryClaim memory) {
+    MemoryClaim small = memory.inSteps();
     List<Entry> entries = new ArrayList<>(message.getMutationsCount());
     int offset = body.arrayOffset() + body.position();
     int end = body.arrayOffset() + body.limit();
@@ -126,13 +133,14 @@ public final class MutateBatch {
           mutation.hasOperation()
               ? Optional.of(OperationCodec.id(message.getOperations(), mutation.getOperation()))
               : Optional.empty();
+      small.take(MUTATION_BYTES);
       Bytes row = firstRow(body.array(), offset, length);
       entries.add(
           new Entry(
               message.getTablets(tablet),
               id,
               OperationCodec.decode(mutation.getDurability()),
-              OperationCodec.decode(row, body.array(), offset, length)));
+              OperationCodec.decode(row, body.array(), offset, length, small)));
       offset += length;
     }
     return entries;

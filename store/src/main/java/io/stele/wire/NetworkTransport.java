@@ -64,15 +64,11 @@ public final class NetworkTransport implements Transport {
   }
 
   @Override
-  public Listener serveData(int port, RequestHandler handler) throws IOException {
+  public Listener serveData(int port, DataServer.Limits limits, RequestHandler handler)
+      throws IOException {
     DataServer server =
         DataServer.start(
-            runtime,
-            new Address(ANY_ADDRESS, port),
-            DATA_LOOPS,
-            DataServer.Limits.DEFAULT,
-            handler,
-            () -> key);
+            runtime, new Address(ANY_ADDRESS, port), DATA_LOOPS, limits, handler, () -> key);
     return opened(
         new Listener() {
           @Override

@@ -13,6 +13,7 @@ import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.SteleException;
+import io.stele.runtime.MemoryClaim;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
 import io.stele.wire.data.DataProtos.DurabilityProto;
 import io.stele.wire.data.DataProtos.OperationsProto;
@@ -64,14 +65,19 @@ public final class OperationCodec {
     return to.build();
   }
 
-  /** The operation in {@code message}. */
-  public static CheckAndMutate decode(CheckAndMutateProto message) {
+  /**
+   * The operation in {@code message}.
+   *
+   * @param memory asked for what the operation takes
+   */
+  public static CheckAndMutate decode(CheckAndMutateProto message, MemoryClaim memory) {
     Bytes row = ByteStrings.bytes(message.getRow());
+    MemoryClaim small = memory.inSteps();
     return new CheckAndMutate(
         row,
         FilterCodec.decode(message.getPredicate()),
-        decode(row, message.getIfTrue()),
-        decode(row, message.getIfFalse()));
+        decode(row, message.getIfTrue(), small),
+        decode(row, message.getIfFalse(), small));
   }
 
   /**
@@ -199,9 +205,9 @@ public final class OperationCodec {
   }
 
   /** The mutation of {@code row} in a cell block. */
-  static Mutation decode(Bytes row, byte[] block, int offset, int length) {
+  static Mutation decode(Bytes row, byte[] block, int offset, int length, MemoryClaim memory) {
     try {
-      return MutationBlock.read(row, CellBlockCursor.sequential(block, offset, length));
+      return MutationBlock.read(row, CellBlockCursor.sequential(block, offset, length), memory);
     } catch (IOException | IllegalArgumentException e) {
       throw new SteleException(
           SteleException.Code.REFUSED,
@@ -210,8 +216,8 @@ public final class OperationCodec {
     }
   }
 
-  private static Mutation decode(Bytes row, ByteString block) {
-    return decode(row, block.toByteArray(), 0, block.size());
+  private static Mutation decode(Bytes row, ByteString block, MemoryClaim memory) {
+    return decode(row, block.toByteArray(), 0, block.size(), memory);
   }
 
   private static ByteString encode(Mutation mutation) {

@@ -21,6 +21,15 @@ public interface Responder {
    */
   void answer(ResponseProto response, ByteBuffer body);
 
+  /**
+   * Counts memory that answering takes beside the request's own, until the answer is given. Called
+   * before that memory is taken, by one thread at a time.
+   *
+   * @throws io.stele.model.SteleException RETRY_LATER where other requests have it at the moment,
+   *     REFUSED where there is not so much for all requests together
+   */
+  default void take(long bytes) {}
+
   /** Answers without a body. */
   default void answer(ResponseProto response) {
     answer(response, DataPlane.EMPTY);

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,10 +37,20 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
   /** When to come back to a server that is full. */
   private static final int RETRY_AFTER_MILLIS = 50;
 
+  /** An answer of so few bytes is given whatever waits. */
+  private static final int ANSWER_BYTES_FREE = 4 << 10;
+
+  /**
+   * The only request there is may go beyond the limit: a read of large values that many files have
+   * versions of is rare, and must not be refused for ever.
+   */
+  private static final int ALONE_FACTOR = 2;
+
   private final ProcessRuntime runtime;
   private final RequestHandler handler;
   private final Admission.Share user;
   private final Admission.Share system;
+  private final AnswerRoom answers;
   private final DataServer.Limits limits;
 
   /** Read while nothing more could be sent: at most what one read of the socket brings. */
@@ -59,6 +70,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
     this.handler = handler;
     this.user = admissions.user().share();
     this.system = admissions.system().share();
+    this.answers = admissions.answers();
     this.limits = limits;
   }
 
@@ -83,12 +95,16 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
 
   @Override
   public boolean admit(TrafficClass kind, int bytes) {
-    return share(kind).admit(bytes);
+    return bytes <= limits.requestBytesMax() && share(kind).admit(memory(bytes));
   }
 
   @Override
   public void abandon(TrafficClass kind, int bytes) {
-    share(kind).answered(bytes, 0);
+    share(kind).abandoned(memory(bytes));
+  }
+
+  private long memory(int frameBytes) {
+    return (long) limits.memory().copies() * frameBytes;
   }
 
   @Override
@@ -109,14 +125,22 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
   }
 
   private void refuse(ChannelHandlerContext context, FrameDecoder.Refused refused) {
-    ResponseProto full =
-        ResponseProto.newBuilder()
-            .setCallId(refused.callId())
-            .setStatus(StatusProto.RETRY_LATER)
-            .setMessage("the tablet server accepts no more requests now: " + share(refused.kind()))
-            .setRetryAfterMillis(RETRY_AFTER_MILLIS)
-            .build();
-    context.writeAndFlush(Frame.encode(context.alloc(), full, DataPlane.EMPTY));
+    ResponseProto.Builder why = ResponseProto.newBuilder().setCallId(refused.callId());
+    if (refused.bytes() > limits.requestBytesMax()) {
+      why.setStatus(StatusProto.REFUSED)
+          .setMessage(
+              "the request has "
+                  + refused.bytes()
+                  + " bytes, and the memory of this tablet server allows "
+                  + limits.requestBytesMax()
+                  + ": nothing was changed; send less at a time, or give tablet servers more"
+                  + " memory");
+    } else {
+      why.setStatus(StatusProto.RETRY_LATER)
+          .setMessage("the tablet server accepts no more requests now: " + share(refused.kind()))
+          .setRetryAfterMillis(RETRY_AFTER_MILLIS);
+    }
+    context.writeAndFlush(Frame.encode(context.alloc(), why.build(), DataPlane.EMPTY));
   }
 
   private void accept(ChannelHandlerContext context, Frame frame) throws IOException {
@@ -132,7 +156,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
     }
     Answer answer;
     try {
-      answer = new Answer(context.channel(), header.getCallId(), frame);
+      answer = new Answer(context.channel(), header, frame);
     } catch (RuntimeException | Error e) {
       abandon(frame.trafficClass(), frame.bytes());
       throw e;
@@ -256,15 +280,37 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
   private final class Answer implements Responder {
     private final Channel channel;
     private final long callId;
-    private final int requestBytes;
+    private final boolean reads;
     private final Admission.Share share;
     private final AtomicBoolean done = new AtomicBoolean();
 
-    Answer(Channel channel, long callId, Frame request) {
+    /** What the request takes. */
+    private final AtomicLong memory;
+
+    Answer(Channel channel, RequestProto header, Frame request) {
       this.channel = channel;
-      this.callId = callId;
-      this.requestBytes = request.bytes();
+      this.callId = header.getCallId();
+      this.reads = header.getMethodCase() == RequestProto.MethodCase.READ;
       this.share = share(request.trafficClass());
+      this.memory = new AtomicLong(memory(request.bytes()));
+    }
+
+    @Override
+    public void take(long bytes) {
+      long own = memory.get();
+      if (own + bytes > ALONE_FACTOR * share.bytesMax()) {
+        throw SteleException.refused(
+            "this takes "
+                + (own + bytes)
+                + " bytes of memory, and the tablet server has "
+                + ALONE_FACTOR * share.bytesMax()
+                + " for one request at most: ask for less at a time, or give tablet servers more memory");
+      }
+      if (!share.takeMore(own, bytes)) {
+        throw SteleException.retryLater(
+            "the tablet server has no memory for this at the moment: " + share);
+      }
+      memory.addAndGet(bytes);
     }
 
     @Override
@@ -299,33 +345,58 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Fra
 
     /** It cannot be answered: without its connection, the client waits no longer. */
     private void giveUp() {
-      share.answered(requestBytes, 0);
+      share.abandoned(memory.get());
       channel.close();
     }
 
     private void send(ResponseProto response, ByteBuffer body) {
       if (!channel.isActive()) {
-        share.answered(requestBytes, 0);
+        share.abandoned(memory.get());
         return;
       }
+      long room = Frame.PREFIX_BYTES + Frame.payloadBytes(response, body);
       ByteBuf frame;
       try {
-        frame = encodeOrSayWhyNot(response, body);
+        if (!enter(room)) {
+          room = 0;
+          frame = encode(later(), DataPlane.EMPTY);
+        } else {
+          frame = encodeOrSayWhyNot(response, body);
+        }
       } catch (RuntimeException | Error e) {
+        answers.letGo(room);
         giveUp();
         throw e;
       }
-      int answerBytes = frame.readableBytes();
-      share.answered(requestBytes, answerBytes);
+      long taken = room;
+      share.answered(memory.get());
       channel
           .writeAndFlush(frame)
           .addListener(
               sent -> {
-                share.sent(answerBytes);
+                answers.letGo(taken);
+                share.sent();
                 if (!sent.isSuccess()) {
                   channel.close(); // What was lost of it, and what is behind it, is not known.
                 }
               });
+    }
+
+    /** Whether the answer can be given: to a change it must be, and one of few bytes is. */
+    private boolean enter(long bytes) {
+      if (reads && bytes > ANSWER_BYTES_FREE) {
+        return answers.tryTake(bytes);
+      }
+      answers.take(bytes);
+      return true;
+    }
+
+    private ResponseProto later() {
+      return ResponseProto.newBuilder()
+          .setStatus(StatusProto.RETRY_LATER)
+          .setMessage("the tablet server has no memory for the answer at this moment: " + answers)
+          .setRetryAfterMillis(RETRY_AFTER_MILLIS)
+          .build();
     }
 
     private ByteBuf encodeOrSayWhyNot(ResponseProto response, ByteBuffer body) {

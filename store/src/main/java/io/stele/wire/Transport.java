@@ -31,10 +31,11 @@ public interface Transport extends AutoCloseable {
    * Answers requests of the data plane.
    *
    * @param port 0: any free one
+   * @param limits on what is taken in, and on answers
    * @param handler called on threads that it must not block
    * @throws IOException if the port cannot be listened on
    */
-  Listener serveData(int port, RequestHandler handler) throws IOException;
+  Listener serveData(int port, DataServer.Limits limits, RequestHandler handler) throws IOException;
 
   /** The caller's side of the control plane. */
   ControlPlane controlPlane();

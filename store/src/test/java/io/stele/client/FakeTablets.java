@@ -13,6 +13,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.MemoryClaim;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.NotServingTabletException;
 import io.stele.wire.OperationCodec;
@@ -134,7 +135,7 @@ final class FakeTablets implements Tablets {
     batches.add(request);
     List<Optional<Throwable>> outcomes = new ArrayList<>();
     RowOrder order = new RowOrder();
-    for (MutateBatch.Entry entry : MutateBatch.decode(request, body)) {
+    for (MutateBatch.Entry entry : MutateBatch.decode(request, body, MemoryClaim.NONE)) {
       Bytes row = entry.mutation().row();
       Optional<Throwable> held = order.check(row).map(why -> why);
       Optional<Throwable> failure = held.isPresent() ? held : mutate(to, entry);

@@ -1,6 +1,6 @@
 package io.stele.lock;
 
-import java.io.File;
+import io.stele.ChildJvm;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.server.ZooKeeperServerMain;
 
 /**
  * A ZooKeeper server in a process of its own, that can be killed, started again on the same data
@@ -62,19 +63,12 @@ public final class ZooKeeperProcess implements AutoCloseable {
 
   /** Starts it, after {@link #kill}, and returns when it answers. */
   public void start() throws IOException, InterruptedException {
-    File log = directory.resolve("zookeeper.log").toFile();
     process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx128m",
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "org.apache.zookeeper.server.ZooKeeperServerMain",
-                directory.resolve("zoo.cfg").toString())
-            .redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
-            .start();
+        ChildJvm.start(
+            List.of("-Xmx128m", "-XX:+UseSerialGC"),
+            ZooKeeperServerMain.class,
+            List.of(directory.resolve("zoo.cfg").toString()),
+            directory.resolve("zookeeper.log"));
     awaitAnswer();
   }
 

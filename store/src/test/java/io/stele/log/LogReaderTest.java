@@ -238,7 +238,7 @@ class LogReaderTest {
     Path file = new Path("crash:/unlinked");
     LogWriter writer = LogWriter.create(new DurableFiles(fs), file, HEADER, Placement.NEAR);
     ByteWriter body = LogFormat.encodeBody(RECORDS.get(0));
-    writer.append(body, Crc32c.of(body.array(), 0, body.size()));
+    writer.append(body);
     writer.close();
     try (LogReader reader = LogReader.open(fs, file)) {
       assertThatThrownBy(reader::next)

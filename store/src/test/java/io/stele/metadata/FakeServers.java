@@ -12,6 +12,7 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
 import io.stele.wire.DataPlane;
@@ -137,7 +138,7 @@ final class FakeServers implements DataPlane {
         OperationId id = OperationCodec.id(message).orElseThrow();
         ResponseProto known = remembered.get(id);
         if (known == null) {
-          known = apply(rows.get(tablet.table()), OperationCodec.decode(message));
+          known = apply(rows.get(tablet.table()), OperationCodec.decode(message, MemoryClaim.NONE));
           remembered.put(id, known);
         }
         yield new Response(known, EMPTY);

@@ -14,6 +14,7 @@ import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.runtime.ManualClocks;
+import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.NoBlockCache;
@@ -70,7 +71,8 @@ class CompactionBystandersTest {
                 throw new IllegalStateException(e);
               }
             },
-            fixture.options);
+            fixture.options,
+            MemoryRoom.unlimited());
     fixture.tablet = Tablet.open(fixture.manifest.reassigned(), environment, List.of());
     fixture.put("r", "a", "", 1, "x".repeat(600_000));
     fixture.tablet.minorCompact();
@@ -176,7 +178,8 @@ class CompactionBystandersTest {
                   fixture.log,
                   manifest,
                   fixture.pace,
-                  fixture.options),
+                  fixture.options,
+                  MemoryRoom.unlimited()),
               List.of());
       String last = "";
       boolean other = false;

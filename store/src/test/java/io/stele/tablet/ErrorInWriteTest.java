@@ -6,6 +6,7 @@ import io.stele.log.LogRecord;
 import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.TableSchema;
+import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.sstable.NoBlockCache;
 import java.io.IOException;
@@ -97,7 +98,8 @@ final class ErrorInWriteTest {
                 log,
                 fixture.manifest,
                 fixture.pace,
-                fixture.options),
+                fixture.options,
+                MemoryRoom.unlimited()),
             List.of());
     CompletableFuture<OperationResult> before =
         tablet.apply(OperationRequest.of(Mutation.of("a").put("f", "q", "1")));

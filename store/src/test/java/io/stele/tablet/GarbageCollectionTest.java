@@ -15,6 +15,7 @@ import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
 import io.stele.model.TableSchema;
 import io.stele.model.TimeRange;
+import io.stele.runtime.MemoryClaim;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -190,7 +191,8 @@ class GarbageCollectionTest {
               new CellSieve(rules, now, CellSieve.Past.WHOLE, true),
               ColumnSelection.ALL,
               Integer.MAX_VALUE,
-              TimeRange.ALL)) {
+              TimeRange.ALL,
+              MemoryClaim.NONE)) {
         return cells.seekRow(ROW) ? cells.takeRow() : List.of();
       }
     }

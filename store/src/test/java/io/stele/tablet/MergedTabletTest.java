@@ -12,6 +12,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
@@ -53,7 +54,8 @@ class MergedTabletTest {
             new ManualLog(),
             manifest,
             CompactionPace.UNLIMITED,
-            TabletOptions.DEFAULT),
+            TabletOptions.DEFAULT,
+            MemoryRoom.unlimited()),
         List.of());
   }
 

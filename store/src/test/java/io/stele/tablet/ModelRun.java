@@ -19,6 +19,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.sim.CrashableFileSystem;
 import io.stele.sstable.NoBlockCache;
@@ -79,7 +80,8 @@ final class ModelRun {
               log,
               manifest,
               CompactionPace.UNLIMITED,
-              options),
+              options,
+              MemoryRoom.unlimited()),
           replay);
     }
   }

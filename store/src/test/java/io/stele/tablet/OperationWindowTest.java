@@ -108,6 +108,35 @@ class OperationWindowTest {
   }
 
   @Test
+  void whatAMinorCompactionMakesSmallIsNotForgottenNewOnesWaitForIt() {
+    OperationBudget compacted = OperationBudget.compacted(100_000);
+    OperationWindow busy = new OperationWindow(clocks, WINDOW, compacted);
+    Outstanding stuck = under(Duration.ZERO);
+    int number = 2;
+    assertThat(compacted.isTight()).isFalse();
+    for (int compactions = 0; compactions < 10; compactions++) {
+      try {
+        while (true) {
+          OperationId id = new OperationId(1, 0, number);
+          OperationWindow.Begun begun = busy.begin(id, stuck, DIGEST, new CompletableFuture<>());
+          busy.queued(begun.operation(), number, Bytes.EMPTY);
+          busy.done(begun.operation());
+          number++;
+        }
+      } catch (SteleException e) {
+        assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER);
+      }
+      assertThat(compacted.isTight()).isTrue();
+      assertThat(busy.unwrittenBytes()).isGreaterThan(compacted.share() / 4);
+      busy.moveToWritten(number);
+      clocks.pass(Duration.ofSeconds(2));
+    }
+    assertThat(number).isGreaterThan(1000);
+    OperationId first = new OperationId(1, 0, 2);
+    assertThat(busy.begin(first, stuck, DIGEST, new CompletableFuture<>()).known()).isPresent();
+  }
+
+  @Test
   void manyClientsAreBoundedAndWhatIsForgottenIsRefused() {
     for (int client = 1; client < 1000; client++) {
       apply(client, 1, under(Duration.ZERO), Bytes.EMPTY);

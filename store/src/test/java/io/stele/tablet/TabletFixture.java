@@ -13,6 +13,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.ForwardingRuntime;
+import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.ServerClock;
 import io.stele.sim.CrashableFileSystem;
@@ -96,7 +97,8 @@ final class TabletFixture {
         log,
         manifest,
         pace,
-        options);
+        options,
+        MemoryRoom.unlimited());
   }
 
   CompletableFuture<OperationResult> apply(RowOperation operation) {

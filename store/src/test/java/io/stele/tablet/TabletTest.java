@@ -24,6 +24,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.model.TimeRange;
 import io.stele.record.FileRef;
+import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.NoBlockCache;
@@ -293,7 +294,8 @@ class TabletTest {
               log,
               fixture.manifest,
               CompactionPace.UNLIMITED,
-              TabletOptions.DEFAULT),
+              TabletOptions.DEFAULT,
+              MemoryRoom.unlimited()),
           List.of());
     } catch (IOException e) {
       throw new AssertionError(e);

@@ -12,6 +12,7 @@ import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.WorkerPool;
@@ -102,7 +103,8 @@ public final class BareServer implements AutoCloseable {
                 world.layout(),
                 storage.cache(),
                 CompactionPace.UNLIMITED,
-                storage.tablets()));
+                storage.tablets(),
+                MemoryRoom.unlimited()));
     splitter = new Splitter(context, loader);
   }
 

@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.config.Keys;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
@@ -10,8 +11,13 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -49,6 +55,67 @@ class TabletLoaderTest {
       second.loader.coverReplay(again);
       assertThat(second.loader.hasReplayToCover(again)).isFalse();
       assertThat(second.stored(again.id()).logs()).containsExactly(second.context.id());
+    }
+  }
+
+  @Test
+  void aReplayWaitsForRoomInTheMemtables() throws Exception {
+    String large = "x".repeat(100 << 10);
+    TestServer first = new TestServer(world);
+    HostedTablet hosted = first.takeNew(SCHEMA);
+    for (int i = 0; i < 7; i++) {
+      TestServer.put(hosted, "row" + i, large);
+    }
+    TabletRecord loaded = first.stored(hosted.id());
+    first.dieAndBeFenced();
+
+    Configuration conf = new Configuration(false);
+    conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "1m");
+    try (TestServer second = new TestServer(world, SystemRuntime.INSTANCE, conf)) {
+      HostedTablet busy = second.takeNew(TableSchema.of("busy", "f"));
+      for (int i = 0; i < 6; i++) {
+        TestServer.put(busy, "row" + i, large);
+      }
+      MemtableBudget memtables = second.context.resources().of(hosted.id()).memtables();
+      TabletRecord free = second.records().release(loaded, "its server died");
+      CompletableFuture<HostedTablet> again =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  return second.take(free);
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              });
+      while (!memtables.isTight()) { // As it is once the replay has met no room.
+        Thread.onSpinWait();
+      }
+      while (memtables.bytes() < 800 << 10) { // It has begun anew, and waits.
+        Thread.onSpinWait();
+      }
+      assertThat(again).isNotDone();
+      assertThat(memtables.bytes()).isLessThanOrEqualTo(1 << 20);
+      busy.tablet().minorCompact();
+      assertThat(TestServer.rows(again.get(30, TimeUnit.SECONDS))).isEqualTo(7);
+      assertThat(memtables.bytes()).isLessThanOrEqualTo(1 << 20);
+    }
+  }
+
+  @Test
+  void aTabletWithMoreToReplayThanMemtablesMayHaveIsLoadedWhereNothingElseIs() throws Exception {
+    String large = "x".repeat(100 << 10);
+    TestServer first = new TestServer(world);
+    HostedTablet hosted = first.takeNew(SCHEMA);
+    for (int i = 0; i < 15; i++) {
+      TestServer.put(hosted, "row" + i, large);
+    }
+    TabletRecord loaded = first.stored(hosted.id());
+    first.dieAndBeFenced();
+    Configuration conf = new Configuration(false);
+    conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "1m");
+    try (TestServer second = new TestServer(world, SystemRuntime.INSTANCE, conf)) {
+      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      assertThat(TestServer.rows(again)).isEqualTo(15);
     }
   }
 

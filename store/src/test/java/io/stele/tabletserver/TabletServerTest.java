@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.Table;
+import io.stele.config.ProcessMemory;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.metadata.ServerInfo;
@@ -103,6 +104,7 @@ class TabletServerTest {
                           fs,
                           fencing,
                           transport,
+                          new ProcessMemory(1L << 30, 1L << 30),
                           Optional.empty(),
                           aborts::add)))
           .isInstanceOf(IOException.class)

@@ -1,6 +1,7 @@
 package io.stele.tabletserver;
 
 import io.stele.config.Keys;
+import io.stele.config.ProcessMemory;
 import io.stele.config.TabletServerConfig;
 import io.stele.lock.LockService;
 import io.stele.log.LogDirectory;
@@ -109,7 +110,7 @@ final class TestServer implements AutoCloseable {
     this.locks = world.lockStore.connect();
     conf.set(Keys.ROOT_DIR.name(), "/stele");
     conf.set(Keys.CACHE_BYTES.name(), "4m");
-    this.config = TabletServerConfig.of(conf);
+    this.config = TabletServerConfig.of(conf, new ProcessMemory(1L << 30, 1L << 30));
     this.layout = Layout.openOrCreate(runtime, fs, new Path("/stele"));
     this.schemas = new Schemas(runtime, locks);
     ServerId id = new ServerId("host", 1, ++world.servers);

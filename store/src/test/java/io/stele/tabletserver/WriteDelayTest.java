@@ -26,7 +26,7 @@ class WriteDelayTest {
         budget,
         bytes,
         () -> {
-          budget.requireRoom(TabletKind.USER, 1);
+          budget.reserve(TabletKind.USER, 1).close();
           done.add(name);
         },
         refused::add);
@@ -136,9 +136,9 @@ class WriteDelayTest {
     assertThat(budget.isTight()).isTrue();
     assertThat(budget.delay()).isZero();
     budget.take(398);
-    assertThatCode(() -> budget.requireRoom(TabletKind.USER, 1)).doesNotThrowAnyException();
+    assertThatCode(() -> budget.reserve(TabletKind.USER, 1).close()).doesNotThrowAnyException();
     budget.take(1);
-    assertThatThrownBy(() -> budget.requireRoom(TabletKind.USER, 1))
+    assertThatThrownBy(() -> budget.reserve(TabletKind.USER, 1).close())
         .isInstanceOf(SteleException.class)
         .satisfies(WriteDelayTest::saysRetryLater)
         .hasMessageContaining("1000 bytes, of 1000 allowed. There is no room for 1 more");
@@ -147,8 +147,8 @@ class WriteDelayTest {
 
   @Test
   void aWriteThatNeverFitsIsRefusedWithWhatToDo() {
-    assertThatCode(() -> budget.requireRoom(TabletKind.USER, 1000)).doesNotThrowAnyException();
-    assertThatThrownBy(() -> budget.requireRoom(TabletKind.USER, 1001))
+    assertThatCode(() -> budget.reserve(TabletKind.USER, 1000).close()).doesNotThrowAnyException();
+    assertThatThrownBy(() -> budget.reserve(TabletKind.USER, 1001).close())
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("stele.tabletserver.memtable.total.bytes")
         .extracting(e -> ((SteleException) e).code())
@@ -159,15 +159,26 @@ class WriteDelayTest {
   void aLargeWriteThatWasRefusedHasMemtablesCompactedThatAreInItsWay() {
     budget.take(500);
     assertThat(budget.isTight()).isFalse();
-    assertThatThrownBy(() -> budget.requireRoom(TabletKind.USER, 700))
+    assertThatThrownBy(() -> budget.reserve(TabletKind.USER, 700).close())
         .isInstanceOf(SteleException.class);
     assertThat(budget.isTight()).isTrue();
     budget.letGo(200);
     assertThat(budget.isTight()).isFalse();
-    assertThatCode(() -> budget.requireRoom(TabletKind.USER, 700)).doesNotThrowAnyException();
+    assertThatCode(() -> budget.reserve(TabletKind.USER, 700).close()).doesNotThrowAnyException();
   }
 
   private static void saysRetryLater(Throwable why) {
     assertThat(((SteleException) why).code()).isEqualTo(SteleException.Code.RETRY_LATER);
+  }
+
+  @Test
+  void writesOnTheirWayDoNotSeeTheSameRoom() {
+    budget.take(300);
+    MemtableBudget.Reservation first = budget.reserve(TabletKind.USER, 600);
+    assertThatThrownBy(() -> budget.reserve(TabletKind.USER, 600))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("try again");
+    first.close();
+    assertThatCode(() -> budget.reserve(TabletKind.USER, 600).close()).doesNotThrowAnyException();
   }
 }

@@ -23,6 +23,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.model.TimeRange;
+import io.stele.runtime.MemoryClaim;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
 import io.stele.wire.data.DataProtos.DurabilityProto;
 import io.stele.wire.data.DataProtos.FilterProto;
@@ -84,7 +85,7 @@ final class CodecTest {
           CheckAndMutateProto.parseFrom(
               OperationCodec.encode(TABLET, id, Outstanding.from(1), durability, operation)
                   .toByteArray());
-      assertThat(OperationCodec.decode(message)).isEqualTo(operation);
+      assertThat(OperationCodec.decode(message, MemoryClaim.NONE)).isEqualTo(operation);
       assertThat(OperationCodec.decode(message.getDurability())).isEqualTo(durability);
       assertThat(OperationCodec.id(message)).isEqualTo(id);
       assertThat(QueryCodec.decode(message.getTablet()))
@@ -124,7 +125,7 @@ final class CodecTest {
       assertThat(batch.bodyBytes()).isEqualTo(batch.body().remaining());
       MutateProto message =
           RequestProto.parseFrom(batch.header(Outstanding.from(5)).toByteArray()).getMutate();
-      assertThat(MutateBatch.decode(message, batch.body())).isEqualTo(entries);
+      assertThat(MutateBatch.decode(message, batch.body(), MemoryClaim.NONE)).isEqualTo(entries);
       if (message.hasOperations()) {
         assertThat(message.getOperations().getFirstIncomplete()).isEqualTo(5);
       }
@@ -318,13 +319,14 @@ final class CodecTest {
   private static void decodeAll(RequestProto request, ByteBuffer body) {
     switch (request.getMethodCase()) {
       case MUTATE -> {
-        for (MutateBatch.Entry entry : MutateBatch.decode(request.getMutate(), body)) {
+        for (MutateBatch.Entry entry :
+            MutateBatch.decode(request.getMutate(), body, MemoryClaim.NONE)) {
           QueryCodec.decode(entry.tablet());
         }
       }
       case CHECK_AND_MUTATE -> {
         OperationCodec.id(request.getCheckAndMutate());
-        OperationCodec.decode(request.getCheckAndMutate());
+        OperationCodec.decode(request.getCheckAndMutate(), MemoryClaim.NONE);
       }
       case READ_MODIFY_WRITE -> {
         OperationCodec.id(request.getReadModifyWrite());

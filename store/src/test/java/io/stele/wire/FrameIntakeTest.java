@@ -13,10 +13,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.runtime.Futures;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.data.DataProtos.HelloProto;
+import io.stele.wire.data.DataProtos.QueryProto;
+import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.SampleRowKeysProto;
@@ -96,6 +100,119 @@ final class FrameIntakeTest {
     held.remove().answer(OK);
     await(alone).check();
     assertThat(server.connections()).isEqualTo(1);
+  }
+
+  @Test
+  void aRequestTooLargeForThisServerIsRefusedForGoodAndItsConnectionGoesOn() throws Exception {
+    DataServer server = server(limits(1 << 20, 8 << 20, 8 << 20), ECHO);
+    try (Socket socket = new Socket("127.0.0.1", server.port())) {
+      DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+      DataInputStream in = new DataInputStream(socket.getInputStream());
+      writeHello(out, HelloProto.newBuilder().setVersionMin(1).setVersionMax(1).build());
+      assertThat(readHello(in).getRequestBytesMax()).isEqualTo(1 << 20);
+      RequestProto large =
+          REQUEST.toBuilder()
+              .setCallId(1)
+              .setSampleRowKeys(
+                  SampleRowKeysProto.newBuilder()
+                      .setTablet(
+                          TabletProto.newBuilder().setTableId("t1").setTablet("x".repeat(2 << 20))))
+              .build();
+      out.write(frame(large));
+      ResponseProto refused = readAnswer(in);
+      assertThat(refused.getStatus()).isEqualTo(StatusProto.REFUSED);
+      assertThat(refused.getMessage()).contains("allows 1048576").contains("nothing was changed");
+      out.write(frame(2));
+      assertThat(readAnswer(in).getStatus()).isEqualTo(StatusProto.OK);
+    }
+    await(() -> server.bytesInFlight() == 0);
+  }
+
+  @Test
+  void aClientDoesNotSendWhatTheServerHasSaidItWillNotTake() throws Exception {
+    DataServer server = server(limits(1 << 20, 8 << 20, 8 << 20), ECHO);
+    DataClient client = client();
+    assertThatThrownBy(() -> await(call(client, server, new byte[2 << 20])))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.REFUSED))
+        .hasMessageContaining("allows 1048576")
+        .hasMessageContaining("not sent");
+    await(call(client, server, new byte[1 << 19])).check();
+    assertThat(server.connections()).isEqualTo(1);
+  }
+
+  @Test
+  void aFrameCountsAsManyTimesAsItIsInMemory() throws Exception {
+    Queue<Responder> held = new ConcurrentLinkedQueue<>();
+    DataServer server =
+        server(limits(1 << 20, 2 << 20, 8 << 20), (request, responder) -> held.add(responder));
+    DataClient client = client();
+    var first = call(client, server, new byte[600 << 10]);
+    await(() -> held.size() == 1);
+    assertThat(await(call(client, server, new byte[600 << 10])).status())
+        .isEqualTo(StatusProto.RETRY_LATER);
+    held.remove().answer(OK);
+    await(first).check();
+  }
+
+  @Test
+  void whatARequestTakesBesideItsFrameCountsUntilItIsAnswered() throws Exception {
+    Queue<Responder> held = new ConcurrentLinkedQueue<>();
+    DataServer server =
+        server(limits(1 << 20, 2 << 20, 8 << 20), (request, responder) -> held.add(responder));
+    DataClient client = client();
+    var first = call(client, server, new byte[0]);
+    var second = call(client, server, new byte[0]);
+    await(() -> held.size() == 2);
+    Responder greedy = held.remove();
+    Responder modest = held.remove();
+    greedy.take(3 << 19);
+    assertThat(server.bytesInFlight()).isGreaterThan(3 << 19);
+    assertThatThrownBy(() -> modest.take(1 << 20))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.RETRY_LATER));
+    assertThatThrownBy(() -> modest.take(5 << 20))
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.REFUSED));
+    greedy.answer(OK);
+    modest.take(1 << 20);
+    modest.answer(OK);
+    await(first).check();
+    await(second).check();
+    await(() -> server.bytesInFlight() == 0);
+  }
+
+  @Test
+  void anAnswerToAReadForWhichThereIsNoMemoryIsToBeAskedForAgain() throws Exception {
+    ByteBuffer answer = ByteBuffer.wrap(new byte[40 << 20]);
+    RequestProto read =
+        RequestProto.newBuilder()
+            .setCallId(1)
+            .setRemainingMillis(1000)
+            .setRead(
+                ReadProto.newBuilder()
+                    .setTablet(TabletProto.newBuilder().setTableId("t1").setTablet("x"))
+                    .setQuery(QueryProto.getDefaultInstance()))
+            .build();
+    DataServer server =
+        server(
+            limits(1 << 20, 8 << 20, 48 << 20),
+            (request, responder) -> responder.answer(OK, answer.duplicate()));
+    try (Socket slow = new Socket("127.0.0.1", server.port())) {
+      hello(slow, 1).write(frame(read));
+      await(() -> server.bytesInFlight() > 40 << 20);
+      Response later = await(client().call(at(server), read, DataPlane.EMPTY, LONG));
+      assertThat(later.status()).isEqualTo(StatusProto.RETRY_LATER);
+      assertThat(later.header().getMessage()).contains("answers wait to be sent");
+    }
+    await(() -> server.bytesInFlight() == 0);
+    assertThat(await(client().call(at(server), read, DataPlane.EMPTY, LONG)).check().body())
+        .isEqualTo(answer);
+  }
+
+  private static DataServer.Limits limits(int requestBytes, long memoryBytes, long answerBytes) {
+    return DataServer.Limits.DEFAULT.within(
+        requestBytes, new DataServer.Memory(2, memoryBytes, 1 << 20, answerBytes));
   }
 
   @Test

@@ -30,11 +30,12 @@ final class ServerConnectionTest {
       RequestProto.newBuilder().setCallId(7).setPing(PingProto.getDefaultInstance()).build();
 
   private final Admission admission = new Admission(10, 1 << 20);
+  private final AnswerRoom answers = new AnswerRoom(1 << 20);
   private final ServerConnection connection =
       new ServerConnection(
           SystemRuntime.INSTANCE,
           (request, responder) -> {},
-          new DataServer.Admissions(admission, admission),
+          new DataServer.Admissions(admission, admission, answers),
           DataServer.Limits.DEFAULT);
   private final EmbeddedChannel channel = new EmbeddedChannel(connection);
 
@@ -148,7 +149,7 @@ final class ServerConnectionTest {
         new ServerConnection(
             SystemRuntime.INSTANCE,
             failing,
-            new DataServer.Admissions(admission, admission),
+            new DataServer.Admissions(admission, admission, answers),
             DataServer.Limits.DEFAULT);
     broken.pipeline().addLast(own);
     if (stage == Stage.ENCODING) {
@@ -183,6 +184,7 @@ final class ServerConnectionTest {
   private void assertThatNothingIsHeld() {
     assertThat(admission.requests()).isZero();
     assertThat(admission.bytes()).isZero();
+    assertThat(answers.bytes()).isZero();
   }
 
   private static Frame frame(MessageLite header) throws IOException {

@@ -3,6 +3,8 @@ package io.stele.yarn;
 import io.stele.config.ClusterConfig;
 import io.stele.config.Key;
 import io.stele.config.Keys;
+import io.stele.config.MemoryPlan;
+import io.stele.config.ProcessMemory;
 import io.stele.config.TabletServerConfig;
 import io.stele.model.SteleException;
 import java.util.ArrayList;
@@ -104,16 +106,17 @@ record YarnSettings(
                 Keys.YARN_MASTER_MEMORY,
                 Keys.YARN_MASTER_VCORES.in(conf),
                 Keys.YARN_MASTER_JVM_OPTIONS)));
+    Process tabletServer =
+        process(
+            conf,
+            (TabletServerConfig.cacheOffHeapBytes(conf) + MIB - 1) / MIB,
+            Keys.YARN_TABLETSERVER_MEMORY,
+            Keys.YARN_TABLETSERVER_VCORES.in(conf),
+            Keys.YARN_TABLETSERVER_JVM_OPTIONS);
+    checkMemory(conf, tabletServer);
     kinds.put(
         ComponentKind.TABLET_SERVER,
-        new Component(
-            Keys.YARN_TABLETSERVER_COUNT.in(conf),
-            process(
-                conf,
-                (TabletServerConfig.cacheOffHeapBytes(conf) + MIB - 1) / MIB,
-                Keys.YARN_TABLETSERVER_MEMORY,
-                Keys.YARN_TABLETSERVER_VCORES.in(conf),
-                Keys.YARN_TABLETSERVER_JVM_OPTIONS)));
+        new Component(Keys.YARN_TABLETSERVER_COUNT.in(conf), tabletServer));
     return new YarnSettings(
         cluster.name(),
         cluster.root(),
@@ -131,6 +134,16 @@ record YarnSettings(
 
   YarnSettings {
     kinds = Map.copyOf(kinds);
+  }
+
+  /** A tablet server started so would refuse: better said before anything runs. */
+  private static void checkMemory(Configuration conf, Process process) {
+    boolean asOptionsSay =
+        process.jvmOptions().contains("-Xmx")
+            || process.jvmOptions().contains("MaxDirectMemorySize");
+    if (!asOptionsSay) { // Otherwise the server will see.
+      MemoryPlan.of(conf, new ProcessMemory(process.heapMb() * MIB, process.directMb() * MIB));
+    }
   }
 
   /** The name that YARN shows, by which the application of a cluster is found. */

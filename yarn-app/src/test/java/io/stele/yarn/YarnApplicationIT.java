@@ -47,7 +47,7 @@ final class YarnApplicationIT {
     conf.set("stele.zookeeper.quorum", zooKeeper.getConnectString());
     conf.set("stele.yarn.am.memory", "384m");
     conf.set("stele.yarn.master.memory", "384m");
-    conf.set("stele.yarn.tabletserver.memory", "256m");
+    conf.set("stele.yarn.tabletserver.memory", "384m");
     conf.set("stele.tabletserver.cache.bytes", "8m");
     jar = cluster.emptyJar();
   }

@@ -13,7 +13,7 @@ final class YarnSettingsTest {
 
   @Test
   void heapCacheOffTheHeapAndTheRestFitTheContainer() {
-    for (String memory : new String[] {"512m", "1g", "2g", "16g"}) {
+    for (String memory : new String[] {"640m", "1g", "2g", "16g"}) {
       conf.set(Keys.YARN_TABLETSERVER_MEMORY.name(), memory);
       YarnSettings.Process server = tabletServer();
       assertThat(server.cacheOffHeapMb()).isEqualTo(64);
@@ -44,6 +44,25 @@ final class YarnSettingsTest {
         .isInstanceOf(SteleException.class)
         .hasMessageContaining(Keys.YARN_TABLETSERVER_MEMORY.name())
         .hasMessageContaining(Keys.CACHE_BYTES.name());
+  }
+
+  @Test
+  void whatATabletServerCouldNotStartWithIsRefusedWithTheSum() {
+    conf.set(Keys.VALUE_BYTES_MAX.name(), "100m");
+    assertThatThrownBy(() -> YarnSettings.of(conf))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("704.0")
+        .hasMessageContaining(Keys.YARN_TABLETSERVER_MEMORY.name())
+        .hasMessageContaining(Keys.VALUE_BYTES_MAX.name());
+    conf.set(Keys.YARN_TABLETSERVER_MEMORY.name(), "6g");
+    assertThat(tabletServer().memoryMb()).isEqualTo(6144);
+  }
+
+  @Test
+  void whoSetsTheHeapByHandIsToldByTheServer() {
+    conf.set(Keys.VALUE_BYTES_MAX.name(), "100m");
+    conf.set(Keys.YARN_TABLETSERVER_JVM_OPTIONS.name(), "-Xmx4g -XX:MaxDirectMemorySize=1g");
+    assertThat(tabletServer().memoryMb()).isEqualTo(1024);
   }
 
   @Test

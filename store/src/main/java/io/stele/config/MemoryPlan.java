@@ -1,0 +1,286 @@
+package io.stele.config;
+
+import io.stele.model.SteleException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * The memory of a tablet server as one sum: what each use of it may have, so that all together fit
+ * into what the process was given, and the limits on requests that follow from it.
+ *
+ * <p>What an operator leaves open is derived from the memory given; what is set is kept, or refused
+ * where it does not fit. {@code docs/memory.md} tells of each share. Immutable.
+ *
+ * @param memtableBytes of memtables of users' tablets
+ * @param systemMemtableBytes of METADATA and the root tablet
+ * @param operationsBytes what users' tablets remember of operations; at most twice this
+ * @param systemOperationsBytes the same of METADATA and the root tablet
+ * @param requestBytes of requests under way about users' tablets, with all that is made of them
+ * @param systemRequestBytes of those about METADATA and the root tablet
+ * @param frameBytesMax the longest request
+ * @param answerBytes of answers not yet sent, off the heap
+ * @param valueBytesMax the largest value of a cell
+ * @param largeCompactionBytes of what compactions read at a time, where values are large
+ * @param heap the shares of the heap
+ * @param direct the shares of the memory off the heap
+ */
+public record MemoryPlan(
+    long memtableBytes,
+    long systemMemtableBytes,
+    long operationsBytes,
+    long systemOperationsBytes,
+    long requestBytes,
+    long systemRequestBytes,
+    int frameBytesMax,
+    long answerBytes,
+    long valueBytesMax,
+    long largeCompactionBytes,
+    List<Share> heap,
+    List<Share> direct) {
+  private static final long MIB = 1L << 20;
+
+  /** Where no limit is set, none is derived above this. */
+  public static final long VALUE_BYTES_MOST = 100 * MIB;
+
+  /** A server that cannot carry values so large does not start. */
+  public static final long VALUE_BYTES_LEAST = MIB;
+
+  /** How many times the frame of a write is in memory: as it came, and in the log's record. */
+  public static final int FRAME_COPIES = 2;
+
+  /** The longest frame that the wire allows. */
+  private static final long FRAME_BYTES_MOST = 128 * MIB;
+
+  /** Classes' own data, Hadoop's clients, indexes and filters of open SSTables, connections. */
+  private static final long PROGRAM_BYTES = 48 * MIB;
+
+  /** A collector needs some of the heap free, the more the larger arrays are. */
+  private static final int COLLECTOR_SHARE = 8;
+
+  private static final long SYSTEM_OPERATIONS_BYTES = 4 * MIB;
+  private static final long MEMTABLE_BYTES_LEAST = 8 * MIB;
+
+  /** Minor compactions of one kind of tablet at a time. */
+  public static final int MINOR_COMPACTIONS = 2;
+
+  /** What a merging or major compaction reads ahead, of all its files together. */
+  public static final int READAHEAD_BYTES = 4 << 20;
+
+  /** Blocks, index and filter blocks of the files that a compaction writes. */
+  private static final long WRITER_BYTES = MIB;
+
+  /** What the HDFS client holds of a file being written: {@link #PACKETS_IN_FLIGHT}. */
+  private static final long STREAM_BYTES = 5 * MIB / 4;
+
+  /** For {@code dfs.client.write.max-packets-in-flight}; each has 64 KiB. */
+  public static final int PACKETS_IN_FLIGHT = 20;
+
+  /** A log of each kind of tablet has two writers. */
+  private static final int LOG_STREAMS = 4;
+
+  // Of large values. A flush has the value in a block, and that compressed; a merging compaction a
+  // block of each file, of one of them in both forms, and what it writes.
+  private static final double FLUSH_COPIES = 2.2;
+  private static final int MERGED_FILES = 10;
+  private static final double MERGE_COPIES = MERGED_FILES + 1 + FLUSH_COPIES;
+  private static final int REQUEST_VALUES = 8;
+
+  /** What one compaction has outside the heap, to compress. */
+  private static final long CODEC_BYTES = 17 * MIB / 8;
+
+  /** The network's own buffers, and those in which files are read. */
+  private static final long NETWORK_BYTES = 24 * MIB;
+
+  /**
+   * One term of the sum; {@code change} says how an operator makes it smaller, if there is a way.
+   */
+  public record Share(String name, long bytes, String change) {}
+
+  public MemoryPlan {
+    heap = List.copyOf(heap);
+    direct = List.copyOf(direct);
+  }
+
+  /**
+   * The plan for a tablet server with {@code given}.
+   *
+   * @throws SteleException REFUSED where what is configured does not fit: with the sum
+   */
+  public static MemoryPlan of(Configuration conf, ProcessMemory given) {
+    return new Sum(conf, given).plan();
+  }
+
+  /** The sum, a line a share. */
+  public String describe() {
+    return "heap:" + lines(heap) + "\noff the heap:" + lines(direct);
+  }
+
+  private static String lines(List<Share> shares) {
+    return shares.stream()
+        .map(
+            share ->
+                String.format(
+                    "%n  %6.1f MiB  %s%s",
+                    share.bytes() / (double) MIB,
+                    share.name(),
+                    share.change().isEmpty() ? "" : " (" + share.change() + ")"))
+        .collect(Collectors.joining());
+  }
+
+  private static long bytes(List<Share> shares) {
+    return shares.stream().mapToLong(Share::bytes).sum();
+  }
+
+  /** Adds up. */
+  private static final class Sum {
+    private final ProcessMemory given;
+    private final long cacheOffHeap;
+    private final long systemMemtables;
+    private final long systemRequests;
+    private final long operations;
+    private final int compactions;
+    private final long valueSet;
+    private final long memtablesSet;
+    private final List<Share> fixedHeap = new ArrayList<>();
+    private final List<Share> fixedDirect = new ArrayList<>();
+
+    Sum(Configuration conf, ProcessMemory given) {
+      this.given = given;
+      long heap = given.heapBytes();
+      cacheOffHeap = TabletServerConfig.cacheOffHeapBytes(conf);
+      long operationsSet = Keys.OPERATIONS_BYTES.in(conf);
+      operations = operationsSet > 0 ? operationsSet : Math.max(MIB, heap / 32);
+      valueSet = Keys.VALUE_BYTES_MAX.in(conf);
+      memtablesSet = Keys.MEMTABLE_TOTAL_BYTES.in(conf);
+      systemMemtables = Math.min(32 * MIB, Math.max(8 * MIB, heap / 16));
+      systemRequests = Math.min(16 * MIB, Math.max(8 * MIB, heap / 32));
+      int rewrites = 2 * Keys.COMPACTION_THREADS.in(conf);
+      compactions = rewrites + 2 * MINOR_COMPACTIONS;
+      fixedHeap.add(new Share("the program", PROGRAM_BYTES, ""));
+      fixedHeap.add(new Share("room for the collector, an eighth", heap / COLLECTOR_SHARE, ""));
+      fixedHeap.add(
+          new Share(
+              "cache",
+              Keys.CACHE_BYTES.in(conf) - cacheOffHeap,
+              Keys.CACHE_BYTES.name() + ", " + Keys.CACHE_OFF_HEAP_PERCENT.name()));
+      fixedHeap.add(new Share("memtables of METADATA", systemMemtables, ""));
+      fixedHeap.add(
+          new Share(
+              "what is remembered of operations, twice",
+              2 * (operations + SYSTEM_OPERATIONS_BYTES),
+              Keys.OPERATIONS_BYTES.name()));
+      fixedHeap.add(
+          new Share(
+              "buffers of compactions",
+              (long) rewrites * READAHEAD_BYTES + compactions * WRITER_BYTES,
+              Keys.COMPACTION_THREADS.name()));
+      fixedHeap.add(
+          new Share("files being written", (LOG_STREAMS + compactions) * STREAM_BYTES, ""));
+      fixedHeap.add(new Share("requests of METADATA", systemRequests, ""));
+      fixedDirect.add(
+          new Share(
+              "cache",
+              cacheOffHeap,
+              Keys.CACHE_BYTES.name() + ", " + Keys.CACHE_OFF_HEAP_PERCENT.name()));
+      fixedDirect.add(
+          new Share("compression", compactions * CODEC_BYTES, Keys.COMPACTION_THREADS.name()));
+      fixedDirect.add(new Share("network and files", NETWORK_BYTES, ""));
+    }
+
+    MemoryPlan plan() {
+      long fixed = bytes(fixedHeap);
+      long least = valueSet > 0 ? valueSet : VALUE_BYTES_LEAST;
+      long memtables = memtablesSet;
+      if (memtables == 0) {
+        long left = given.heapBytes() - fixed - ofValues(least);
+        long half = (given.heapBytes() - fixed) / 2;
+        memtables =
+            Math.max(MEMTABLE_BYTES_LEAST, Math.min(given.heapBytes() / 4, Math.min(left, half)));
+      }
+      long left = given.heapBytes() - fixed - memtables;
+      long answers = given.directBytes() - bytes(fixedDirect);
+      if (left < ofValues(least)) {
+        throw refused("heap", given.heapBytes(), heap(memtables, requests(least), least));
+      }
+      if (answers < answersFor(least)) {
+        throw refused(
+            "memory off the heap (-XX:MaxDirectMemorySize)",
+            given.directBytes(),
+            direct(answersFor(least)));
+      }
+      long carried = (long) (left / ofValue());
+      long derived =
+          Math.min(Math.min(carried, answers - MIB), Math.min(memtables, VALUE_BYTES_MOST));
+      long value = valueSet > 0 ? valueSet : Math.max(derived / MIB * MIB, Math.min(derived, MIB));
+      long requests = left - (long) (value * ofCompactions());
+      long frame = Math.min(FRAME_BYTES_MOST, Math.max(value + MIB, requests / 3));
+      return new MemoryPlan(
+          memtables,
+          systemMemtables,
+          operations,
+          SYSTEM_OPERATIONS_BYTES,
+          requests,
+          systemRequests,
+          (int) frame,
+          answers,
+          value,
+          (long) (value * MERGE_COPIES),
+          heap(memtables, requests, value),
+          direct(answers));
+    }
+
+    /** How many times a value may be in compactions at a time. */
+    private static double ofCompactions() {
+      return MINOR_COMPACTIONS * FLUSH_COPIES + MERGE_COPIES;
+    }
+
+    private static double ofValue() {
+      return ofCompactions() + REQUEST_VALUES;
+    }
+
+    private static long ofValues(long value) {
+      return (long) Math.ceil(value * ofValue());
+    }
+
+    private static long requests(long value) {
+      return REQUEST_VALUES * value;
+    }
+
+    private static long answersFor(long value) {
+      return value + MIB;
+    }
+
+    private List<Share> heap(long memtables, long requests, long value) {
+      List<Share> shares = new ArrayList<>(fixedHeap);
+      shares.add(new Share("memtables", memtables, Keys.MEMTABLE_TOTAL_BYTES.name()));
+      shares.add(
+          new Share(
+              "compactions of values of " + value + " bytes",
+              (long) (value * ofCompactions()),
+              Keys.VALUE_BYTES_MAX.name()));
+      shares.add(new Share("requests", requests, Keys.VALUE_BYTES_MAX.name()));
+      return shares;
+    }
+
+    private List<Share> direct(long answers) {
+      List<Share> shares = new ArrayList<>(fixedDirect);
+      shares.add(new Share("answers", answers, Keys.VALUE_BYTES_MAX.name()));
+      return shares;
+    }
+
+    private static SteleException refused(String what, long given, List<Share> needed) {
+      return SteleException.refused(
+          String.format(
+              "a tablet server configured like this needs %.1f MiB of %s and has %.1f: give it more"
+                  + " (%s on YARN, elsewhere by Java's options), or lower one of these in"
+                  + " stele-site.xml:%s",
+              bytes(needed) / (double) MIB,
+              what,
+              given / (double) MIB,
+              Keys.YARN_TABLETSERVER_MEMORY.name(),
+              lines(needed)));
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package io.stele.runtime;
+
+/**
+ * Where work that takes much memory asks for it before it does. What it got is given back at its
+ * end, by whoever made the claim.
+ */
+@FunctionalInterface
+public interface MemoryClaim {
+  /** Gives everything and counts nothing. */
+  MemoryClaim NONE = bytes -> {};
+
+  /**
+   * Takes memory.
+   *
+   * @throws io.stele.model.SteleException where there is none: RETRY_LATER, or REFUSED where there
+   *     never is so much
+   */
+  void take(long bytes);
+
+  /** One that asks this one for many small takings together. For use by one thread. */
+  default MemoryClaim inSteps() {
+    return new MemoryClaim() {
+      private static final long STEP_BYTES = 64 << 10;
+
+      private long gathered;
+
+      @Override
+      public void take(long bytes) {
+        gathered += bytes;
+        if (gathered >= STEP_BYTES) {
+          long all = gathered;
+          gathered = 0;
+          MemoryClaim.this.take(all);
+        }
+      }
+    };
+  }
+}

@@ -1,0 +1,68 @@
+package io.stele.tabletserver;
+
+import io.stele.log.FencedLog;
+import io.stele.log.LogRecord;
+import io.stele.log.RecordSource;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
+import java.io.IOException;
+import java.util.Iterator;
+import java.util.Optional;
+
+/**
+ * What fenced servers logged of a tablet above its redo point, read as it is asked for, so that of
+ * the records one at a time is in memory. Not safe for use by several threads.
+ */
+final class LogReplay implements RecordSource {
+  private final TabletStorage storage;
+  private final TabletRecord record;
+  private final ReplayRoom.Share room;
+  private final Iterator<ServerId> logs;
+  private Optional<RecordSource> current = Optional.empty();
+
+  /**
+   * The records that {@code record} names.
+   *
+   * @param self this server, whose own log has nothing to replay: it unloads tablets whole, or ends
+   */
+  LogReplay(TabletStorage storage, TabletRecord record, ServerId self, ReplayRoom.Share room) {
+    this.storage = storage;
+    this.record = record;
+    this.room = room;
+    // Only fenced servers are left in a record: who unloads a tablet strikes its own log.
+    this.logs = record.logs().stream().filter(log -> !log.equals(self)).toList().iterator();
+  }
+
+  @Override
+  public Optional<LogRecord> next() throws IOException {
+    while (true) {
+      if (current.isPresent()) {
+        Optional<LogRecord> next = current.get().next();
+        if (next.isPresent()) {
+          room.await(next.get().cells().length());
+          return next;
+        }
+        close();
+      }
+      if (!logs.hasNext()) {
+        return Optional.empty();
+      }
+      current =
+          Optional.of(
+              FencedLog.read(
+                  storage.fs(),
+                  storage.layout().recovery(logs.next()),
+                  record.id(),
+                  record.redo().sequence()));
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (current.isPresent()) {
+      RecordSource last = current.get();
+      current = Optional.empty();
+      last.close();
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package io.stele.tabletserver;
+
+import io.stele.memtable.MemoryAccount;
+import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * Keeps replay within the budget of memtables: what a dead server had in memory may be as much as
+ * this one may have, and this one has some already.
+ *
+ * <p>While there is room, any number of tablets are replayed at a time. One that meets none lets go
+ * of what it has and begins anew when it has the turn. Only who has the turn waits, for the
+ * memtables of served tablets to be written out; so no two wait for each other. Safe for use by any
+ * number of threads.
+ */
+final class ReplayRoom {
+  private static final Duration PAUSE = Duration.ofMillis(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final ProcessRuntime runtime;
+  private final ServerLife life;
+  private final MemtableBudget budget;
+  private final Lock turn;
+
+  ReplayRoom(ProcessRuntime runtime, ServerLife life, MemtableBudget budget) {
+    this.runtime = runtime;
+    this.life = life;
+    this.budget = budget;
+    this.turn = runtime.newLock();
+  }
+
+  /** There is no room at the moment for a replay that has not got the turn. */
+  static final class NoRoomException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    NoRoomException() {
+      super("there is no room for a replay in the memtables at the moment");
+    }
+  }
+
+  /** Opens a tablet, which asks for room record by record. */
+  interface Opening<T> {
+    T open(Share room) throws IOException;
+  }
+
+  /**
+   * Has a tablet opened that waits for nothing: the root tablet, as METADATA's memtables are
+   * written out by writes to it.
+   */
+  <T> T openAtOnce(Opening<T> opening) throws IOException {
+    return opening.open(new Share(Waiting.NEVER));
+  }
+
+  /** What to do where there is no room. */
+  private enum Waiting {
+    /** Begin anew, with the turn. */
+    LATER,
+    /** Wait. */
+    NOW,
+    /** Go on. */
+    NEVER
+  }
+
+  /** Has a tablet opened, a second time if need be. */
+  <T> T open(Opening<T> opening) throws IOException {
+    try {
+      return opening.open(new Share(Waiting.LATER));
+    } catch (NoRoomException e) {
+      turn.lock();
+      try {
+        return opening.open(new Share(Waiting.NOW));
+      } finally {
+        turn.unlock();
+      }
+    }
+  }
+
+  /** What one tablet has of the budget, from its opening on. */
+  final class Share implements MemoryAccount {
+    private final Waiting waiting;
+    private final AtomicLong own = new AtomicLong();
+
+    private Share(Waiting waiting) {
+      this.waiting = waiting;
+    }
+
+    @Override
+    public void take(long bytes) {
+      own.addAndGet(bytes);
+      budget.take(bytes);
+    }
+
+    @Override
+    public void letGo(long bytes) {
+      own.addAndGet(-bytes);
+      budget.letGo(bytes);
+    }
+
+    /**
+     * Returns when there is room for a record of {@code bytes}, or nobody else has any.
+     *
+     * @throws NoRoomException where there is none and others have the turn
+     */
+    void await(long bytes) throws IOException {
+      long begin = runtime.nanoTime();
+      while (waiting != Waiting.NEVER && !budget.hasRoom(bytes) && budget.bytes() > own.get()) {
+        if (waiting == Waiting.LATER) {
+          throw new NoRoomException();
+        }
+        if (life.isOver() || runtime.nanoTime() - begin > PATIENCE.toNanos()) {
+          throw SteleException.retryLater(
+              "memtables were not written out to make room for a replay: try again");
+        }
+        try {
+          runtime.sleep(PAUSE);
+        } catch (InterruptedException e) {
+          throw Futures.interrupted(e, "waiting for room to replay");
+        }
+      }
+    }
+  }
+}
