@@ -1,6 +1,8 @@
 package io.stele.yarn;
 
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
 
 /**
@@ -11,6 +13,10 @@ import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
  */
 record ContainerExit(int status, String diagnostics) {
   private static final int DIAGNOSTICS_MAX = 4000;
+
+  /** As Java says it when it ends for it, or we do when it was thrown. */
+  private static final Pattern OUT_OF_MEMORY =
+      Pattern.compile("java\\.lang\\.OutOfMemoryError(: [^\\n]*)?");
 
   /** Endings that YARN or its machines brought about: they tell nothing of the process. */
   private static final Set<Integer> NOT_ITS_FAULT =
@@ -29,25 +35,35 @@ record ContainerExit(int status, String diagnostics) {
 
   /** For people: what happened, where, and the last that the process said. */
   String describe(String node) {
-    String what =
-        switch (status) {
-          case 0 -> "exited by itself (exit 0)";
-          case 137 -> "was killed (exit 137)";
-          case 143 -> "was terminated (exit 143)";
-          case ContainerExitStatus.ABORTED -> "was lost with its node or released";
-          case ContainerExitStatus.DISKS_FAILED -> "was stopped because the node's disks failed";
-          case ContainerExitStatus.PREEMPTED -> "was preempted by YARN";
-          case ContainerExitStatus.KILLED_EXCEEDED_PMEM ->
-              "was killed for using more memory than its container has; raise its stele.yarn.*.memory";
-          case ContainerExitStatus.KILLED_EXCEEDED_VMEM ->
-              "was killed for using more virtual memory than its container may; raise its"
-                  + " stele.yarn.*.memory or set yarn.nodemanager.vmem-check-enabled=false";
-          default -> "ended with exit code " + status;
-        };
     String words = diagnostics.strip();
     if (words.length() > DIAGNOSTICS_MAX) {
       words = words.substring(words.length() - DIAGNOSTICS_MAX);
     }
-    return what + " on " + node + (words.isEmpty() || !itsOwnFault() ? "" : "\n" + words);
+    return what(words) + " on " + node + (words.isEmpty() || !itsOwnFault() ? "" : "\n" + words);
+  }
+
+  private String what(String words) {
+    Matcher outOfMemory = OUT_OF_MEMORY.matcher(words);
+    if (itsOwnFault() && outOfMemory.find()) {
+      return "ran out of memory ("
+          + outOfMemory.group()
+          + ", exit "
+          + status
+          + "; raise its stele.yarn.*.memory)";
+    }
+    return switch (status) {
+      case 0 -> "exited by itself (exit 0)";
+      case 137 -> "was killed (exit 137)";
+      case 143 -> "was terminated (exit 143)";
+      case ContainerExitStatus.ABORTED -> "was lost with its node or released";
+      case ContainerExitStatus.DISKS_FAILED -> "was stopped because the node's disks failed";
+      case ContainerExitStatus.PREEMPTED -> "was preempted by YARN";
+      case ContainerExitStatus.KILLED_EXCEEDED_PMEM ->
+          "was killed for using more memory than its container has; raise its stele.yarn.*.memory";
+      case ContainerExitStatus.KILLED_EXCEEDED_VMEM ->
+          "was killed for using more virtual memory than its container may; raise its"
+              + " stele.yarn.*.memory or set yarn.nodemanager.vmem-check-enabled=false";
+      default -> "ended with exit code " + status;
+    };
   }
 }

@@ -38,6 +38,12 @@ final class Launch {
   /** To the ApplicationMaster: where our jars lie. */
   static final String ENV_ARCHIVE = "STELE_ARCHIVE";
 
+  /**
+   * A process without memory ends, and says so where YARN's diagnostics take the last words from.
+   */
+  static final List<String> OUT_OF_MEMORY_OPTIONS =
+      List.of("-XX:+ExitOnOutOfMemoryError", "-XX:+DisplayVMOutputToStderr");
+
   private static final String HADOOP_USER_NAME = "HADOOP_USER_NAME";
 
   private final Configuration conf;
@@ -105,7 +111,7 @@ final class Launch {
     // many threads; it is set here, as what YARN sets on its nodes would be joined to it elsewhere.
     words.add("exec env MALLOC_ARENA_MAX=2 ${JAVA_HOME:+$JAVA_HOME/bin/}java");
     words.addAll(process.memoryOptions());
-    words.add("-XX:+ExitOnOutOfMemoryError");
+    words.addAll(OUT_OF_MEMORY_OPTIONS);
     words.add("-Dlog4j.configuration=stele-container-log4j.properties");
     words.add("-Dstele.log.dir=" + logs);
     if (!process.jvmOptions().isEmpty()) {
