@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -36,6 +37,9 @@ public final class SSTableWriter implements Closeable {
 
   /** By at most this factor. */
   private static final long VERSIONS_BLOCKS_MAX = 4;
+
+  /** After so many bytes the replicas are looked at again. */
+  private static final long CHECK_BYTES = 1 << 20;
 
   private final FileSystem fs;
   private final Path path;
@@ -61,6 +65,8 @@ public final class SSTableWriter implements Closeable {
   private int versions;
 
   private boolean finished;
+  private int replicasMin = 1;
+  private long checkedBytes; // Up to here there were replicas enough.
   private boolean closed;
 
   private SSTableWriter(
@@ -89,8 +95,20 @@ public final class SSTableWriter implements Closeable {
    */
   public static SSTableWriter create(FileSystem fs, Path path, SSTableOptions options, long fileId)
       throws IOException {
+    return create(fs, path, options, fileId, 1);
+  }
+
+  /**
+   * As the other; the file fails where it has too few replicas.
+   *
+   * @param replicasMin how many it must have, or as many as files here have, if that is less
+   */
+  public static SSTableWriter create(
+      FileSystem fs, Path path, SSTableOptions options, long fileId, int replicasMin)
+      throws IOException {
     DurableFile out = new DurableFiles(fs).createBelow(path);
     SSTableWriter writer = new SSTableWriter(fs, path, options, fileId, out);
+    writer.replicasMin = replicasMin;
     try {
       writer.blocks.raw(Footer.header(fileId));
     } catch (IOException e) {
@@ -216,9 +234,26 @@ public final class SSTableWriter implements Closeable {
     blocks.raw(new Footer(propertiesBlock, indexRoot, bloomRoot, fileId).encode());
     closed = true;
     out.hsync();
+    checkReplicas();
     out.close();
     finished = true;
     return new SSTableSummary(path, blocks.position(), properties);
+  }
+
+  private void checkReplicas() throws IOException {
+    int wanted = Math.min(replicasMin, out.replication());
+    OptionalInt replicas = out.replicas();
+    if (replicas.isPresent() && replicas.getAsInt() < wanted) {
+      throw new IOException(
+          path
+              + " has only "
+              + replicas.getAsInt()
+              + " of the "
+              + wanted
+              + " replicas that it needs (stele.tabletserver.log.replicas.min): DataNodes are"
+              + " missing");
+    }
+    checkedBytes = blocks.position();
   }
 
   /** Deletes the file unless it was finished. */
@@ -261,6 +296,9 @@ public final class SSTableWriter implements Closeable {
   private void flushBlock() throws IOException {
     ByteWriter contents = block.finish();
     Handle handle = blocks.write(BlockKind.DATA, contents.array(), contents.size());
+    if (blocks.position() - checkedBytes >= CHECK_BYTES) {
+      checkReplicas(); // Only the block being written says how many it has.
+    }
     block.clear();
     index.add(blockKey, blockContinues, handle);
     counter.addBlock(handle.length());

@@ -180,7 +180,11 @@ final class GroupWriters implements Closeable {
       try {
         SSTableWriter writer =
             SSTableWriter.create(
-                environment.fs(), path, options, environment.runtime().random().nextLong());
+                environment.fs(),
+                path,
+                options,
+                environment.runtime().random().nextLong(),
+                environment.options().replicasMin());
         begun.add(path);
         return writer;
       } catch (FileAlreadyExistsException e) {

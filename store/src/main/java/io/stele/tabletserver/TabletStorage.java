@@ -44,6 +44,7 @@ record TabletStorage(
         cache,
         CompactionRate.of(runtime, config.compactionBytesPerSecond()),
         TabletOptions.DEFAULT
+            .withReplicasMin(config.logReplicasMin())
             .withValueBytesMax(config.memory().valueBytesMax())
             .withOperationsWindow(config.operationsWindow()),
         new MemoryRoom("large values in compactions", config.memory().largeCompactionBytes()));
