@@ -259,6 +259,17 @@ class SteleOnYarnIT {
   }
 
   @Test
+  void theExamplesOfTheReadmeRunAsTheyStand() throws Exception {
+    ReadmeExample client = ReadmeExample.ofStatements("ClientExample", "Stele.connect");
+    ReadmeExample job = ReadmeExample.ofMembers("AnchorsOfHosts", "TableInputFormat.addTable");
+    assertThat(client.run(conf)).contains("com.example/index.html").contains("look here");
+    job.run(conf, "/anchors");
+    try (FileSystem fs = FileSystem.newInstance(conf)) {
+      assertThat(lines(fs, "/anchors")).containsExactly("com.example\t1");
+    }
+  }
+
+  @Test
   void aKilledMasterIsReplacedAndHindersNobody() throws Exception {
     Table table = create("master");
     table.mutate(Mutation.of("row").put("f", "q", "before"));
