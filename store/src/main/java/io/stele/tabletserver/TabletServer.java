@@ -37,6 +37,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -165,12 +166,7 @@ public final class TabletServer {
             new MasterContact(locks, transport.controlPlane(), id));
 
     Lease lease = new Lease(runtime, config.cluster().lease());
-    requests.use(
-        new DataService(
-            context.tablets(),
-            resources,
-            writeDelay(runtime, limits),
-            () -> mayAnswer(lease, life)));
+    requests.use(service(context, limits, () -> mayAnswer(lease, life)));
     AdminService admin = new AdminService(context, schemas, lifecycle, started);
     controlListener =
         transport.serveControl(
@@ -190,7 +186,6 @@ public final class TabletServer {
     Maintenance maintenance = new Maintenance(context, lifecycle, loader, config);
     Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
     teardown.add(rounds::interrupt);
-    LOG.info("Memory, {}", config.memory().describe());
     LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
   }
 
@@ -224,7 +219,14 @@ public final class TabletServer {
         limits.memory().userBytesMax() / MemoryPlan.FRAME_COPIES / 4);
   }
 
+  private static DataService service(
+      ServerContext context, DataServer.Limits limits, BooleanSupplier mayAnswer) {
+    return new DataService(
+        context.tablets(), context.resources(), writeDelay(context.runtime(), limits), mayAnswer);
+  }
+
   private static DataServer.Limits limits(MemoryPlan plan) {
+    LOG.info("Memory, {}", plan.describe());
     return DataServer.Limits.DEFAULT.within(
         plan.frameBytesMax(),
         new DataServer.Memory(
