@@ -9,9 +9,11 @@ import io.stele.client.MutationsFailedException;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.config.ClusterConfig;
 import io.stele.config.Keys;
 import io.stele.config.MemoryPlan;
 import io.stele.config.ProcessMemory;
+import io.stele.lock.CuratorLockService;
 import io.stele.lock.ZooKeeperProcess;
 import io.stele.master.MasterMain;
 import io.stele.model.Bytes;
@@ -22,8 +24,22 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.runtime.SystemRuntime;
+import io.stele.wire.Address;
+import io.stele.wire.DataPlane;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.RawPeer;
+import io.stele.wire.Transport;
+import io.stele.wire.data.DataProtos.OutcomeProto;
+import io.stele.wire.data.DataProtos.RequestProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.StatusProto;
+import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.reflect.Proxy;
+import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,26 +58,26 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tablet servers, each a process of its own, with no more memory than their configuration needs,
- * and more asked of them than they can hold.
+ * A tablet server, a process of its own, with no more memory than its configuration needs, and more
+ * asked of it at once than it can hold: by clients of their own, as one client alone would wait for
+ * answers before it sent more, and by volleys of requests that are all begun before one is
+ * complete.
  */
 @Timeout(180)
 class SmallMemoryIT {
   private static final long MIB = 1L << 20;
-  private static final int SERVERS = 2;
-  private static final int WRITERS = 64;
-  private static final int TASKS = 32;
   private static final int SCANNERS = 8;
-  private static final Duration LOAD = Duration.ofSeconds(8);
+  private static final int VOLLEY = 64;
 
   /** What one task writes: a full buffer. */
-  private static final int TASK_MUTATIONS = 8_500;
+  private static final int TASK_MUTATIONS = 2_000;
 
   @TempDir Path scratch;
 
@@ -69,18 +85,30 @@ class SmallMemoryIT {
   private final List<Process> processes = new ArrayList<>();
   private final Queue<Throwable> wrong = new ConcurrentLinkedQueue<>();
   private final AtomicLong later = new AtomicLong();
+  private final AtomicReference<Captured> captured = new AtomicReference<>();
+  private int fired; // By the thread of volleys alone, and read after it.
+  private int putOff;
   private final Set<String> applied = ConcurrentHashMap.newKeySet();
 
   @Test
   void withTheLeastMemoryThatIsPermittedNoServerEndsWhateverIsAsked() throws Exception {
-    conf.set(Keys.CACHE_BYTES.name(), "2m");
-    survivesMoreThanItCanHold(least());
+    survives(new Load(64, 32, Duration.ofSeconds(6)));
   }
 
+  /** Its 64 values alone are more than its heap: what lets them all in runs out of memory. */
   @Test
-  void withTheMemoryOfTheDefaultContainerNoServerEndsEither() throws Exception {
-    survivesMoreThanItCanHold(new ProcessMemory(704 * MIB, 192 * MIB));
+  void withTheLeastMemoryForLargerValuesNoServerEndsEither() throws Exception {
+    conf.set(Keys.VALUE_BYTES_MAX.name(), "8m");
+    survives(new Load(8, 4, Duration.ofSeconds(3)));
   }
+
+  /**
+   * What is asked of the server.
+   *
+   * @param writers clients that write the largest value again and again
+   * @param tasks clients that write a full buffer of small ones
+   */
+  private record Load(int writers, int tasks, Duration time) {}
 
   /** The smallest heap, and the smallest memory beside it, with which a server would start. */
   private ProcessMemory least() {
@@ -104,8 +132,11 @@ class SmallMemoryIT {
     }
   }
 
-  private void survivesMoreThanItCanHold(ProcessMemory memory) throws Exception {
-    int valueBytes = Math.toIntExact(MemoryPlan.of(conf, memory).valueBytesMax());
+  private void survives(Load load) throws Exception {
+    conf.set(Keys.CACHE_BYTES.name(), "2m");
+    ProcessMemory memory = least();
+    MemoryPlan plan = MemoryPlan.of(conf, memory);
+    int valueBytes = Math.toIntExact(plan.valueBytesMax());
     System.out.printf(
         "heap %d MiB, beside it %d MiB, values of %d bytes%n",
         memory.heapBytes() / MIB, memory.directBytes() / MIB, valueBytes);
@@ -114,14 +145,13 @@ class SmallMemoryIT {
       start(zooKeeper, memory);
       try (Stele stele = Stele.connect(conf)) {
         createTable(stele);
-        load(stele, valueBytes);
+        run(load, valueBytes);
         checkAllLive();
         assertThat(wrong).isEmpty();
-        System.out.println(
-            applied.size()
-                + " large values applied, to "
-                + later
-                + " calls 'retry later' was said");
+        System.out.printf(
+            "%d large values applied; of %d in volleys %d put off; 'retry later' to %s calls%n",
+            applied.size(), fired, putOff, later);
+        assertThat(putOff).isPositive();
         checkRead(stele.table("t"), valueBytes);
         checkTooLargeIsRefused(stele.table("t"), valueBytes);
         checkAllLive();
@@ -151,20 +181,17 @@ class SmallMemoryIT {
             List.of(),
             environment,
             scratch.resolve("master.log")));
-    for (int i = 0; i < SERVERS; i++) {
-      processes.add(
-          ChildJvm.start(
-              List.of(
-                  "-Xmx" + memory.heapBytes() / MIB + "m",
-                  "-XX:MaxDirectMemorySize=" + memory.directBytes() / MIB + "m",
-                  "-XX:+UseSerialGC",
-                  "-Xlog:gc:file=" + scratch.resolve("gc-" + i + ".log"),
-                  "-XX:+ExitOnOutOfMemoryError"),
-              TabletServerMain.class,
-              List.of(),
-              environment,
-              scratch.resolve("server-" + i + ".log")));
-    }
+    processes.add(
+        ChildJvm.start(
+            List.of(
+                "-Xmx" + memory.heapBytes() / MIB + "m",
+                "-XX:MaxDirectMemorySize=" + memory.directBytes() / MIB + "m",
+                "-XX:+UseSerialGC",
+                "-XX:+ExitOnOutOfMemoryError"),
+            TabletServerMain.class,
+            List.of(),
+            environment,
+            scratch.resolve("server.log")));
   }
 
   private void createTable(Stele stele) throws Exception {
@@ -181,30 +208,52 @@ class SmallMemoryIT {
     }
   }
 
-  private void load(Stele stele, int valueBytes) throws Exception {
+  private void run(Load load, int valueBytes) throws Exception {
     byte[] value = new byte[valueBytes];
     new Random(1).nextBytes(value);
     Bytes large = Bytes.wrap(value);
-    long end = System.nanoTime() + LOAD.toNanos();
-    List<Callable<Void>> work = new ArrayList<>();
-    for (int i = 0; i < WRITERS; i++) {
-      String row = i % 10 + "-large-" + i;
-      work.add(() -> writeLarge(stele.table("t"), row, large, end));
-    }
-    for (int i = 0; i < TASKS; i++) {
-      String row = i % 10 + "-task-" + i;
-      work.add(() -> writeMany(stele.table("t"), row));
-    }
-    for (int i = 0; i < SCANNERS; i++) {
-      work.add(() -> scan(stele.table("t"), end));
-    }
-    ExecutorService threads = Executors.newFixedThreadPool(work.size());
-    try {
+    ClusterConfig cluster = ClusterConfig.of(conf);
+    ExecutorService threads =
+        Executors.newFixedThreadPool(load.writers() + load.tasks() + SCANNERS + 1);
+    List<NetworkTransport> transports = new ArrayList<>();
+    List<Stele> clients = new ArrayList<>();
+    try (CuratorLockService locks =
+        CuratorLockService.connect(
+            SystemRuntime.INSTANCE,
+            cluster.zookeeperQuorum(),
+            cluster.name(),
+            cluster.sessionTimeout())) {
+      List<Table> tables = new ArrayList<>();
+      for (int i = 0; i < load.writers() + load.tasks() + SCANNERS; i++) {
+        NetworkTransport transport =
+            new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost");
+        transports.add(transport);
+        clients.add(Stele.over(conf, SystemRuntime.INSTANCE, locks, capturing(transport)));
+        tables.add(clients.get(i).table("t"));
+        tables.get(i).readRow("0"); // So that it is connected, and knows where to write.
+      }
+      tables.get(0).mutate(Mutation.of("0-volley").put("f", Bytes.of("q"), large));
+      long end = System.nanoTime() + load.time().toNanos();
+      List<Callable<Void>> work = new ArrayList<>();
+      for (int i = 0; i < tables.size(); i++) {
+        Table table = tables.get(i);
+        String row = i % 10 + "-" + i;
+        if (i < load.writers()) {
+          work.add(() -> writeLarge(table, row, large, end));
+        } else if (i < load.writers() + load.tasks()) {
+          work.add(() -> writeMany(table, row));
+        } else {
+          work.add(() -> scan(table, end));
+        }
+      }
+      work.add(() -> fire(captured.get(), end));
       for (Future<Void> done : threads.invokeAll(work)) {
         done.get();
       }
     } finally {
       threads.shutdownNow();
+      clients.forEach(Stele::close);
+      transports.forEach(NetworkTransport::close);
     }
   }
 
@@ -222,11 +271,12 @@ class SmallMemoryIT {
   }
 
   private Void writeMany(Table table, String prefix) throws IOException {
-    byte[] value = new byte[1000];
-    new Random(prefix.hashCode()).nextBytes(value);
+    byte[] bytes = new byte[4000];
+    new Random(prefix.hashCode()).nextBytes(bytes);
+    Bytes value = Bytes.wrap(bytes);
     try (BatchWriter writer = table.batchWriter()) {
       for (int i = 0; i < TASK_MUTATIONS; i++) {
-        writer.add(Mutation.of(prefix + "-" + i).put("f", "q", value));
+        writer.add(Mutation.of(prefix + "-" + i).put("f", Bytes.of("q"), value));
       }
     } catch (MutationsFailedException e) {
       e.failed().forEach(outcome -> checkIsLater(outcome.failure().orElseThrow()));
@@ -262,7 +312,7 @@ class SmallMemoryIT {
 
   private void checkAllLive() throws IOException {
     for (int i = 0; i < processes.size(); i++) {
-      Path log = scratch.resolve(i == 0 ? "master.log" : "server-" + (i - 1) + ".log");
+      Path log = scratch.resolve(i == 0 ? "master.log" : "server.log");
       assertThat(processes.get(i).isAlive()).as(Files.readString(log)).isTrue();
     }
   }
@@ -283,5 +333,86 @@ class SmallMemoryIT {
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
     }
     assertThat(table.name()).isEqualTo("t");
+  }
+
+  /** A request to write a large value, as a client sent it. */
+  private record Captured(Address server, RequestProto request, ByteBuffer body) {
+    /** It as a frame, without its operation id: each time it is another write. */
+    byte[] frame() {
+      RequestProto.Builder again = request.toBuilder().setCallId(1).setRemainingMillis(30_000);
+      again.getMutateBuilder().clearOperations();
+      again.getMutateBuilder().getMutationsBuilderList().forEach(m -> m.clearOperation());
+      return RawPeer.frame(again.build(), body.duplicate());
+    }
+  }
+
+  /** {@code transport}, of which the first large request is kept. */
+  private Transport capturing(NetworkTransport transport) {
+    DataPlane plane = transport.dataPlane();
+    DataPlane watched =
+        (server, request, body, timeout) -> {
+          if (body.remaining() >= MIB && captured.get() == null) {
+            ByteBuffer copy = ByteBuffer.allocate(body.remaining()).put(body.duplicate()).flip();
+            captured.compareAndSet(null, new Captured(server, request, copy));
+          }
+          return plane.call(server, request, body, timeout);
+        };
+    return (Transport)
+        Proxy.newProxyInstance(
+            Transport.class.getClassLoader(),
+            new Class<?>[] {Transport.class},
+            (proxy, method, arguments) ->
+                method.getName().equals("dataPlane")
+                    ? watched
+                    : method.invoke(transport, arguments));
+  }
+
+  /**
+   * Sends the request on many connections, all of it but one byte on each, then that byte: so the
+   * server has as much of them at once as it lets in.
+   */
+  private Void fire(Captured shot, long end) throws IOException {
+    byte[] frame = shot.frame();
+    do {
+      List<Socket> sockets = new ArrayList<>();
+      try {
+        for (int i = 0; i < VOLLEY; i++) {
+          Socket socket = new Socket(shot.server().host(), shot.server().port());
+          sockets.add(socket);
+          RawPeer.hello(socket, 1).write(frame, 0, frame.length - 1);
+        }
+        for (Socket socket : sockets) {
+          socket.getOutputStream().write(frame, frame.length - 1, 1);
+        }
+        for (Socket socket : sockets) {
+          ResponseProto answer = RawPeer.readAnswer(new DataInputStream(socket.getInputStream()));
+          fired++;
+          if (isPutOff(answer)) {
+            putOff++;
+          }
+        }
+      } catch (IOException e) {
+        wrong.add(e); // The server is gone, or closed a connection that it should not have.
+        return null;
+      } finally {
+        for (Socket socket : sockets) {
+          socket.close();
+        }
+      }
+    } while (System.nanoTime() < end);
+    return null;
+  }
+
+  private boolean isPutOff(ResponseProto answer) {
+    List<StatusProto> statuses =
+        answer.getStatus() == StatusProto.OK
+            ? answer.getOutcomesList().stream().map(OutcomeProto::getStatus).toList()
+            : List.of(answer.getStatus());
+    for (StatusProto status : statuses) {
+      if (status != StatusProto.OK && status != StatusProto.RETRY_LATER) {
+        wrong.add(new AssertionError(answer.toString()));
+      }
+    }
+    return statuses.contains(StatusProto.RETRY_LATER);
   }
 }

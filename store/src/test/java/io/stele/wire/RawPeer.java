@@ -17,7 +17,7 @@ import java.nio.ByteBuffer;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /** Speaks the data plane over a plain socket, byte by byte. */
-final class RawPeer {
+public final class RawPeer {
   static final RequestProto REQUEST =
       RequestProto.newBuilder()
           .setSampleRowKeys(
@@ -32,15 +32,19 @@ final class RawPeer {
   }
 
   static byte[] frame(MessageLite header) {
-    ByteBuf frame =
-        Frame.encode(UnpooledByteBufAllocator.DEFAULT, header, ByteBuffer.wrap(new byte[] {1, 2}));
+    return frame(header, ByteBuffer.wrap(new byte[] {1, 2}));
+  }
+
+  /** The bytes of a frame about users' tables. */
+  public static byte[] frame(MessageLite header, ByteBuffer body) {
+    ByteBuf frame = Frame.encode(UnpooledByteBufAllocator.DEFAULT, header, body);
     byte[] bytes = new byte[frame.readableBytes()];
     frame.readBytes(bytes).release();
     return bytes;
   }
 
   /** Speaks as a client of {@code version}, and takes the server's hello. */
-  static DataOutputStream hello(Socket socket, int version) throws IOException {
+  public static DataOutputStream hello(Socket socket, int version) throws IOException {
     DataOutputStream out = writeHello(socket, version);
     DataInputStream in = new DataInputStream(socket.getInputStream());
     readHello(in);
@@ -67,7 +71,7 @@ final class RawPeer {
     return out;
   }
 
-  static ResponseProto readAnswer(DataInputStream in) throws IOException {
+  public static ResponseProto readAnswer(DataInputStream in) throws IOException {
     byte[] payload = new byte[in.readInt()];
     in.readLong();
     in.readFully(payload);
