@@ -267,8 +267,8 @@ public final class TabletRecords {
   /**
    * Splits a loaded tablet at {@code at}, which becomes the first row of the upper half. The lower
    * child's row is written first, as a tentative record; the one change of the parent's row into
-   * the upper child makes both count. Then the child's record stops being tentative, at the latest
-   * by its next change.
+   * the upper child makes both count. The child's next change makes its record plain: nobody waits
+   * for that.
    *
    * @param parent as it was last changed; everything up to its redo point is in its SSTables, and
    *     nothing is above it
@@ -301,15 +301,7 @@ public final class TabletRecords {
     high.files().forEach(file -> RecordCodec.putFile(row, file));
     apply("split", parent, row);
 
-    Mutation.Builder counting = Mutation.builder(low.row());
-    delete(counting, RecordCodec.SPLIT, "");
-    try {
-      rowsOf(low).update(still(tentative), counting.build());
-    } catch (SteleException | IOException e) {
-      // A record that is still tentative after its split counts; the next change makes it plain.
-      return new SplitResult(low.withTentative(tentative), high);
-    }
-    return new SplitResult(low, high);
+    return new SplitResult(low.withTentative(tentative), high);
   }
 
   /**
