@@ -57,14 +57,15 @@ final class Evaluation {
   /**
    * Evaluates an operation; the caller holds its row's lock.
    *
-   * @param memory asked for what it reads and makes
    * @throws SteleException REFUSED if the row's values do not allow it
    */
-  Evaluated evaluate(RowOperation operation, MemoryClaim memory) throws IOException {
+  Evaluated evaluate(OperationRequest request) throws IOException {
+    RowOperation operation = request.operation();
+    MemoryClaim memory = request.memory();
     return switch (operation.kind()) {
       case MUTATION -> new Evaluated((Mutation) operation, OperationResult.APPLIED);
       case CHECK_AND_MUTATE -> evaluate((CheckAndMutate) operation, memory);
-      case READ_MODIFY_WRITE -> evaluate((ReadModifyWrite) operation, memory);
+      case READ_MODIFY_WRITE -> evaluate((ReadModifyWrite) operation, memory, request.memtable());
     };
   }
 
@@ -77,7 +78,8 @@ final class Evaluation {
         : new Evaluated(conditional.ifFalse(), OperationResult.NOT_MATCHED);
   }
 
-  private Evaluated evaluate(ReadModifyWrite change, MemoryClaim memory) throws IOException {
+  private Evaluated evaluate(ReadModifyWrite change, MemoryClaim memory, MemoryClaim memtable)
+      throws IOException {
     List<Column> columns =
         change.rules().stream().map(rule -> new Column(rule.family(), rule.qualifier())).toList();
     ColumnSelection selection = ColumnSelection.of(List.of(), columns);
@@ -92,7 +94,11 @@ final class Evaluation {
       Column column = new Column(rule.family(), rule.qualifier());
       Optional<Cell> before = Optional.ofNullable(newest.get(column));
       // The new value, in the log's record, in the memtable, in the answer.
-      memory.take(NEW_VALUE_COPIES * before.map(cell -> (long) cell.value().length()).orElse(0L));
+      long grownFrom = before.map(cell -> (long) cell.value().length()).orElse(0L);
+      memory.take(NEW_VALUE_COPIES * grownFrom);
+      if (rule.kind() == ReadModifyWrite.Rule.Kind.APPEND && !written.containsKey(column)) {
+        memtable.take(grownFrom);
+      }
       Bytes value = apply(change.row(), rule, before.map(Cell::value));
       // Not below the version it replaces, or it would not be the newest.
       long timestamp = Math.max(now, before.map(Cell::timestampMicros).orElse(0L));

@@ -15,13 +15,30 @@ import java.util.Optional;
  * @param outstanding what that client may still send again; not above the id's own number
  * @param durability what an acknowledgement promises, at least
  * @param memory asked for what its evaluation takes
+ * @param memtable asked for what its cells take beyond {@link io.stele.model.OperationSize}
  */
 public record OperationRequest(
     RowOperation operation,
     Optional<OperationId> id,
     Outstanding outstanding,
     Durability durability,
-    MemoryClaim memory) {
+    MemoryClaim memory,
+    MemoryClaim memtable) {
+  /** One of which the cells take what memory they like. */
+  public OperationRequest(
+      RowOperation operation,
+      Optional<OperationId> id,
+      Outstanding outstanding,
+      Durability durability,
+      MemoryClaim memory) {
+    this(operation, id, outstanding, durability, memory, MemoryClaim.NONE);
+  }
+
+  /** The same, that asks {@code room} for what its cells take. */
+  public OperationRequest within(MemoryClaim room) {
+    return new OperationRequest(operation, id, outstanding, durability, memory, room);
+  }
+
   /** One of an operation that takes what memory it likes. */
   public OperationRequest(
       RowOperation operation,

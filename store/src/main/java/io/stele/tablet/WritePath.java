@@ -134,7 +134,7 @@ final class WritePath {
   // Retries are recognised before: an operation that was applied is not refused for a newer schema.
   private Evaluation.Evaluated evaluate(OperationRequest request) throws IOException {
     core.rules().operations().check(request.operation(), core.options().valueBytesMax());
-    return evaluation.evaluate(request.operation(), request.memory());
+    return evaluation.evaluate(request);
   }
 
   private Sequencer.Change change(

@@ -396,7 +396,7 @@ final class DataService implements RequestHandler {
       MemtableBudget.Reservation room =
           memtables.reserve(hosted.kind(), OperationSize.of(request.operation()));
       try {
-        return hosted.tablet().apply(request);
+        return hosted.tablet().apply(request.within(room));
       } finally {
         room.close();
       }

@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
+import io.stele.runtime.MemoryClaim;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -80,10 +81,30 @@ final class MemtableBudget implements MemoryAccount {
     return false;
   }
 
-  /** Room for one write, kept until its cells are in a memtable, and counted there, or not. */
-  interface Reservation extends AutoCloseable {
+  /**
+   * Room for one write, kept until its cells are in a memtable, and counted there, or not. It can
+   * be asked for more, by those who learn only then how much the write takes. For use by one thread
+   * at a time.
+   */
+  final class Reservation implements MemoryClaim, AutoCloseable {
+    private final TabletKind kind;
+    private long own;
+
+    private Reservation(TabletKind kind) {
+      this.kind = kind;
+    }
+
     @Override
-    void close();
+    public void take(long more) {
+      enter(kind, own, more);
+      own += more;
+    }
+
+    @Override
+    public void close() {
+      reserved.addAndGet(-own);
+      own = 0;
+    }
   }
 
   /**
@@ -94,6 +115,14 @@ final class MemtableBudget implements MemoryAccount {
    * @throws SteleException RETRY_LATER if there is none now, REFUSED if there never is
    */
   Reservation reserve(TabletKind kind, long writeBytes) {
+    Reservation reservation = new Reservation(kind);
+    reservation.take(writeBytes);
+    return reservation;
+  }
+
+  /** Reserves {@code more} for a write that has {@code own}; the only one may have all. */
+  private void enter(TabletKind kind, long own, long more) {
+    long writeBytes = own + more;
     if (writeBytes > bytesMax) {
       throw SteleException.refused(
           "a mutation makes cells of "
@@ -104,9 +133,9 @@ final class MemtableBudget implements MemoryAccount {
               + bytesMax
               + ": make several mutations of it, or raise stele.tabletserver.memtable.total.bytes");
     }
-    long now = bytes() + reserved.getAndAdd(writeBytes);
+    long now = bytes() + reserved.getAndAdd(more) - own;
     if (now > 0 && now + writeBytes > bytesMax) {
-      reserved.addAndGet(-writeBytes);
+      reserved.addAndGet(-more);
       refused.accumulateAndGet(writeBytes, Math::max);
       throw SteleException.retryLater(
           "the memtables of this server's "
@@ -119,6 +148,5 @@ final class MemtableBudget implements MemoryAccount {
               + writeBytes
               + " more until they are compacted: try again later");
     }
-    return () -> reserved.addAndGet(-writeBytes);
   }
 }

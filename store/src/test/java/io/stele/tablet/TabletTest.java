@@ -35,6 +35,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
@@ -210,6 +211,26 @@ class TabletTest {
     assertThat(first).isDone();
     assertThat(second.join().matched()).isTrue(); // There was a cell, so nothing was put.
     assertThat(fixture.rows()).containsExactly("r f:q@1000000=1");
+  }
+
+  @Test
+  void anAppendAsksForTheRoomOfTheValueThatItGrows() throws IOException {
+    Bytes row = Bytes.of("r");
+    RowOperation append = ReadModifyWrite.append(row, "f", Bytes.of("q"), Bytes.of("more"));
+    fixture.apply(Mutation.of("r").put("f", "q", "12345")).join();
+    AtomicLong asked = new AtomicLong();
+    fixture.tablet.apply(OperationRequest.of(append).within(asked::addAndGet)).join();
+    assertThat(asked).hasValue(5);
+    SteleException full = SteleException.retryLater("there is no room");
+    CompletableFuture<OperationResult> refused =
+        fixture.tablet.apply(
+            OperationRequest.of(append)
+                .within(
+                    bytes -> {
+                      throw full;
+                    }));
+    assertThatThrownBy(refused::join).hasCause(full);
+    assertThat(fixture.rows()).singleElement().asString().endsWith("=12345more");
   }
 
   @Test

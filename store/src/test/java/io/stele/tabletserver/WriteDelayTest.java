@@ -172,6 +172,23 @@ class WriteDelayTest {
   }
 
   @Test
+  void aWriteThatTurnsOutLargerAsksForMoreAndGivesAllBack() {
+    budget.take(300);
+    MemtableBudget.Reservation write = budget.reserve(TabletKind.USER, 200);
+    write.take(500);
+    assertThatThrownBy(() -> write.take(1))
+        .isInstanceOf(SteleException.class)
+        .satisfies(WriteDelayTest::saysRetryLater);
+    assertThat(budget.hasRoom(1)).isFalse();
+    assertThatThrownBy(() -> write.take(301))
+        .isInstanceOf(SteleException.class)
+        .extracting(e -> ((SteleException) e).code())
+        .isEqualTo(SteleException.Code.REFUSED);
+    write.close();
+    assertThat(budget.hasRoom(700)).isTrue();
+  }
+
+  @Test
   void writesOnTheirWayDoNotSeeTheSameRoom() {
     budget.take(300);
     MemtableBudget.Reservation first = budget.reserve(TabletKind.USER, 600);
