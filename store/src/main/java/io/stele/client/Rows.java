@@ -77,7 +77,7 @@ public final class Rows implements Iterable<Row>, Closeable {
       if (end.isPresent() && end.get().isOver()) {
         throw noneSoFar();
       }
-      take(table.await(nextPage()));
+      take(table.await(nextPage()), end);
     }
     return position < page.size() ? Optional.of(page.get(position++)) : Optional.empty();
   }
@@ -134,7 +134,7 @@ public final class Rows implements Iterable<Row>, Closeable {
     return nextPage()
         .thenApply(
             next -> {
-              take(next);
+              take(next, Optional.of(end));
               return Optional.empty();
             });
   }
@@ -204,27 +204,35 @@ public final class Rows implements Iterable<Row>, Closeable {
   /** The page fetched ahead; one that failed is asked for again by the next call. */
   private CompletableFuture<Scan.Page> nextPage() {
     if (ahead.isEmpty() || ahead.get().isCompletedExceptionally()) {
-      fetch();
+      fetch(table.deadline());
     }
     return ahead.orElseThrow();
   }
 
-  private void take(Scan.Page next) {
+  /**
+   * Goes on with {@code next}; where it has no rows, what follows is for the same call, which ends
+   * at {@code end}.
+   */
+  private void take(Scan.Page next, Optional<Deadline> end) {
     page = next.rows();
     position = 0;
     scan = next.next();
-    fetchAhead();
+    if (scan.isDone()) {
+      ahead = Optional.empty();
+    } else {
+      fetch(page.isEmpty() ? end.orElseGet(table::deadline) : table.deadline());
+    }
   }
 
   private void fetchAhead() {
     if (scan.isDone()) {
       ahead = Optional.empty();
     } else {
-      fetch();
+      fetch(table.deadline());
     }
   }
 
-  private void fetch() {
-    ahead = Optional.of(scan.read(tablets, table, query, table.deadline()));
+  private void fetch(Deadline deadline) {
+    ahead = Optional.of(scan.read(tablets, table, query, deadline));
   }
 }

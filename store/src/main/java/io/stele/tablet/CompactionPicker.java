@@ -85,22 +85,25 @@ final class CompactionPicker {
     for (int from = 0; from < bytes.length; from++) {
       long total = 0;
       long largest = 0;
-      for (int to = from + 1; to <= bytes.length && to - from <= options.mergeFilesMax(); to++) {
+      for (int to = from + 1;
+          to <= bytes.length && to - from <= options.merging().filesMax();
+          to++) {
         total += bytes[to - 1];
         largest = Math.max(largest, bytes[to - 1]);
         Pick pick = new Pick(from, to);
-        if (pick.count() >= options.mergeFilesMin()
+        if (pick.count() >= options.merging().filesMin()
             && largest <= RATIO_MAX * (total - largest)
             && (best.isEmpty() || isBetter(pick, best.get(), bytes))) {
           best = Optional.of(pick);
         }
       }
     }
-    if (best.isEmpty() && bytes.length > options.filesMax()) {
+    if (best.isEmpty() && bytes.length > options.merging().stackMax()) {
       int count =
           Math.min(
-              options.mergeFilesMax(),
-              Math.max(options.mergeFilesMin(), bytes.length - options.filesMax() + 1));
+              options.merging().filesMax(),
+              Math.max(
+                  options.merging().filesMin(), bytes.length - options.merging().stackMax() + 1));
       for (int from = 0; from + count <= bytes.length; from++) {
         Pick pick = new Pick(from, from + count);
         if (best.isEmpty() || isBetter(pick, best.get(), bytes)) {

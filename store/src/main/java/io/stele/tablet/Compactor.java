@@ -127,7 +127,7 @@ final class Compactor {
 
   /** Whether some stack has so many layers that merging does not keep up. */
   boolean isCrowded() {
-    return hasLayers(CROWDED * core.options().filesMax());
+    return hasLayers(CROWDED * core.options().merging().stackMax());
   }
 
   private boolean hasLayers(int more) {
@@ -231,7 +231,7 @@ final class Compactor {
 
   // Asked each time: files may gather while a compaction waits.
   private void keepPace(long bytes) throws IOException {
-    if (!hasLayers(core.options().filesMax())) {
+    if (!hasLayers(core.options().merging().stackMax())) {
       environment.pace().passed(bytes);
     }
   }

@@ -65,7 +65,9 @@ public final class DataClient implements DataPlane, Closeable {
   /** Proves from now on to be a member of the cluster; connections of before are closed. */
   void join(MemberKey memberKey) {
     key = Optional.of(memberKey);
-    List.copyOf(connections.values()).forEach(DataConnection::close);
+    List<DataConnection> before = List.copyOf(connections.values());
+    connections.values().removeAll(before); // Closing takes a while: no call may still take one.
+    before.forEach(DataConnection::close);
   }
 
   @Override

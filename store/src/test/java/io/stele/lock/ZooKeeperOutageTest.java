@@ -22,8 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a ZooKeeper that is away for longer than a session does to locks: nothing of itself. */
 @Timeout(120)
 class ZooKeeperOutageTest {
-  private static final Duration SESSION = Duration.ofSeconds(2);
-  private static final Duration OUTAGE = Duration.ofSeconds(8);
+  private static final Duration SESSION = Duration.ofSeconds(5);
+  private static final Duration OUTAGE = Duration.ofSeconds(14);
   private static final Duration BACK_MAX = Duration.ofSeconds(5);
   private static final Bytes DATA = Bytes.of("data");
 
