@@ -79,6 +79,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
   private long requestBytesMax = Long.MAX_VALUE; // As the server says.
   private boolean probing;
   private volatile boolean usable = true;
+  private String end = "the client was closed"; // Why it is not usable; for the loop.
 
   /**
    * What all connections of a client have in common.
@@ -248,7 +249,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
 
   private void begin(Call call) {
     if (!usable) {
-      call.fail(new CallException("the connection to " + server + " was closed", false));
+      call.fail(new CallException(end, false)); // It ended after the call was handed to the loop.
       return;
     }
     try {
@@ -382,6 +383,7 @@ final class DataConnection extends SimpleChannelInboundHandler<Frame> {
                 ? "the connection to " + server + " was lost: "
                 : "cannot connect to " + server + ": ")
             + Optional.ofNullable(cause.getMessage()).orElse(cause.toString());
+    end = message;
     // Only when closed is it known which requests left.
     channel.ifPresentOrElse(
         open -> open.close().addListener(done -> failCalls(message, cause)),
