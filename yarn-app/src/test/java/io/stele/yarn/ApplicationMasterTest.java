@@ -246,7 +246,7 @@ final class ApplicationMasterTest {
           assertThat(calls())
               .containsExactly(
                   "register",
-                  "unregister FAILED the cluster has an application already: application_1_0009");
+                  "unregister FAILED another application already runs the cluster: application_1_0009");
           assertThat(directory.resolve("state")).doesNotExist();
         });
   }
