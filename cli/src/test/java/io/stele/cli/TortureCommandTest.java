@@ -135,7 +135,7 @@ class TortureCommandTest {
             new Ran(
                 2,
                 "",
-                "stele: there is no workload count; there are counters, registers, lists, atomic, scans\n"
+                "stele: unknown workload count; choose from counters, registers, lists, atomic, scans\n"
                     + "Try: stele torture --help\n"));
     assertThat(run(Workloads::all, "--clients", "0").exit()).isEqualTo(2);
     assertThat(run(Workloads::all, "--seconds", "0").exit()).isEqualTo(2);
