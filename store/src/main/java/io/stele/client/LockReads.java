@@ -54,7 +54,8 @@ final class LockReads implements AutoCloseable {
             () ->
                 result.completeExceptionally(
                     SteleException.retryLater(
-                        what + ": the lock service has not answered in time. Does it run?")));
+                        what
+                            + ": the lock service has not answered in time. Check that ZooKeeper runs")));
     result.whenComplete((done, failure) -> timer.cancel());
     try {
       threads.execute(() -> make(read, result));

@@ -47,7 +47,7 @@ public final class Rows implements Iterable<Row>, Closeable {
     this.table = table;
     this.query = query;
     this.scan = Scan.of(query, rowBytesMax);
-    fetchAhead();
+    fetchAhead(table.deadline());
   }
 
   /**
@@ -95,7 +95,7 @@ public final class Rows implements Iterable<Row>, Closeable {
     ahead.ifPresent(fetching -> fetching.cancel(false));
     ahead = Optional.empty();
     scan = scan.after(row);
-    fetchAhead();
+    fetchAhead(table.deadline());
   }
 
   private SteleException noneSoFar() {
@@ -204,7 +204,7 @@ public final class Rows implements Iterable<Row>, Closeable {
   /** The page fetched ahead; one that failed is asked for again by the next call. */
   private CompletableFuture<Scan.Page> nextPage() {
     if (ahead.isEmpty() || ahead.get().isCompletedExceptionally()) {
-      fetch(table.deadline());
+      fetchAhead(table.deadline());
     }
     return ahead.orElseThrow();
   }
@@ -217,22 +217,11 @@ public final class Rows implements Iterable<Row>, Closeable {
     page = next.rows();
     position = 0;
     scan = next.next();
-    if (scan.isDone()) {
-      ahead = Optional.empty();
-    } else {
-      fetch(page.isEmpty() ? end.orElseGet(table::deadline) : table.deadline());
-    }
+    fetchAhead(page.isEmpty() ? end.orElseGet(table::deadline) : table.deadline());
   }
 
-  private void fetchAhead() {
-    if (scan.isDone()) {
-      ahead = Optional.empty();
-    } else {
-      fetch(table.deadline());
-    }
-  }
-
-  private void fetch(Deadline deadline) {
-    ahead = Optional.of(scan.read(tablets, table, query, deadline));
+  private void fetchAhead(Deadline deadline) {
+    ahead =
+        scan.isDone() ? Optional.empty() : Optional.of(scan.read(tablets, table, query, deadline));
   }
 }

@@ -26,6 +26,7 @@ import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /**
  * What METADATA and the tablet servers of a {@link SimulatedCluster} say, as any client may ask
@@ -51,18 +52,17 @@ final class ClusterView {
 
   /** All tables, METADATA and the root tablet's too. */
   NavigableSet<TableId> tables() throws IOException {
-    NavigableSet<TableId> tables = new TreeSet<>(Set.of(TableId.METADATA, TableId.ROOT));
-    schemas.list().tables().stream().map(StoredTable::id).forEach(tables::add);
-    return tables;
+    return tables(table -> true);
   }
 
   /** The same without those that are being dropped. */
   NavigableSet<TableId> tablesToServe() throws IOException {
-    NavigableSet<TableId> tables = tables();
-    schemas.list().tables().stream()
-        .filter(table -> table.state() == StoredTable.State.DROPPING)
-        .map(StoredTable::id)
-        .forEach(tables::remove);
+    return tables(table -> table.state() != StoredTable.State.DROPPING);
+  }
+
+  private NavigableSet<TableId> tables(Predicate<StoredTable> wanted) throws IOException {
+    NavigableSet<TableId> tables = new TreeSet<>(Set.of(TableId.METADATA, TableId.ROOT));
+    schemas.list().tables().stream().filter(wanted).map(StoredTable::id).forEach(tables::add);
     return tables;
   }
 

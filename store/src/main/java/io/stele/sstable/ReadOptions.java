@@ -1,5 +1,6 @@
 package io.stele.sstable;
 
+import io.stele.config.MemoryPlan;
 import io.stele.runtime.MemoryClaim;
 
 /**
@@ -31,7 +32,7 @@ public record ReadOptions(
 
   /** A compaction that merges so many files: all together read up to 4 MiB ahead. */
   public static ReadOptions compaction(int files, MemoryClaim memory) {
-    int readahead = Math.max(128 << 10, (4 << 20) / files);
+    int readahead = Math.max(128 << 10, MemoryPlan.READAHEAD_BYTES / files);
     return new ReadOptions(false, Math.min(COMPACTION.readaheadBytes(), readahead), false, memory);
   }
 

@@ -2,6 +2,7 @@ package io.stele.tablet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.PlantedErrors;
 import io.stele.log.LogRecord;
 import io.stele.model.Durability;
 import io.stele.model.Mutation;
@@ -60,14 +61,7 @@ final class ErrorInWriteTest {
   }
 
   private static Stream<Arguments> stagesAndErrors() {
-    List<Error> errors =
-        List.of(
-            new OutOfMemoryError("planted"),
-            new StackOverflowError("planted"),
-            new AssertionError("planted"),
-            new NoClassDefFoundError("planted"));
-    return Stream.of(Stage.values())
-        .flatMap(stage -> errors.stream().map(error -> Arguments.of(stage, error)));
+    return PlantedErrors.at((Object[]) Stage.values());
   }
 
   @ParameterizedTest

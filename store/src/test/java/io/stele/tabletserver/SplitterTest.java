@@ -86,14 +86,7 @@ class SplitterTest {
   void aTabletWhoseHalvesCannotBeOpenedStaysWholeAndItsServerGoesOn() throws Exception {
     try (TestServer server = new TestServer(world)) {
       HostedTablet parent = filled(server);
-      world.disk.inject(
-          FaultInjector.always(
-              Operation.OPEN,
-              path -> path.getName().endsWith(".sst"),
-              new FaultInjector.Effect.Delay(
-                  () -> {
-                    throw new IllegalStateException("a bug");
-                  })));
+      world.disk.inject(TestServer.openingAnSSTableThrows("a bug"));
       assertThatThrownBy(() -> server.splitter.split(parent)).hasMessage("a bug");
       world.disk.heal();
       assertThat(server.aborts).isEmpty();

@@ -163,14 +163,7 @@ class TabletLifecycleTest {
       server.lifecycle.load(assigned.id(), assigned.row(), epoch + 1);
       server.work();
       assertThat(server.notLoaded).isEmpty();
-      world.disk.inject(
-          FaultInjector.always(
-              Operation.OPEN,
-              path -> path.getName().endsWith(".sst"),
-              new FaultInjector.Effect.Delay(
-                  () -> {
-                    throw new IllegalStateException("a fault");
-                  })));
+      world.disk.inject(TestServer.openingAnSSTableThrows("a fault"));
       server.lifecycle.load(assigned.id(), assigned.row(), epoch);
       server.work();
       assertThat(server.notLoaded).containsExactly(assigned.id() + " TABLET");

@@ -58,25 +58,32 @@ class TabletLoaderTest {
     }
   }
 
-  @Test
-  void aReplayWaitsForRoomInTheMemtables() throws Exception {
-    String large = "x".repeat(100 << 10);
+  /** A tablet with so many rows of 100 KiB in the log of a server that is fenced. */
+  private TabletRecord diedWithLargeRows(int rows) throws Exception {
     TestServer first = new TestServer(world);
     HostedTablet hosted = first.takeNew(SCHEMA);
-    for (int i = 0; i < 7; i++) {
-      TestServer.put(hosted, "row" + i, large);
-    }
+    putLarge(hosted, rows);
     TabletRecord loaded = first.stored(hosted.id());
     first.dieAndBeFenced();
+    return loaded;
+  }
+
+  private static void putLarge(HostedTablet hosted, int rows) throws Exception {
+    for (int i = 0; i < rows; i++) {
+      TestServer.put(hosted, "row" + i, "x".repeat(100 << 10));
+    }
+  }
+
+  @Test
+  void aReplayWaitsForRoomInTheMemtables() throws Exception {
+    TabletRecord loaded = diedWithLargeRows(7);
 
     Configuration conf = new Configuration(false);
     conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "1m");
     try (TestServer second = new TestServer(world, SystemRuntime.INSTANCE, conf)) {
       HostedTablet busy = second.takeNew(TableSchema.of("busy", "f"));
-      for (int i = 0; i < 6; i++) {
-        TestServer.put(busy, "row" + i, large);
-      }
-      MemtableBudget memtables = second.context.resources().of(hosted.id()).memtables();
+      putLarge(busy, 6);
+      MemtableBudget memtables = second.context.resources().of(loaded.id()).memtables();
       TabletRecord free = second.records().release(loaded, "its server died");
       CompletableFuture<HostedTablet> again =
           CompletableFuture.supplyAsync(
@@ -103,14 +110,7 @@ class TabletLoaderTest {
 
   @Test
   void aTabletWithMoreToReplayThanMemtablesMayHaveIsLoadedWhereNothingElseIs() throws Exception {
-    String large = "x".repeat(100 << 10);
-    TestServer first = new TestServer(world);
-    HostedTablet hosted = first.takeNew(SCHEMA);
-    for (int i = 0; i < 15; i++) {
-      TestServer.put(hosted, "row" + i, large);
-    }
-    TabletRecord loaded = first.stored(hosted.id());
-    first.dieAndBeFenced();
+    TabletRecord loaded = diedWithLargeRows(15);
     Configuration conf = new Configuration(false);
     conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "1m");
     try (TestServer second = new TestServer(world, SystemRuntime.INSTANCE, conf)) {

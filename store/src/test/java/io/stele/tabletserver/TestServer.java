@@ -24,7 +24,9 @@ import io.stele.runtime.SystemRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.CrashableFileSystem;
+import io.stele.sim.FaultInjector;
 import io.stele.sim.MemoryLockStore;
+import io.stele.sim.Operation;
 import io.stele.sstable.CaffeineBlockCache;
 import io.stele.tablet.OperationRequest;
 import io.stele.tablet.ReadRequest;
@@ -222,5 +224,16 @@ final class TestServer implements AutoCloseable {
     context.life().end("the test is over");
     context.tablets().all().forEach(hosted -> hosted.tablet().close());
     context.resources().closeLogs();
+  }
+
+  /** Whoever opens an SSTable meets a bug. */
+  static FaultInjector openingAnSSTableThrows(String bug) {
+    return FaultInjector.always(
+        Operation.OPEN,
+        path -> path.getName().endsWith(".sst"),
+        new FaultInjector.Effect.Delay(
+            () -> {
+              throw new IllegalStateException(bug);
+            }));
   }
 }

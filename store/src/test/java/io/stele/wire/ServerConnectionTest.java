@@ -10,13 +10,13 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.ReferenceCountUtil;
+import io.stele.PlantedErrors;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.data.DataProtos.PingProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
-import java.util.List;
 import java.util.stream.Stream;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.junit.jupiter.api.Test;
@@ -106,14 +106,7 @@ final class ServerConnectionTest {
   }
 
   private static Stream<Arguments> stagesAndErrors() {
-    List<Error> errors =
-        List.of(
-            new OutOfMemoryError("planted"),
-            new StackOverflowError("planted"),
-            new AssertionError("planted"),
-            new NoClassDefFoundError("planted"));
-    return Stream.of(Stage.values())
-        .flatMap(stage -> errors.stream().map(error -> Arguments.of(stage, error)));
+    return PlantedErrors.at((Object[]) Stage.values());
   }
 
   @ParameterizedTest
