@@ -115,9 +115,13 @@ public final class SimulatedProcess implements ProcessRuntime {
     if (paused) {
       paused = false;
       simulation.note(this, "goes on");
-      simulation.release(held);
-      held.clear();
+      release();
     }
+  }
+
+  /** Lets run what was held back by a pause, even if the pause goes on. */
+  void release() {
+    simulation.release(held);
   }
 
   /**

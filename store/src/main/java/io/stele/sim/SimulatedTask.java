@@ -3,6 +3,7 @@ package io.stele.sim;
 import io.stele.runtime.Task;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -99,8 +100,16 @@ final class SimulatedTask implements Task {
     } finally {
       boolean ignored = Thread.interrupted(); // The thread goes on to carry another task.
       process.remove(this);
+      passOnForGood();
+    }
+  }
+
+  private void passOnForGood() {
+    try {
       ended.complete(null);
       process.simulation().ended(this);
+    } catch (RuntimeException | Error e) { // Else nobody would have the baton.
+      process.simulation().lost(e);
     }
   }
 
@@ -218,6 +227,11 @@ final class SimulatedTask implements Task {
 
   void lockReleased() {
     locksHeld--;
+  }
+
+  /** Where its thread is; may be asked without the baton. */
+  List<StackTraceElement> stack() {
+    return carrier.map(thread -> List.of(thread.getStackTrace())).orElse(List.of());
   }
 
   String describe() {

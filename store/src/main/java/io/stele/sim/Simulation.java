@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGenerator.SplittableGenerator;
 
@@ -26,6 +27,9 @@ import java.util.random.RandomGenerator.SplittableGenerator;
  */
 public final class Simulation {
   private static final int TRACE_LINES_KEPT = 400;
+
+  /** How long, by the machine's clock, one task may hold the baton. */
+  private static final Duration STEP_MAX = Duration.ofMinutes(2);
 
   /** How likely a task lets others go before it takes a lock. */
   private static final double YIELD_PROBABILITY = 0.05;
@@ -64,6 +68,7 @@ public final class Simulation {
   private final RandomGenerator schedule;
   private final SplittableRandom seeds;
   private final long stepsMax;
+  private final Duration stepMax;
   private final PriorityQueue<Event> events = new PriorityQueue<>();
   private final List<Object> ready = new ArrayList<>(); // Events that are due, and tasks.
   private final List<SimulatedTask> tasks = new ArrayList<>(); // That have not ended.
@@ -86,6 +91,12 @@ public final class Simulation {
    * @param stepsMax how many steps it may take before it fails as endless
    */
   public Simulation(long seed, long stepsMax) {
+    this(seed, stepsMax, STEP_MAX);
+  }
+
+  /** As above; a task that keeps the baton longer than {@code stepMax} fails the simulation. */
+  Simulation(long seed, long stepsMax, Duration stepMax) {
+    this.stepMax = stepMax;
     this.seeds = new SplittableRandom(seed);
     this.schedule = seeds.split();
     this.stepsMax = stepsMax;
@@ -158,7 +169,7 @@ public final class Simulation {
     tasks.add(first);
     running = Optional.of(first);
     first.carry();
-    allEnded.await();
+    awaitEnd();
     Optional<Throwable> why = failure.or(() -> thrown.stream().findFirst());
     if (why.isPresent() && why.get() instanceof Exception e) {
       throw e;
@@ -166,6 +177,34 @@ public final class Simulation {
     if (why.isPresent() && why.get() instanceof Error e) {
       throw e;
     }
+  }
+
+  /** Waits for the end, or for a task that does not pass the baton on. */
+  private void awaitEnd() throws InterruptedException {
+    long before = -1;
+    while (!allEnded.await(stepMax.toMillis(), TimeUnit.MILLISECONDS)) {
+      long now = steps; // Read without the baton: at worst an old value, and one more look.
+      if (now == before) {
+        lost(
+            new SimulationFailure(
+                "no task passed the baton on for "
+                    + stepMax.toMillis()
+                    + " ms"
+                    + stackOfRunning()));
+        return;
+      }
+      before = now;
+    }
+  }
+
+  private String stackOfRunning() {
+    StringBuilder text = new StringBuilder();
+    running.ifPresent(
+        task -> {
+          text.append("; it is held by ").append(task.describe());
+          task.stack().forEach(frame -> text.append("\n    at ").append(frame));
+        });
+    return text.toString();
   }
 
   // For processes and their tasks. The caller holds the baton.
@@ -250,11 +289,25 @@ public final class Simulation {
       return;
     }
     if (over) {
-      tasks.forEach(SimulatedTask::end);
+      unwind();
     }
     SimulatedTask next = choose();
     running = Optional.of(next);
     next.carry();
+  }
+
+  /** Makes all tasks end, those of paused processes too. */
+  private void unwind() {
+    for (SimulatedTask task : tasks) {
+      task.process().release();
+      task.end();
+    }
+  }
+
+  /** The baton cannot be passed on: ends {@link #run}, and leaves the tasks where they are. */
+  void lost(Throwable why) {
+    failure = Optional.of(failure.orElse(why));
+    allEnded.countDown();
   }
 
   /** Whether the simulation is ending: every wait throws. */
@@ -274,7 +327,10 @@ public final class Simulation {
       }
       if (ready.isEmpty()) {
         if (events.isEmpty()) {
-          giveUp("all tasks wait, and nothing will happen any more");
+          if (over) {
+            throw new IllegalStateException("tasks do not unwind" + waiting());
+          }
+          fail("all tasks wait, and nothing will happen any more");
           continue;
         }
         if (!over) {
@@ -284,8 +340,11 @@ public final class Simulation {
         continue;
       }
       if (++steps > stepsMax && !over) {
-        giveUp("it took more than " + stepsMax + " steps");
+        fail("it took more than " + stepsMax + " steps");
         continue;
+      }
+      if (steps > 2 * stepsMax) {
+        throw new IllegalStateException("tasks go on for ever when they should end" + waiting());
       }
       int chosen = ready.size() == 1 ? 0 : schedule.nextInt(ready.size());
       Object one = ready.get(chosen);
@@ -328,10 +387,7 @@ public final class Simulation {
   /** Puts what was held back by a paused process among what may run. */
   void release(List<Object> held) {
     ready.addAll(held);
-  }
-
-  private void giveUp(String why) {
-    fail(why);
+    held.clear();
   }
 
   /** Ends the simulation: its {@link #run} throws. */
@@ -352,7 +408,7 @@ public final class Simulation {
     }
     if (!over) {
       over = true;
-      tasks.forEach(SimulatedTask::end);
+      unwind();
     }
     return first;
   }

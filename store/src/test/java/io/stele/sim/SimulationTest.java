@@ -189,6 +189,49 @@ class SimulationTest {
         .hasMessageContaining("bug");
   }
 
+  @Test
+  void aSimulationThatFailsWhileAProcessIsStoppedEnds() {
+    Simulation simulation = new Simulation(1, STEPS_MAX);
+    SimulatedProcess process = simulation.process("stopped");
+    assertThatThrownBy(
+            () ->
+                simulation.run(
+                    () -> {
+                      process.start("sleeps", () -> sleep(process));
+                      simulation.outside().sleep(Duration.ofNanos(1));
+                      process.pause();
+                      simulation.outside().sleep(Duration.ofSeconds(1));
+                      throw new IllegalStateException("bug");
+                    }))
+        .hasMessage("bug");
+  }
+
+  @Test
+  void aTaskThatGoesOnAfterTheEndFailsTheSimulation() {
+    Simulation simulation = new Simulation(1, STEPS_MAX, Duration.ofMillis(200));
+    SimulatedProcess process = simulation.process("p");
+    assertThatThrownBy(
+            () ->
+                simulation.run(
+                    () -> {
+                      process.start("stubborn", () -> sleepForEver(process));
+                      simulation.outside().sleep(Duration.ofMillis(2));
+                    }))
+        .isInstanceOf(SimulationFailure.class)
+        .hasMessageContaining("p stubborn")
+        .hasMessageContaining("sleepForEver");
+  }
+
+  private static void sleepForEver(SimulatedProcess process) {
+    while (true) {
+      try {
+        sleep(process);
+      } catch (ProcessKilled e) {
+        // The fault that this test plants.
+      }
+    }
+  }
+
   private static void sleep(SimulatedProcess process) {
     try {
       process.sleep(Duration.ofMillis(1));
