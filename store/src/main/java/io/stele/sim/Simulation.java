@@ -343,7 +343,7 @@ public final class Simulation {
         fail("it took more than " + stepsMax + " steps");
         continue;
       }
-      if (steps > 2 * stepsMax) {
+      if (steps - stepsMax > stepsMax) { // Twice as many, and no overflow.
         throw new IllegalStateException("tasks go on for ever when they should end" + waiting());
       }
       int chosen = ready.size() == 1 ? 0 : schedule.nextInt(ready.size());
