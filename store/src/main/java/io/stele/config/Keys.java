@@ -51,11 +51,11 @@ public final class Keys {
   public static final Key<Duration> LEASE =
       Key.time(
           "stele.tabletserver.lease",
-          "8s",
+          "6s",
           ofSeconds(1),
           ofMinutes(5),
-          "A tablet server answers only while its last successful write to ZooKeeper is younger than this; the master waits this"
-              + " long before it fences a server. At most the session timeout.");
+          "A tablet server answers only while its last successful write to ZooKeeper is younger than this, and younger than 0.6"
+              + " of the session timeout. At most the session timeout.");
 
   public static final Key<Integer> TABLETSERVER_PORT =
       Key.number(

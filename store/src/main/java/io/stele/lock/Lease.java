@@ -10,14 +10,24 @@ import java.time.Instant;
  * renewal was <em>sent</em>.
  *
  * <p>It counts on two clocks and is over when either says so, as a suspended machine freezes the
- * monotonic one and an operator may set the wall clock. Before the master assigns the server's
- * tablets to others, it waits {@code length} (plus the clocks' drift) after the lock is gone, so
+ * monotonic one and an operator may set the wall clock. A renewal holds for {@code length}, and for
+ * at most {@link #SESSION_SHARE} of the session's timeout: then the lease is over before the lock
+ * service ends the session for its silence. So a master that finds the lock gone waits only where
+ * something else may have taken it away; then it waits {@code length} (plus the clocks' drift), so
  * that no answer given under the lease can be older than one of the successor.
  *
  * <p>A lease is not valid before the first renewal and never again after {@link #revoke()}. {@link
  * #valid()} reads a few volatiles and two clocks and may be called for every request.
  */
 public final class Lease {
+  /**
+   * The part of a session's timeout that a lease may last. The service counts the timeout from the
+   * last sign of life that its leader has heard of. Another of its servers may have passed on a
+   * renewal and been lost before it told the leader that the session lives; the sign of life before
+   * that is at most a third of the timeout older. Clocks run apart by less than the rest.
+   */
+  public static final double SESSION_SHARE = 0.6;
+
   private final ProcessRuntime runtime;
   private final Duration length;
 
@@ -60,14 +70,20 @@ public final class Lease {
     long sentMillis = runtime.wallClock().millis();
     Instant renewed = lock.renew();
     synchronized (this) {
-      long endNanos = sentNanos + length.toNanos();
+      Duration holds = within(lock.sessionTimeout());
+      long endNanos = sentNanos + holds.toNanos();
       if (!granted || endNanos - monotonicEndNanos > 0) { // A renewal sent later may be back first.
         monotonicEndNanos = endNanos;
-        wallEndMillis = sentMillis + length.toMillis();
+        wallEndMillis = sentMillis + holds.toMillis();
         granted = true;
       }
     }
     return renewed;
+  }
+
+  private Duration within(Duration sessionTimeout) {
+    Duration share = Duration.ofNanos((long) (sessionTimeout.toNanos() * SESSION_SHARE));
+    return share.compareTo(length) < 0 ? share : length;
   }
 
   /**

@@ -2,6 +2,7 @@ package io.stele.lock;
 
 import io.stele.model.Bytes;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 
 /**
@@ -37,6 +38,12 @@ public interface Lock {
    * @throws IOException if it is not known whether the write arrived; the lock may still be held
    */
   void update(Bytes data) throws IOException;
+
+  /**
+   * How long the service waits for a silent process before it ends its session, and the lock with
+   * it: as agreed between the two.
+   */
+  Duration sessionTimeout();
 
   /**
    * Runs {@code action} once when the lock is lost: soon, on a thread of the service, or at once

@@ -12,6 +12,9 @@ public final class LockPaths {
   /** Above the locks of the tablet servers. */
   public static final String SERVERS = "servers";
 
+  /** Above the tablet servers whose locks a master took away on suspicion. */
+  public static final String SUSPECTS = "suspects";
+
   /** The root tablet's record. */
   public static final String ROOT = "root";
 
@@ -32,6 +35,11 @@ public final class LockPaths {
   /** The lock of a tablet server; its data are the server's addresses. */
   public static String server(ServerId server) {
     return SERVERS + "/" + server;
+  }
+
+  /** Where a master notes that it took a server's lock away while the server may have lived. */
+  public static String suspect(ServerId server) {
+    return SUSPECTS + "/" + server;
   }
 
   /** A table's schema. */

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.Bytes;
 import io.stele.runtime.Futures;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -138,6 +139,11 @@ final class ZooKeeperLock implements Lock, Watcher {
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "renewing the lock " + path);
     }
+  }
+
+  @Override
+  public Duration sessionTimeout() {
+    return Duration.ofMillis(zk.getSessionTimeout());
   }
 
   private void checkHeld() throws LockLostException {

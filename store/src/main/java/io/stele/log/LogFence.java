@@ -34,7 +34,8 @@ public final class LogFence {
   // first recovery mostly succeeds within seconds, unless a DataNode of the pipeline is dead.
   private static final Duration SECOND_CALL = Duration.ofSeconds(4);
   private static final Duration FURTHER_CALLS = Duration.ofSeconds(64);
-  private static final Duration POLL = Duration.ofSeconds(1);
+  private static final Duration POLL_MIN = Duration.ofMillis(10);
+  private static final Duration POLL_MAX = Duration.ofSeconds(1);
 
   /** A segment that is not known to be closed yet. */
   private static final class Open {
@@ -104,6 +105,7 @@ public final class LogFence {
     for (Segment segment : LogDirectory.segments(fs, directory)) {
       open.add(new Open(segment.path(), start));
     }
+    Duration poll = POLL_MIN;
     while (true) {
       for (int i = open.size() - 1; i >= 0; i--) {
         if (isClosed(leases, open.get(i))) {
@@ -113,9 +115,10 @@ public final class LogFence {
       if (open.isEmpty()) {
         return;
       }
-      LOG.info("Waiting for HDFS to close {} segments in {}", open.size(), directory);
+      LOG.debug("Waiting for HDFS to close {} segments in {}", open.size(), directory);
       try {
-        runtime.sleep(POLL);
+        runtime.sleep(poll);
+        poll = poll.compareTo(POLL_MAX) < 0 ? poll.multipliedBy(2) : POLL_MAX;
       } catch (InterruptedException e) {
         throw Futures.interrupted(e, "closing the segments in " + directory);
       }

@@ -57,19 +57,21 @@ public final class Master implements Closeable {
    * @param fs of the root directory
    * @param locks the candidate's own session; stays open
    * @param transport the network; stays open
+   * @param container the YARN container the master runs in
    */
   public record Environment(
       Configuration conf,
       ProcessRuntime runtime,
       FileSystem fs,
       LockService locks,
-      Transport transport) {}
+      Transport transport,
+      Optional<String> container) {}
 
   private Master(Environment environment) {
     this.environment = environment;
     this.cluster = ClusterConfig.of(environment.conf());
     this.process =
-        environment.transport().host()
+        environment.container().orElseGet(() -> environment.transport().host())
             + "_"
             + HexFormat.of().toHexDigits(environment.runtime().random().nextLong());
   }

@@ -387,7 +387,7 @@ final class MasterLoop implements Runnable {
           "{} is not served: its server runs but does not have it. Treating {} as dead",
           record,
           server);
-      servers.exited(server);
+      servers.suspected(server);
     }
     return good;
   }

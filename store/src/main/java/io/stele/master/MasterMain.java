@@ -8,6 +8,7 @@ import io.stele.runtime.SystemRuntime;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.Transport;
 import java.net.InetAddress;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -62,7 +63,13 @@ public final class MasterMain {
         Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, host);
         Master master =
             Master.start(
-                new Master.Environment(conf, SystemRuntime.INSTANCE, fs, locks, transport))) {
+                new Master.Environment(
+                    conf,
+                    SystemRuntime.INSTANCE,
+                    fs,
+                    locks,
+                    transport,
+                    Optional.ofNullable(System.getenv("CONTAINER_ID"))))) {
       SystemRuntime.atExit(
           "master-shutdown",
           () -> {

@@ -216,8 +216,15 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           ServerId server = parsed(request.getServerId(), ServerId::parse);
-          LOG.info("Tablet server {} was reported to have ended", server);
-          servers.exited(server);
+          LOG.info(
+              "Tablet server {} was reported to have ended{}",
+              server,
+              request.getSeen() ? "" : ", which nobody has seen");
+          if (request.getSeen()) {
+            servers.exited(server);
+          } else {
+            servers.suspected(server);
+          }
           return EmptyProto.getDefaultInstance();
         });
   }

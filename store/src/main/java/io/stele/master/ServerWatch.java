@@ -7,7 +7,9 @@ import io.stele.lock.VersionedData;
 import io.stele.log.LogFence;
 import io.stele.metadata.Layout;
 import io.stele.metadata.ServerInfo;
+import io.stele.model.Bytes;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Timer;
 import io.stele.runtime.WorkerPool;
@@ -29,11 +31,17 @@ import org.slf4j.LoggerFactory;
 /**
  * Which tablet servers live, and which are fenced.
  *
- * <p>A server lives while it holds its lock. One whose lock is gone is fenced: its lease is waited
- * out from the last moment at which it may have been alive, then, if the lock is still gone, its
- * log is fenced ({@link LogFence}). Only then is it among the {@link #fenced()}, and its tablets
- * may be given to others. A server that has a log directory or is named by a record but has no lock
- * is fenced the same way, whatever happened to it while no master looked.
+ * <p>A server lives while it holds its lock. One whose lock is gone is fenced: its log is taken
+ * ({@link LogFence}). Only then is it among the {@link #fenced()}, and its tablets may be given to
+ * others. A server that has a log directory or is named by a record but has no lock is fenced the
+ * same way, whatever happened to it while no master looked.
+ *
+ * <p><b>Lease.</b> A server that had a lock and has it no more answers nothing any more: it has
+ * released the lock, or its session was ended for its silence, and its lease is over before that
+ * ({@link io.stele.lock.Lease}). There are two other cases, and in both the lease is waited out
+ * first. A master may have taken the lock on suspicion; it has noted that before ({@link
+ * LockPaths#suspect}), for its successors too. And a server that no master has seen may be about to
+ * take its lock: it is spared if it does so in time.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -59,11 +67,14 @@ final class ServerWatch implements AutoCloseable {
   /** A server that is being fenced. The fields are guarded by the watch. */
   private static final class Fencing {
     final ServerId server;
+    boolean hadLock;
+    boolean waited; // For its lease.
     Stage stage = Stage.LEASE;
     Optional<Timer> timer = Optional.empty(); // Of the next step.
 
-    Fencing(ServerId server) {
+    Fencing(ServerId server, boolean hadLock) {
       this.server = server;
+      this.hadLock = hadLock;
     }
   }
 
@@ -136,10 +147,7 @@ final class ServerWatch implements AutoCloseable {
     suspects.addAll(live.keySet());
     for (ServerId server : live.keySet()) {
       if (!now.containsKey(server)) {
-        LOG.warn(
-            "Tablet server {} has lost its lock: will fence it when its lease has run out, in {} ms",
-            server,
-            leaseWait.toMillis());
+        LOG.warn("Tablet server {} has no lock any more: will fence it", server);
       }
     }
     Map<ServerId, ServerInfo> alive = new TreeMap<>();
@@ -154,8 +162,9 @@ final class ServerWatch implements AutoCloseable {
       }
       spare(server); // Should it go again, its lease counts from then.
     }
+    Set<ServerId> before = live.keySet();
     live = alive;
-    suspects.forEach(this::beginFence);
+    suspects.forEach(server -> beginFence(server, before.contains(server)));
   }
 
   /** Whether the server took its lock too late: its log is taken, or about to be. */
@@ -167,17 +176,25 @@ final class ServerWatch implements AutoCloseable {
 
   /** A record names {@code server}: if it has no lock, it is fenced. */
   synchronized void named(ServerId server) {
-    beginFence(server);
+    beginFence(server, true); // Tablets are only assigned to servers that have their locks.
   }
 
-  private synchronized void beginFence(ServerId server) {
+  private synchronized void beginFence(ServerId server, boolean hadLock) {
     if (!closed
         && !live.containsKey(server)
         && !fenced.contains(server)
         && !fencing.containsKey(server)) {
-      Fencing begun = new Fencing(server);
+      Fencing begun = new Fencing(server, hadLock);
       fencing.put(server, begun);
-      goOn(begun, Stage.LEASE, leaseWait);
+      goOn(begun, Stage.LEASE, Duration.ZERO);
+      return;
+    }
+    Fencing begun = fencing.get(server);
+    if (hadLock && begun != null && begun.stage == Stage.LEASE && !begun.hadLock) {
+      begun.hadLock = true; // Known only now: it is not about to take its first lock.
+      begun.waited = false;
+      begun.timer.ifPresent(Timer::cancel);
+      goOn(begun, Stage.LEASE, Duration.ZERO);
     }
   }
 
@@ -223,6 +240,9 @@ final class ServerWatch implements AutoCloseable {
           LOG.info("Tablet server {} has its lock now: it was still starting", begun.server);
           spare(begun.server);
           wake.look();
+        } else if (needsWait(begun)) {
+          LOG.info("Waiting {} for the lease of tablet server {}", leaseWait, begun.server);
+          waitForLease(begun);
         } else if (doom(begun)) {
           takeLog(begun);
         }
@@ -230,6 +250,23 @@ final class ServerWatch implements AutoCloseable {
       case LOG -> takeLog(begun);
       case LOCK -> takeLock(begun);
       case LATE_LEASE -> end(begun);
+    }
+  }
+
+  /** Whether the server may live and answer, or take its first lock; not asked a second time. */
+  private boolean needsWait(Fencing begun) throws IOException {
+    synchronized (this) {
+      if (begun.waited || !begun.hadLock) {
+        return !begun.waited;
+      }
+    }
+    return locks.read(LockPaths.suspect(begun.server)).isPresent();
+  }
+
+  private synchronized void waitForLease(Fencing begun) {
+    if (fencing.get(begun.server) == begun) { // Else it was spared.
+      begun.waited = true;
+      goOn(begun, Stage.LEASE, leaseWait);
     }
   }
 
@@ -244,10 +281,10 @@ final class ServerWatch implements AutoCloseable {
   /**
    * From now on the server is not spared.
    *
-   * @return false if it was spared before
+   * @return false if it was spared before, or is being fenced already
    */
   private synchronized boolean doom(Fencing begun) {
-    if (fencing.get(begun.server) != begun) {
+    if (fencing.get(begun.server) != begun || begun.stage != Stage.LEASE) {
       return false;
     }
     begun.stage = Stage.LOG;
@@ -264,6 +301,7 @@ final class ServerWatch implements AutoCloseable {
 
   private void takeLock(Fencing begun) throws IOException {
     if (hasLock(begun.server)) {
+      suspect(begun.server);
       deleteLock(begun.server);
       goOn(begun, Stage.LATE_LEASE, leaseWait);
     } else {
@@ -271,7 +309,11 @@ final class ServerWatch implements AutoCloseable {
     }
   }
 
-  private void end(Fencing begun) {
+  private void end(Fencing begun) throws IOException {
+    Optional<VersionedData> note = locks.read(LockPaths.suspect(begun.server));
+    if (note.isPresent()) {
+      locks.delete(LockPaths.suspect(begun.server), note.get().version());
+    }
     synchronized (this) {
       fencing.remove(begun.server);
       fenced.add(begun.server);
@@ -288,10 +330,32 @@ final class ServerWatch implements AutoCloseable {
     }
   }
 
-  /** A server's process is known to have ended: its lock need not be waited for. */
+  /** A server's process has ended, which was seen where it ran: nothing need be waited for. */
   void exited(ServerId server) throws IOException {
     deleteLock(server);
     wake.look();
+  }
+
+  /**
+   * A server is to be treated as dead though it may live: its lock is taken away, its lease is
+   * waited out.
+   */
+  void suspected(ServerId server) throws IOException {
+    suspect(server);
+    deleteLock(server);
+    wake.look();
+  }
+
+  /** Notes, for later masters too, that the lock does not go for the server's silence. */
+  private void suspect(ServerId server) throws IOException {
+    String note = LockPaths.suspect(server);
+    while (locks.read(note).isEmpty()) {
+      try {
+        locks.create(note, Bytes.EMPTY);
+      } catch (SteleException e) {
+        LOG.debug("Another has noted it, or it is unknown whether this has: reading again", e);
+      }
+    }
   }
 
   private boolean hasLock(ServerId server) throws IOException {

@@ -23,6 +23,11 @@ public record MasterInfo(String process, Optional<Address> address) {
     }
   }
 
+  /** Whether the process runs, or ran, in that YARN container. */
+  public boolean isIn(String container) {
+    return process.startsWith(container + "_");
+  }
+
   /** The data of the lock's node. */
   public Bytes encode() {
     return Bytes.of(process + address.map(serving -> " " + serving).orElse(""));

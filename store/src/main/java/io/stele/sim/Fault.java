@@ -44,6 +44,14 @@ public sealed interface Fault {
     }
   }
 
+  /** The master is told that a tablet server may have ended, which nobody has seen. */
+  record Suspect(int slot) implements Fault {
+    @Override
+    public Duration length() {
+      return Duration.ZERO;
+    }
+  }
+
   /** All members are killed at one moment. */
   record KillAll() implements Fault {
     @Override
@@ -92,7 +100,7 @@ public sealed interface Fault {
   record SlowLink(SimulatedCluster.Kind kind, int slot, Duration delay, Duration length)
       implements Fault {}
 
-  /** A session with the lock service ends though its process was not silent. */
+  /** The lock service hears nothing of a process until it has ended its session. */
   record EndSession(SimulatedCluster.Kind kind, int slot) implements Fault {
     @Override
     public Duration length() {
@@ -100,7 +108,7 @@ public sealed interface Fault {
     }
   }
 
-  /** The lock service ends a session early and cannot tell its process. */
+  /** The lock service ends a session for silence and cannot tell its process. */
   record LoseSession(SimulatedCluster.Kind kind, int slot, Duration length) implements Fault {}
 
   /** The lock service is down. */

@@ -45,6 +45,8 @@ final class FaultRunner {
     } else if (fault instanceof Fault.PauseAt pause) {
       SimulatedProcess process = slot(pause.kind(), pause.slot()).process();
       process.traps().set(pause.step(), pause.nth(), () -> pause(process, fault.length()));
+    } else if (fault instanceof Fault.Suspect suspect) {
+      cluster.suspect(slot(SimulatedCluster.Kind.SERVER, suspect.slot()));
     } else if (fault instanceof Fault.Drain drain) {
       cluster.drain(slot(SimulatedCluster.Kind.SERVER, drain.slot()));
     } else if (fault instanceof Fault.KillAll) {

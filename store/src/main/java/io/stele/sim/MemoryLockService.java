@@ -11,6 +11,7 @@ import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -277,6 +278,11 @@ public final class MemoryLockService implements LockService {
     @Override
     public synchronized boolean isHeld() {
       return held;
+    }
+
+    @Override
+    public Duration sessionTimeout() {
+      return Duration.ofDays(1); // Nobody is silent for too long; tests end sessions themselves.
     }
 
     @Override

@@ -131,7 +131,9 @@ public final class MiniStele implements AutoCloseable {
     LockService session = site.connect();
     Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, HOST);
     Master master =
-        Master.start(new Master.Environment(conf, SystemRuntime.INSTANCE, fs, session, transport));
+        Master.start(
+            new Master.Environment(
+                conf, SystemRuntime.INSTANCE, fs, session, transport, Optional.empty()));
     masters.add(new MasterProcess(master, session, transport, fs));
     return master;
   }

@@ -37,6 +37,7 @@ import org.apache.hadoop.conf.Configuration;
 public final class SimulatedCluster {
   private static final ProcessMemory MEMORY = new ProcessMemory(1L << 30, 1L << 30);
   private static final long RESTART_MAX_MILLIS = 2000;
+  private static final long FAREWELL_MAX_MILLIS = 300;
   private static final long REPORT_MAX_MILLIS = 500;
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
   private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
@@ -191,7 +192,13 @@ public final class SimulatedCluster {
         case MASTER -> {
           Master master =
               Master.start(
-                  new Master.Environment(conf, process, files.mount(process), locks, transport));
+                  new Master.Environment(
+                      conf,
+                      process,
+                      files.mount(process),
+                      locks,
+                      transport,
+                      Optional.of(process.name())));
           slot.master = Optional.of(master);
           process.await(master.ended());
         }
@@ -223,7 +230,25 @@ public final class SimulatedCluster {
       violations.add(new Violation("poison", process.name() + " ended for one tablet: " + why));
     }
     slot.lastAbort = why;
-    process.kill();
+    if (random.nextBoolean()) {
+      process.start("farewell", () -> sayFarewell(slot, process));
+    } else {
+      process.kill();
+    }
+  }
+
+  private void sayFarewell(Slot slot, SimulatedProcess process) {
+    try {
+      process.sleep(Duration.ofMillis(random.nextLong(FAREWELL_MAX_MILLIS)));
+      if (slot.process() == process) {
+        slot.session().close();
+      }
+      process.sleep(Duration.ofMillis(random.nextLong(FAREWELL_MAX_MILLIS)));
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("nobody interrupts a farewell", e);
+    } finally {
+      process.kill();
+    }
   }
 
   private void lookAfter(Slot slot) {
@@ -239,7 +264,7 @@ public final class SimulatedCluster {
         }
         if (id.isPresent() && reportsExits && random.nextBoolean()) {
           ServerId dead = id.get();
-          supervisor.start("reports " + dead, () -> report(dead));
+          supervisor.start("reports " + dead, () -> report(dead, true));
         }
         supervisor.sleep(Duration.ofMillis(random.nextLong(RESTART_MAX_MILLIS)));
         start(slot);
@@ -249,8 +274,15 @@ public final class SimulatedCluster {
     }
   }
 
+  /** Tells the master that a tablet server may have ended, as of one on a lost node. */
+  public void suspect(Slot slot) {
+    slot.server
+        .map(TabletServer::id)
+        .ifPresent(id -> supervisor.start("suspects " + id, () -> report(id, false)));
+  }
+
   /** Tells the master that a tablet server's process has ended. */
-  private void report(ServerId dead) {
+  private void report(ServerId dead, boolean seen) {
     try {
       supervisor.sleep(Duration.ofMillis(random.nextLong(REPORT_MAX_MILLIS)));
       Optional<Address> master = MasterInfo.address(supervisorLocks);
@@ -266,6 +298,7 @@ public final class SimulatedCluster {
                         null,
                         ServerExitedRequestProto.newBuilder()
                             .setServerId(dead.toString())
+                            .setSeen(seen)
                             .build()));
       }
     } catch (InterruptedException | IOException | SteleException e) {

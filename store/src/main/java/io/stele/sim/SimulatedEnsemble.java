@@ -87,6 +87,7 @@ public final class SimulatedEnsemble {
     private final SimulatedProcess process;
     private final MemoryLockService memory;
     private long lastSeenNanos;
+    private boolean unheard; // Until it has expired.
     private boolean expired; // And the process does not know.
     private boolean suspended;
     private boolean closed;
@@ -103,6 +104,7 @@ public final class SimulatedEnsemble {
 
     private boolean isReachable() {
       return !down
+          && !unheard
           && !process.isDead()
           && network.passes(process, machine)
           && network.passes(machine, process);
@@ -115,13 +117,14 @@ public final class SimulatedEnsemble {
       }
       boolean reachable = isReachable();
       long now = simulation.nowNanos();
-      if (down || (reachable && !process.isPaused())) {
+      if ((down && !unheard) || (reachable && !process.isPaused())) {
         if (!expired) {
           lastSeenNanos = now;
         }
       }
       if (!expired && now - lastSeenNanos > sessionTimeout.toNanos()) {
         expired = true;
+        unheard = false;
         simulation.note(machine, "ends the session of " + process.name());
         memory.expireUnnoticed();
       }
@@ -157,10 +160,9 @@ public final class SimulatedEnsemble {
       }
     }
 
-    /** Ends the session at once, as if it had been silent; the process learns of it soon. */
+    /** Hears nothing of the process any more, until the session has ended for that. */
     public void expire() {
-      expired = true;
-      memory.expireUnnoticed();
+      unheard = true;
     }
 
     private interface Call<T> {
@@ -254,6 +256,11 @@ public final class SimulatedEnsemble {
       @Override
       public boolean isHeld() {
         return lock.isHeld();
+      }
+
+      @Override
+      public Duration sessionTimeout() {
+        return sessionTimeout;
       }
 
       @Override

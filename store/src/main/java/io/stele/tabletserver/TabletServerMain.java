@@ -5,6 +5,7 @@ import io.stele.config.ClusterConfig;
 import io.stele.config.MemoryPlan;
 import io.stele.config.ProcessMemory;
 import io.stele.lock.CuratorLockService;
+import io.stele.lock.LockService;
 import io.stele.lock.UnreachableException;
 import io.stele.model.SteleException;
 import io.stele.runtime.SystemRuntime;
@@ -31,6 +32,7 @@ public final class TabletServerMain {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServerMain.class);
   private static final int CANNOT_START = 1;
   private static final int ENDED = 3;
+  private static final Duration FAREWELL_MAX = Duration.ofSeconds(1);
   private static final Duration RETRY = Duration.ofMillis(500);
 
   private TabletServerMain() {}
@@ -48,6 +50,27 @@ public final class TabletServerMain {
       status = CANNOT_START;
     }
     Runtime.getRuntime().halt(status); // Threads of libraries must not keep a process that is done.
+  }
+
+  /**
+   * Ends the process, which answers nothing any more. With its session the lock goes at once, and
+   * the master waits for nothing.
+   */
+  private static void end(LockService locks) {
+    try {
+      SystemRuntime.INSTANCE.after(FAREWELL_MAX, () -> Runtime.getRuntime().halt(ENDED));
+      SystemRuntime.INSTANCE.start(
+          "farewell",
+          () -> {
+            try {
+              locks.close();
+            } finally {
+              Runtime.getRuntime().halt(ENDED);
+            }
+          });
+    } catch (RuntimeException | Error e) {
+      Runtime.getRuntime().halt(ENDED); // There is no thread to be had.
+    }
   }
 
   /** What Java was told, or has chosen. */
@@ -74,22 +97,24 @@ public final class TabletServerMain {
     FileSystem fs = cluster.root().getFileSystem(conf);
     String host =
         nodeHost.isPresent() ? nodeHost.get() : InetAddress.getLocalHost().getCanonicalHostName();
+    LockService locks =
+        CuratorLockService.connectServer(
+            SystemRuntime.INSTANCE,
+            cluster.zookeeperQuorum(),
+            cluster.name(),
+            cluster.sessionTimeout());
     TabletServer.Environment environment =
         new TabletServer.Environment(
             conf,
             SystemRuntime.INSTANCE,
             fs,
-            CuratorLockService.connectServer(
-                SystemRuntime.INSTANCE,
-                cluster.zookeeperQuorum(),
-                cluster.name(),
-                cluster.sessionTimeout()),
+            locks,
             new NetworkTransport(conf, SystemRuntime.INSTANCE, host),
             memory(),
             Optional.ofNullable(System.getenv("CONTAINER_ID")),
             why -> {
               System.err.println("The tablet server stops: " + why);
-              Runtime.getRuntime().halt(ENDED);
+              end(locks);
             });
     while (true) {
       try {

@@ -20,6 +20,7 @@ class LeaseTest {
       new ManualClocks(Long.MAX_VALUE - 1000, Instant.ofEpochSecond(1000));
   private final Lease lease = new Lease(clocks, Duration.ofSeconds(8));
   private Lock lock;
+  private Duration sessionTimeout = Duration.ofDays(1);
 
   @BeforeEach
   void takeLock() throws IOException {
@@ -97,6 +98,16 @@ class LeaseTest {
     assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(8));
   }
 
+  @Test
+  void itIsOverBeforeTheSessionEndsForSilence() throws Exception {
+    sessionTimeout = Duration.ofSeconds(10);
+    lease.renew(renewedBy(() -> {}));
+    assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(6));
+    sessionTimeout = Duration.ofSeconds(30);
+    lease.renew(renewedBy(() -> {}));
+    assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(8));
+  }
+
   private interface Renewal {
     void run() throws IOException;
   }
@@ -115,6 +126,11 @@ class LeaseTest {
       @Override
       public boolean isHeld() {
         return lock.isHeld();
+      }
+
+      @Override
+      public Duration sessionTimeout() {
+        return sessionTimeout;
       }
 
       @Override

@@ -47,6 +47,7 @@ class MasterLoopTest {
           master.stepUntilIdle();
           assertThat(master.isServed(table)).isTrue();
           master.start(B);
+          master.locks.create(LockPaths.suspect(A), Bytes.EMPTY);
           lock.release();
           master.loop.step();
           master.sleep(MasterFixture.LEASE);
@@ -73,6 +74,7 @@ class MasterLoopTest {
           // Its server dies and is not fenced yet, while another takes over the rest.
           TabletRecord released = master.records.release(upper, "test");
           ServerId dead = new ServerId("dead", 1, 1);
+          master.locks.create(LockPaths.suspect(dead), Bytes.EMPTY);
           master.records.loaded(master.records.assign(released, dead));
           TableId lower = master.table("lower");
           TableId higher = master.table("upper");

@@ -69,7 +69,11 @@ class MasterRequestsTest {
           assertThat(master.requests.dropTable(null, drop(stuck)).getDone()).isFalse();
           master.requests.clusterStatus(null, EmptyProto.getDefaultInstance());
           master.requests.serverExited(
-              null, ServerExitedRequestProto.newBuilder().setServerId(A.toString()).build());
+              null,
+              ServerExitedRequestProto.newBuilder()
+                  .setServerId(A.toString())
+                  .setSeen(true)
+                  .build());
           assertThat(master.simulation.nowNanos()).isEqualTo(start);
           assertThat(master.locks.read(LockPaths.server(A))).isEmpty();
         });
@@ -113,12 +117,20 @@ class MasterRequestsTest {
         () -> {
           running(true);
           master.requests.serverExited(
-              null, ServerExitedRequestProto.newBuilder().setServerId(A.toString()).build());
+              null,
+              ServerExitedRequestProto.newBuilder()
+                  .setServerId(A.toString())
+                  .setSeen(true)
+                  .build());
           assertThat(master.locks.read(LockPaths.server(A))).isEmpty();
           assertThatThrownBy(
                   () ->
                       master.requests.serverExited(
-                          null, ServerExitedRequestProto.newBuilder().setServerId("?").build()))
+                          null,
+                          ServerExitedRequestProto.newBuilder()
+                              .setServerId("?")
+                              .setSeen(true)
+                              .build()))
               .isInstanceOfSatisfying(
                   SteleException.class,
                   e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));

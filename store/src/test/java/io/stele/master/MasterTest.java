@@ -11,6 +11,7 @@ import io.stele.sim.SimulatedNetwork;
 import io.stele.sim.SimulatedProcess;
 import io.stele.sim.Simulation;
 import java.time.Duration;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 
@@ -88,6 +89,7 @@ class MasterTest {
             process,
             disk.mount(),
             ensemble.connect(process),
-            network.transport(process, process.name())));
+            network.transport(process, process.name()),
+            Optional.empty()));
   }
 }

@@ -37,7 +37,7 @@ class ServerWatchTest {
       new ServerWatch(process, locks, fs, layout, LEASE, new Wake(process));
 
   @Test
-  void aServerIsFencedOneLeaseAfterItsLockIsGone() throws Exception {
+  void aServerThatHasNoLockAnyMoreIsFencedAtOnce() throws Exception {
     simulation.run(
         () -> {
           Lock lock = serverStarts();
@@ -47,14 +47,47 @@ class ServerWatchTest {
           watch.refresh(false);
           assertThat(watch.live()).isEmpty();
           assertThat(watch.isFencing()).isTrue();
+          sleep(MOMENT);
+          assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.isFencing()).isFalse();
+          assertThat(fs.exists(layout.logs(SERVER))).isFalse();
+          assertThat(fs.exists(layout.recovery(SERVER))).isTrue();
+        });
+  }
+
+  @Test
+  void aServerThatIsSuspectedIsFencedOneLeaseAfterItsLockWasTaken() throws Exception {
+    simulation.run(
+        () -> {
+          serverStarts();
+          watch.refresh(true);
+          watch.suspected(SERVER);
+          assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
+          watch.refresh(false);
           sleep(LEASE_AND_DRIFT.minus(MOMENT));
           assertThat(watch.fenced()).isEmpty();
           assertThat(fs.exists(layout.logs(SERVER))).isTrue();
           sleep(MOMENT.multipliedBy(2));
           assertThat(watch.fenced()).containsExactly(SERVER);
-          assertThat(watch.isFencing()).isFalse();
-          assertThat(fs.exists(layout.logs(SERVER))).isFalse();
-          assertThat(fs.exists(layout.recovery(SERVER))).isTrue();
+          assertThat(locks.children(LockPaths.SUSPECTS)).isEmpty();
+        });
+  }
+
+  @Test
+  void theNextMasterWaitsForTheLeaseOfASuspectToo() throws Exception {
+    simulation.run(
+        () -> {
+          serverStarts();
+          watch.refresh(true);
+          watch.suspected(SERVER);
+          watch.close();
+          ServerWatch next = new ServerWatch(process, locks, fs, layout, LEASE, new Wake(process));
+          next.refresh(true);
+          next.named(SERVER);
+          sleep(LEASE_AND_DRIFT.minus(MOMENT));
+          assertThat(next.fenced()).isEmpty();
+          sleep(MOMENT.multipliedBy(2));
+          assertThat(next.fenced()).containsExactly(SERVER);
         });
   }
 
@@ -76,7 +109,21 @@ class ServerWatchTest {
     simulation.run(
         () -> {
           watch.named(SERVER);
-          sleep(LEASE_AND_DRIFT.plus(MOMENT));
+          sleep(MOMENT);
+          assertThat(watch.fenced()).containsExactly(SERVER);
+        });
+  }
+
+  @Test
+  void aRecordThatNamesAServerEndsTheWaitForItsFirstLock() throws Exception {
+    simulation.run(
+        () -> {
+          fs.mkdirs(layout.logs(SERVER));
+          watch.refresh(true);
+          sleep(MOMENT);
+          assertThat(watch.fenced()).isEmpty();
+          watch.named(SERVER);
+          sleep(MOMENT);
           assertThat(watch.fenced()).containsExactly(SERVER);
         });
   }
@@ -99,16 +146,16 @@ class ServerWatchTest {
   }
 
   @Test
-  void theLeaseCountsFromTheLastTimeAServerWasSeenAlive() throws Exception {
+  void theLeaseOfASuspectCountsFromWhenItsLockWasTaken() throws Exception {
     simulation.run(
         () -> {
           fs.mkdirs(layout.logs(SERVER));
           watch.refresh(true);
           sleep(LEASE.dividedBy(2));
-          Lock lock = serverStarts();
+          serverStarts();
           watch.refresh(true);
           sleep(LEASE.dividedBy(4));
-          lock.release();
+          watch.suspected(SERVER);
           watch.refresh(true);
           sleep(LEASE_AND_DRIFT.minus(MOMENT));
           assertThat(watch.fenced()).isEmpty();
@@ -142,13 +189,16 @@ class ServerWatchTest {
   }
 
   @Test
-  void aReportedExitTakesTheLockAtOnce() throws Exception {
+  void anExitThatWasSeenTakesTheLockAndFencesAtOnce() throws Exception {
     simulation.run(
         () -> {
           serverStarts();
           watch.refresh(true);
           watch.exited(SERVER);
           assertThat(locks.read(LockPaths.server(SERVER))).isEmpty();
+          watch.refresh(false);
+          sleep(MOMENT);
+          assertThat(watch.fenced()).containsExactly(SERVER);
         });
   }
 

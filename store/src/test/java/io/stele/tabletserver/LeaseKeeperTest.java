@@ -45,6 +45,11 @@ class LeaseKeeperTest {
     }
 
     @Override
+    public Duration sessionTimeout() {
+      return Duration.ofDays(1);
+    }
+
+    @Override
     public Instant renew() throws IOException {
       if (renewals.isEmpty()) {
         throw new LockLostException(path(), "the test is over");

@@ -539,14 +539,11 @@ final class ApplicationMaster implements ResourceManager.Listener {
         held.map(c -> c.slot().toString()).orElse("no slot"),
         id,
         exit.describe(held.map(HeldContainer::node).orElse("an unknown node")));
-    if (held.isPresent() && !held.get().slot().kind().drains()) {
-      return;
-    }
-    // Also one that ended between two attempts: only the lock's data tells whether it was a server.
+    // Also one that ended between two attempts: only the lock's data tells what it was.
     blocking(
         () -> {
           try {
-            servers.exited(id);
+            servers.exited(id, exit.wasSeen());
           } catch (IOException | RuntimeException e) {
             LOG.warn(
                 "Cannot tell the master that {} ended: it will find out when the lock expires",

@@ -18,6 +18,13 @@ record ContainerExit(int status, String diagnostics) {
   private static final Pattern OUT_OF_MEMORY =
       Pattern.compile("java\\.lang\\.OutOfMemoryError(: [^\\n]*)?");
 
+  /** What a restarted NodeManager says of a process that it did not find again. */
+  private static final int LOST = 154;
+
+  /** A NodeManager that kills a container tells so when the process has ended. */
+  private static final Set<Integer> SEEN_BY_THE_NODE =
+      Set.of(ContainerExitStatus.KILLED_EXCEEDED_PMEM, ContainerExitStatus.KILLED_EXCEEDED_VMEM);
+
   /** Endings that YARN or its machines brought about: they tell nothing of the process. */
   private static final Set<Integer> NOT_ITS_FAULT =
       Set.of(
@@ -28,6 +35,14 @@ record ContainerExit(int status, String diagnostics) {
           ContainerExitStatus.KILLED_BY_RESOURCEMANAGER,
           ContainerExitStatus.KILLED_AFTER_APP_COMPLETION,
           ContainerExitStatus.KILLED_BY_CONTAINER_SCHEDULER);
+
+  /**
+   * Whether the node itself saw the process end. YARN also tells of the end of containers whose
+   * nodes it lost, or that it is about to kill: their processes may go on for a while.
+   */
+  boolean wasSeen() {
+    return (status >= 0 && status != LOST) || SEEN_BY_THE_NODE.contains(status);
+  }
 
   boolean itsOwnFault() {
     return !NOT_ITS_FAULT.contains(status);

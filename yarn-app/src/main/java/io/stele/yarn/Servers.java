@@ -19,9 +19,12 @@ interface Servers {
 
   /**
    * Tells the active master that the tablet server in the container has ended, so that it need not
-   * wait for the lock. Tries until that is done or the lock is gone anyway, or for a minute.
+   * wait for the lock. Of a master that was seen to end it takes the lock, so that another is
+   * elected. Tries until that is done or the lock is gone anyway, or for a minute.
+   *
+   * @param seen whether the process's end was seen where it ran: otherwise it may go on unseen
    */
-  void exited(String containerId) throws IOException;
+  void exited(String containerId, boolean seen) throws IOException;
 
   /**
    * Which of these containers' processes serve: they have started up, and registered themselves.
@@ -45,7 +48,7 @@ interface Servers {
       }
 
       @Override
-      public void exited(String containerId) {}
+      public void exited(String containerId, boolean seen) {}
 
       @Override
       public Set<String> serving(Map<String, ComponentKind> running) {

@@ -2,6 +2,7 @@ package io.stele.yarn;
 
 import io.stele.lock.LockPaths;
 import io.stele.lock.UnreachableException;
+import io.stele.lock.VersionedData;
 import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
@@ -87,16 +88,19 @@ final class SteleServers implements Servers {
   }
 
   @Override
-  public void exited(String containerId) throws IOException {
+  public void exited(String containerId, boolean seen) throws IOException {
     Deadline deadline = Deadline.after(runtime, EXITED_WAIT);
     while (true) {
       // A server that ended in order gave its lock up itself, and there is nothing to tell.
       Optional<Registered> server = findInTime(containerId, deadline);
       if (server.isEmpty()) {
+        if (seen) {
+          deposeMaster(containerId);
+        }
         return;
       }
       try {
-        tellMaster(server.get().id());
+        tellMaster(server.get().id(), seen);
         LOG.info("Told the master that {} ({}) has ended", server.get().id(), containerId);
         forgetOthers();
         return;
@@ -120,12 +124,22 @@ final class SteleServers implements Servers {
     plane.retain(there);
   }
 
-  private void tellMaster(ServerId server) throws IOException {
+  /** Takes the lock of a master that has ended: the others wait for it. */
+  private void deposeMaster(String containerId) throws IOException {
+    Optional<VersionedData> lock = locks.get().read(LockPaths.MASTER);
+    if (lock.isPresent()
+        && MasterInfo.decode(lock.get().data()).isIn(containerId)
+        && locks.get().delete(LockPaths.MASTER, lock.get().version())) {
+      LOG.info("The master in {} has ended: another is elected now", containerId);
+    }
+  }
+
+  private void tellMaster(ServerId server, boolean seen) throws IOException {
     Address master =
         MasterInfo.address(locks.get())
             .orElseThrow(() -> new IOException("no master of this cluster is active"));
     ServerExitedRequestProto request =
-        ServerExitedRequestProto.newBuilder().setServerId(server.toString()).build();
+        ServerExitedRequestProto.newBuilder().setServerId(server.toString()).setSeen(seen).build();
     plane.call(
         master,
         MasterProtocol.class,

@@ -64,4 +64,16 @@ class ContainerExitTest {
                 .describe("n"))
         .isEqualTo("was lost with its node or released on n");
   }
+
+  @Test
+  void onlyTheNodesOwnWordIsEvidenceThatTheProcessHasEnded() {
+    assertThat(new ContainerExit(0, "").wasSeen()).isTrue();
+    assertThat(new ContainerExit(137, "").wasSeen()).isTrue();
+    assertThat(new ContainerExit(ContainerExitStatus.KILLED_EXCEEDED_PMEM, "").wasSeen()).isTrue();
+    int foundNoMoreByARestartedNode = 154;
+    assertThat(new ContainerExit(foundNoMoreByARestartedNode, "").wasSeen()).isFalse();
+    assertThat(new ContainerExit(ContainerExitStatus.ABORTED, "").wasSeen()).isFalse();
+    assertThat(new ContainerExit(ContainerExitStatus.PREEMPTED, "").wasSeen()).isFalse();
+    assertThat(new ContainerExit(ContainerExitStatus.INVALID, "").wasSeen()).isFalse();
+  }
 }

@@ -211,8 +211,8 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   }
 
   @Override
-  public void exited(String containerId) {
-    calls.add("exited " + slot(containerId));
+  public void exited(String containerId, boolean seen) {
+    calls.add((seen ? "exited " : "lost ") + slot(containerId));
   }
 
   @Override

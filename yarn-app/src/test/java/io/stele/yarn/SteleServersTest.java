@@ -18,6 +18,7 @@ import io.stele.wire.MasterProtocol;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.MasterService;
+import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
@@ -120,13 +121,25 @@ final class SteleServersTest {
             locks.tryLock(
                 LockPaths.MASTER, new MasterInfo("master", Optional.of(address)).encode()))
         .isPresent();
-    servers.exited("container_1");
-    assertThat(calls).containsExactly("serverExited " + SERVER);
+    servers.exited("container_1", true);
+    servers.exited("container_1", false);
+    assertThat(calls).containsExactly("serverExited " + SERVER + " seen", "serverExited " + SERVER);
+  }
+
+  @Test
+  void takesTheLockOfAMasterThatWasSeenToEndAndOfNoOther() throws IOException {
+    Bytes data = new MasterInfo("container_1_0", Optional.empty()).encode();
+    assertThat(locks.tryLock(LockPaths.MASTER, data)).isPresent();
+    servers.exited("container_2", true);
+    servers.exited("container_1", false);
+    assertThat(locks.read(LockPaths.MASTER)).isPresent();
+    servers.exited("container_1", true);
+    assertThat(locks.read(LockPaths.MASTER)).isEmpty();
   }
 
   @Test
   void tellsNobodyOfTheEndOfAServerThatGaveItsLockUp() throws IOException {
-    servers.exited("container_1");
+    servers.exited("container_1", true);
     assertThat(calls).isEmpty();
   }
 
@@ -164,7 +177,9 @@ final class SteleServersTest {
                           .map(value -> " " + value)
                           .findFirst()
                           .orElse("");
-              calls.add(method.getName() + detail);
+              boolean seen =
+                  arguments[1] instanceof ServerExitedRequestProto exited && exited.getSeen();
+              calls.add(method.getName() + detail + (seen ? " seen" : ""));
               return method.getReturnType().getMethod("getDefaultInstance").invoke(null);
             }));
   }
