@@ -21,6 +21,9 @@ public sealed interface Action {
   /** Deletes {@code row}. */
   record Delete(Bytes row) implements Action {}
 
+  /** Deletes {@code row} if it is there; answered by whether it was. */
+  record Remove(Bytes row) implements Action {}
+
   /**
    * Gives {@code row} a value if it has {@code expected}, which is empty for no value at all;
    * answered by whether it had.

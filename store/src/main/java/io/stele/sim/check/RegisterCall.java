@@ -28,6 +28,7 @@ record RegisterCall(Call call, Kind kind, int value, int expected, long end) {
   enum Kind {
     READ,
     WRITE,
+    REMOVE,
     SET_MATCHED,
     SET_UNMATCHED,
     SET_UNKNOWN
@@ -38,6 +39,7 @@ record RegisterCall(Call call, Kind kind, int value, int expected, long end) {
     return switch (kind) {
       case READ -> state == value ? state : -1;
       case WRITE -> value;
+      case REMOVE -> state == ABSENT ? -1 : value;
       case SET_MATCHED, SET_UNKNOWN -> state == expected ? value : -1;
       case SET_UNMATCHED -> state == expected ? -1 : state;
     };
@@ -61,7 +63,7 @@ record RegisterCall(Call call, Kind kind, int value, int expected, long end) {
   /** The values that the register certainly had during this, if it took effect. */
   List<Integer> values() {
     return switch (kind) {
-      case READ, WRITE -> List.of(value);
+      case READ, WRITE, REMOVE -> List.of(value);
       case SET_MATCHED, SET_UNKNOWN -> List.of(expected, value);
       case SET_UNMATCHED -> List.of();
     };
@@ -151,15 +153,19 @@ record RegisterCall(Call call, Kind kind, int value, int expected, long end) {
   }
 
   private static Kind kind(Call call) {
+    Optional<Boolean> matched =
+        call.outcome() instanceof CallOutcome.Answered answer
+                && answer.result() instanceof Result.Matched result
+            ? Optional.of(result.matched())
+            : Optional.empty();
     if (call.action() instanceof Action.Read) {
       return Kind.READ;
+    } else if (call.action() instanceof Action.Remove && matched.isPresent()) {
+      return matched.get() ? Kind.REMOVE : Kind.READ; // It saw that there was nothing.
     } else if (!(call.action() instanceof Action.CompareAndSet)) {
       return Kind.WRITE;
-    } else if (call.outcome() instanceof CallOutcome.Answered answer
-        && answer.result() instanceof Result.Matched result) {
-      return result.matched() ? Kind.SET_MATCHED : Kind.SET_UNMATCHED;
     }
-    return Kind.SET_UNKNOWN;
+    return matched.map(yes -> yes ? Kind.SET_MATCHED : Kind.SET_UNMATCHED).orElse(Kind.SET_UNKNOWN);
   }
 
   private static Optional<Bytes> value(Call call) {

@@ -8,8 +8,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Whether each row is linearizable: whether there is one order of its reads, writes, deletes and
- * compare-and-sets, in keeping with which ended before which began, that gives every answer. What
+ * Whether each row is linearizable: whether there is one order of its reads, writes, deletes, removals
+ * and compare-and-sets, in keeping with which ended before which began, that gives every answer. What
  * was rejected had no effect; what is unknown may have had one at any time since it began.
  */
 public final class RegisterChecker {
@@ -61,6 +61,8 @@ public final class RegisterChecker {
       return Optional.of(write.row());
     } else if (action instanceof Action.Delete delete) {
       return Optional.of(delete.row());
+    } else if (action instanceof Action.Remove remove) {
+      return Optional.of(remove.row());
     } else if (action instanceof Action.CompareAndSet set) {
       return Optional.of(set.row());
     } else if (action instanceof Action.Other) {

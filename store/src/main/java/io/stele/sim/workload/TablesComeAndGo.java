@@ -1,8 +1,10 @@
 package io.stele.sim.workload;
 
-import io.stele.client.Admin;
 import io.stele.client.Stele;
+import io.stele.client.Table;
 import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
@@ -12,16 +14,20 @@ import io.stele.sim.check.Call;
 import io.stele.sim.check.CallChecker;
 import io.stele.sim.check.CallOutcome;
 import io.stele.sim.check.History;
+import io.stele.sim.check.RegisterChecker;
 import io.stele.sim.check.Result;
 import io.stele.sim.check.Violation;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * A few table names under which all clients create, alter, read and drop tables. At the end each
- * name is that of a table that can be read, or of none; what is left over of tables is for the
- * simulator to find.
+ * A few table names under which all clients create, alter, describe, read and drop tables. Each
+ * name is a register whose value is the schema of its table: creating one sets it where there is
+ * none, dropping it removes it, altering it is a compare-and-set. What is left over of tables is
+ * for the simulator to find.
  */
 public final class TablesComeAndGo implements Workload {
   private static final int READ_BACK_TRIES = 60;
@@ -55,7 +61,7 @@ public final class TablesComeAndGo implements Workload {
 
   @Override
   public String claim() {
-    return "a name is that of a table that can be read, or of none";
+    return "changes of tables are linearizable, and a name is that of a table that can be read or of none";
   }
 
   @Override
@@ -66,24 +72,13 @@ public final class TablesComeAndGo implements Workload {
   @Override
   public void run(WorkloadContext context, int client) throws InterruptedException {
     RandomGenerator random = context.random();
-    Admin admin = context.client().admin();
     while (!context.isOver()) {
       String table = table(random.nextInt(names));
-      switch (random.nextInt(4)) {
-        case 0 -> {
-          List<Bytes> splitRows = random.nextBoolean() ? SPLIT_ROWS : List.of();
-          record(context, client, "create " + table, () -> admin.createTable(of(table), splitRows));
-        }
-        case 1 -> record(context, client, "drop " + table, () -> admin.dropTable(table));
-        case 2 -> {
-          long splitBytes = SPLIT_BYTES + random.nextInt(1000);
-          record(
-              context,
-              client,
-              "alter " + table,
-              () -> admin.alterTable(of(table), of(table).withSplitBytes(splitBytes)),
-              () -> admin.alterTable(of(table).withSplitBytes(splitBytes), of(table)));
-        }
+      switch (random.nextInt(5)) {
+        case 0 -> create(context, client, table);
+        case 1 -> drop(context, client, table);
+        case 2 -> alter(context, client, table);
+        case 3 -> describe(context, client, table);
         default -> read(context, client, table);
       }
       pace.pause(context);
@@ -94,33 +89,129 @@ public final class TablesComeAndGo implements Workload {
   public void readBack(WorkloadContext context) throws InterruptedException {
     for (int i = 0; i < names; i++) {
       String table = table(i);
-      for (int tries = 0; tries < READ_BACK_TRIES; tries++) {
-        if (read(context, History.READ_BACK, table) instanceof CallOutcome.Answered) {
-          break;
-        }
-        context.pause(RecordedTable.TRY_AGAIN);
+      readBack(context, () -> describe(context, History.READ_BACK, table));
+      readBack(context, () -> read(context, History.READ_BACK, table));
+    }
+  }
+
+  /** A call that reads back. */
+  @FunctionalInterface
+  private interface ReadBack {
+    CallOutcome call() throws InterruptedException;
+  }
+
+  private static void readBack(WorkloadContext context, ReadBack reading)
+      throws InterruptedException {
+    for (int tries = 0; tries < READ_BACK_TRIES; tries++) {
+      if (reading.call() instanceof CallOutcome.Answered) {
+        return;
       }
+      context.pause(RecordedTable.TRY_AGAIN);
     }
   }
 
   @Override
   public List<Violation> check(List<Call> calls) {
-    return CallChecker.checkReadBack(calls);
+    List<Violation> wrong = new ArrayList<>(CallChecker.checkReadBack(calls));
+    wrong.addAll(RegisterChecker.check(calls, RegisterChecker.STEPS_MAX));
+    return wrong;
   }
 
-  private static TableSchema of(String table) {
-    return TableSchema.of(table, "f").withSplitBytes(SPLIT_BYTES);
+  /** A schema that no other call asks for, so that a table shows which call made it what it is. */
+  private static TableSchema fresh(WorkloadContext context, String table) {
+    long splitBytes = SPLIT_BYTES + context.random().nextInt(Integer.MAX_VALUE);
+    return TableSchema.of(table, "f").withSplitBytes(splitBytes);
   }
 
+  /** A schema as the value of the register that its table's name is. */
+  private static Bytes value(TableSchema schema) {
+    return Bytes.of(String.valueOf(schema.splitBytes()));
+  }
+
+  private static void create(WorkloadContext context, int client, String table)
+      throws InterruptedException {
+    List<Bytes> splitRows = context.random().nextBoolean() ? SPLIT_ROWS : List.of();
+    TableSchema schema = fresh(context, table);
+    record(
+        context,
+        client,
+        new Action.CompareAndSet(Bytes.of(table), Optional.empty(), value(schema)),
+        () -> matched(() -> context.client().admin().createTable(schema, splitRows), Code.REFUSED));
+  }
+
+  private static void drop(WorkloadContext context, int client, String table)
+      throws InterruptedException {
+    record(
+        context,
+        client,
+        new Action.Remove(Bytes.of(table)),
+        () -> matched(() -> context.client().admin().dropTable(table), Code.NOT_FOUND));
+  }
+
+  /** Where there is such a table: of none, an alteration says what a look says, too. */
+  private static void alter(WorkloadContext context, int client, String table)
+      throws InterruptedException {
+    CallOutcome seen = describe(context, client, table);
+    Optional<Bytes> before =
+        seen instanceof CallOutcome.Answered answer && answer.result() instanceof Result.Rows rows
+            ? rows.rows().stream().findFirst().map(row -> row.cells().get(0).value())
+            : Optional.empty();
+    if (before.isPresent()) {
+      TableSchema old =
+          TableSchema.of(table, "f").withSplitBytes(Long.parseLong(before.get().toUtf8()));
+      TableSchema next = fresh(context, table);
+      record(
+          context,
+          client,
+          new Action.CompareAndSet(Bytes.of(table), before, value(next)),
+          () ->
+              matched(
+                  () -> context.client().admin().alterTable(old, next),
+                  Code.REFUSED,
+                  Code.NOT_FOUND));
+    }
+  }
+
+  private static CallOutcome describe(WorkloadContext context, int client, String table)
+      throws InterruptedException {
+    Bytes name = Bytes.of(table);
+    return record(
+        context,
+        client,
+        new Action.Read(name),
+        () -> {
+          try {
+            Bytes value = value(context.client().admin().describeTable(table));
+            return Result.Rows.all(
+                List.of(new Row(name, List.of(new Cell("schema", Bytes.EMPTY, 0, value)))));
+          } catch (SteleException e) {
+            if (e.code() == Code.NOT_FOUND) {
+              return Result.Rows.all(List.of());
+            }
+            throw e;
+          }
+        });
+  }
+
+  /** Reads of the table's two halves; that there is no such table is an answer. */
   private static CallOutcome read(WorkloadContext context, int client, String table)
       throws InterruptedException {
     return record(
         context,
         client,
-        "read " + table,
-        () -> context.client().table(table),
-        () -> context.client().table(table).readRow(Bytes.of("a"), RowQuery.ALL),
-        () -> context.client().table(table).readRow(Bytes.of("x"), RowQuery.ALL));
+        new Action.Other("read " + table),
+        () -> {
+          try {
+            Table opened = context.client().table(table);
+            opened.readRow(Bytes.of("a"), RowQuery.ALL);
+            opened.readRow(Bytes.of("x"), RowQuery.ALL);
+          } catch (SteleException e) {
+            if (e.code() != Code.NOT_FOUND) {
+              throw e;
+            }
+          }
+          return new Result.Done();
+        });
   }
 
   /** A call, which may do what it likes. */
@@ -129,32 +220,33 @@ public final class TablesComeAndGo implements Workload {
     void ask() throws IOException;
   }
 
-  /** Makes calls in turn until one fails; that there is such a table, or none, is an answer. */
-  private static CallOutcome record(
-      WorkloadContext context, int client, String what, Asked... calls)
-      throws InterruptedException {
-    int call = context.history().begin(client, new Action.Other(what), context.nanoTime());
-    CallOutcome outcome;
-    long longest = 0;
-    long begun = context.nanoTime();
+  /** Whether a change was made; {@code unmatched} are the codes that say that it could not be. */
+  private static Result matched(Asked change, Code... unmatched) throws IOException {
     try {
-      for (Asked asked : calls) {
-        begun = context.nanoTime();
-        asked.ask();
-        longest = Math.max(longest, context.nanoTime() - begun);
-      }
-      outcome = new CallOutcome.Answered(new Result.Done());
+      change.ask();
+      return new Result.Matched(true);
     } catch (SteleException e) {
-      outcome =
-          e.code() == Code.REFUSED || e.code() == Code.NOT_FOUND
-              ? new CallOutcome.Answered(new Result.Done())
-              : RecordedTable.outcome(e);
+      if (List.of(unmatched).contains(e.code())) {
+        return new Result.Matched(false);
+      }
+      throw e;
+    }
+  }
+
+  private static CallOutcome record(
+      WorkloadContext context, int client, Action action, RecordedTable.Attempt attempt)
+      throws InterruptedException {
+    int call = context.history().begin(client, action, context.nanoTime());
+    CallOutcome outcome;
+    try {
+      outcome = new CallOutcome.Answered(attempt.run());
+    } catch (SteleException e) {
+      outcome = RecordedTable.outcome(e);
     } catch (IOException e) {
       RecordedTable.passOnInterrupt(e);
       outcome = RecordedTable.outcome(e);
     }
-    longest = Math.max(longest, context.nanoTime() - begun);
-    context.history().end(call, outcome, context.nanoTime(), longest);
+    context.history().end(call, outcome, context.nanoTime());
     return outcome;
   }
 }

@@ -122,6 +122,17 @@ class RegisterCheckerTest {
   }
 
   @Test
+  void aRemovalSaysWhetherThereWasSomething() {
+    Action removal = new Action.Remove(Bytes.of("r"));
+    history.call(removal, matched(false)).call(set("r", "", "1"), matched(true));
+    history.call(removal, matched(true)).call(removal, matched(false));
+    history.unknown(set("r", "", "2")).call(removal, matched(true));
+    assertGood();
+    history.call(removal, matched(true));
+    assertBad();
+  }
+
+  @Test
   void rowsAreCheckedEachByItself() {
     history.call(write("r", "1"), DONE).call(read("s"), rows());
     history.call(write("s", "2"), DONE).call(read("s"), rows(row("s", "1")));
@@ -271,6 +282,8 @@ class RegisterCheckerTest {
         return write("r", fresh);
       } else if (choice < 14) {
         return delete("r");
+      } else if (choice < 15) {
+        return new Action.Remove(Bytes.of("r"));
       }
       String other = "" + random.nextInt(unique ? number + 1 : 3);
       String expected = value.map(Bytes::toUtf8).filter(v -> random.nextInt(3) > 0).orElse(other);
@@ -282,6 +295,10 @@ class RegisterCheckerTest {
         value = Optional.of(write.value());
       } else if (action instanceof Action.Delete) {
         value = Optional.empty();
+      } else if (action instanceof Action.Remove) {
+        Result answer = matched(value.isPresent());
+        value = Optional.empty();
+        return answer;
       } else if (action instanceof Action.CompareAndSet set) {
         boolean matched = set.expected().equals(value);
         value = matched ? Optional.of(set.value()) : value;
@@ -350,6 +367,10 @@ class RegisterCheckerTest {
         return Optional.of(Optional.of(write.value()));
       } else if (action instanceof Action.Delete) {
         return Optional.of(Optional.empty());
+      } else if (action instanceof Action.Remove) {
+        return result.isEmpty() || result.get().equals(matched(value.isPresent()))
+            ? Optional.of(Optional.empty())
+            : Optional.empty();
       } else if (action instanceof Action.CompareAndSet set) {
         boolean matches = set.expected().equals(value);
         return result.isEmpty() || result.get().equals(matched(matches))
