@@ -45,6 +45,17 @@ final class StatusCommand implements Callable<Integer> {
             server.webAddress().map(address -> "http://" + address + "/").orElse(""));
       }
       text.lines("").forEach(out::println);
+      for (ClusterStatus.Change change : status.changes()) {
+        out.println(
+            "table "
+                + change.table()
+                + " is being "
+                + change.participle()
+                + " since "
+                + change.begun()
+                + ": "
+                + change.waitsFor());
+      }
       for (ClusterStatus.Troubled tablet : status.troubled()) {
         String how =
             tablet.quarantined()

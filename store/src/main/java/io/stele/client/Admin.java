@@ -21,6 +21,7 @@ import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
+import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
@@ -32,6 +33,7 @@ import io.stele.wire.control.ControlProtos.TableChangeProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
@@ -54,6 +56,8 @@ public final class Admin {
   private static final Duration COMPACTION_MAX = Duration.ofHours(6);
   private static final Duration LOOK_FIRST = Duration.ofMillis(10);
   private static final int LOOKS_LONGER = 5;
+  private static final String TO_FIND_OUT =
+      "`stele status` shows the changes under way, `stele table describe` what a table is now";
 
   private final Connection connection;
 
@@ -75,7 +79,7 @@ public final class Admin {
    * Creates a table cut into tablets at the given rows; it can be used when this returns.
    *
    * <p>Where that takes longer than {@code stele.client.timeout} the outcome is unknown, as the
-   * master goes on. Asked again for the same, this waits for what was begun.
+   * master goes on. While another change is made to a table of that name, this waits for it.
    *
    * @param splitRows each is the first row of a further tablet; in any order
    * @throws io.stele.model.SteleException REFUSED if there is one of that name, or where {@link
@@ -85,11 +89,13 @@ public final class Admin {
     List<Bytes> ascending = splitRows.stream().sorted().distinct().toList();
     TableRules.checkNew(schema, ascending);
     CreateTableRequestProto.Builder request =
-        CreateTableRequestProto.newBuilder().setSchema(message(schema)).setCreation(newName());
+        CreateTableRequestProto.newBuilder()
+            .setSchema(message(schema))
+            .setChange(newChange(schema.name()));
     ascending.forEach(row -> request.addSplitRows(ByteString.copyFrom(row.asByteBuffer())));
     change(
         "creating table " + schema.name(),
-        "to wait for it, create the table again with the same schema and split rows",
+        TO_FIND_OUT,
         master -> master.createTable(null, request.build()));
   }
 
@@ -101,7 +107,7 @@ public final class Admin {
    */
   public void alterTable(TableSchema schema) throws IOException {
     TableRules.checkNotReserved(schema.name());
-    alter(AlterTableRequestProto.newBuilder().setSchema(message(schema)).build(), schema.name());
+    alter(AlterTableRequestProto.newBuilder().setSchema(message(schema)), schema.name());
   }
 
   /**
@@ -114,19 +120,13 @@ public final class Admin {
   public void alterTable(TableSchema before, TableSchema after) throws IOException {
     TableRules.checkChange(before, after, Set.of());
     alter(
-        AlterTableRequestProto.newBuilder()
-            .setSchema(message(after))
-            .setBefore(message(before))
-            .build(),
+        AlterTableRequestProto.newBuilder().setSchema(message(after)).setBefore(message(before)),
         after.name());
   }
 
-  private void alter(AlterTableRequestProto request, String name) throws IOException {
-    change(
-        "altering table " + name,
-        "describe the table to see its schema; to wait until all tablet servers know it, alter it"
-            + " again to the same schema",
-        master -> master.alterTable(null, request));
+  private void alter(AlterTableRequestProto.Builder change, String name) throws IOException {
+    AlterTableRequestProto request = change.setChange(newChange(name)).build();
+    change("altering table " + name, TO_FIND_OUT, master -> master.alterTable(null, request));
   }
 
   /**
@@ -154,21 +154,16 @@ public final class Admin {
   }
 
   /**
-   * Drops a table and all it holds; nothing is left of it when this returns. Asked again while it
-   * goes, this waits for that.
+   * Drops a table and all it holds; nothing is left of it when this returns. While another change
+   * is made to it, this waits for that.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
    */
   public void dropTable(String name) throws IOException {
     TableRules.checkNotReserved(name);
-    DropTableRequestProto.Builder request = DropTableRequestProto.newBuilder().setName(name);
-    connection
-        .readLocks("looking up table " + name, () -> connection.schemas().holder(name))
-        .ifPresent(table -> request.setTableId(table.id().value()));
-    change(
-        "dropping table " + name,
-        "to wait until it is gone, drop it again",
-        master -> master.dropTable(null, request.build()));
+    DropTableRequestProto request =
+        DropTableRequestProto.newBuilder().setName(name).setChange(newChange(name)).build();
+    change("dropping table " + name, TO_FIND_OUT, master -> master.dropTable(null, request));
   }
 
   /**
@@ -217,6 +212,15 @@ public final class Admin {
                         tablet.getServed(),
                         tablet.getQuarantined(),
                         tablet.getReason()))
+            .toList(),
+        status.getChangesList().stream()
+            .map(
+                change ->
+                    new ClusterStatus.Change(
+                        change.getTable(),
+                        change.getParticiple(),
+                        Instant.ofEpochMilli(change.getBegunMillis()),
+                        change.getWaitsFor()))
             .toList());
   }
 
@@ -254,11 +258,17 @@ public final class Admin {
     return ByteString.copyFrom(TableCodec.encode(schema).asByteBuffer());
   }
 
-  /** A name that nothing else has. */
-  private String newName() {
+  /** Names a change of the table of that name as nothing else is named. */
+  private ChangeIdProto newChange(String table) throws IOException {
+    long seen =
+        connection.readLocks(
+            "looking up table " + table, () -> connection.schemas().names().read(table).sequence());
     HexFormat hex = HexFormat.of();
     RandomGenerator random = connection.runtime().random();
-    return hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong());
+    return ChangeIdProto.newBuilder()
+        .setId(hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong()))
+        .setSeen(seen)
+        .build();
   }
 
   /**
@@ -284,6 +294,9 @@ public final class Admin {
         throw SteleException.outcomeUnknown(
             e.getMessage() + ". The change was begun and may still complete: " + toFindOut, e);
       }
+      if (change.hasFailure()) {
+        throw failure(what, change);
+      }
       if (change.getDone()) {
         return;
       }
@@ -305,6 +318,16 @@ public final class Admin {
       Duration left = attempts.deadline().remaining();
       pause(pause.compareTo(left) < 0 ? pause : left);
     }
+  }
+
+  private static SteleException failure(String what, TableChangeProto change) {
+    SteleException.Code code;
+    try {
+      code = SteleException.Code.valueOf(change.getFailure());
+    } catch (IllegalArgumentException e) {
+      code = SteleException.Code.REFUSED; // A later version's.
+    }
+    return new SteleException(code, what + ": " + change.getWhy());
   }
 
   private Attempts attempts(Effect effect, String what) {

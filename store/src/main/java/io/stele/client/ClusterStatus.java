@@ -1,6 +1,7 @@
 package io.stele.client;
 
 import io.stele.model.ServerId;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -13,6 +14,7 @@ import java.util.Optional;
  * @param tablets the number of all tablets
  * @param unassigned the number of tablets that no server serves now
  * @param troubled tablets that need an operator
+ * @param changes changes of schema under way
  */
 public record ClusterStatus(
     String master,
@@ -20,10 +22,12 @@ public record ClusterStatus(
     int tables,
     int tablets,
     int unassigned,
-    List<Troubled> troubled) {
+    List<Troubled> troubled,
+    List<Change> changes) {
   public ClusterStatus {
     servers = List.copyOf(servers);
     troubled = List.copyOf(troubled);
+    changes = List.copyOf(changes);
   }
 
   /**
@@ -35,6 +39,16 @@ public record ClusterStatus(
    * @param reason why, in words
    */
   public record Troubled(String tablet, boolean served, boolean quarantined, String reason) {}
+
+  /**
+   * A change of schema under way.
+   *
+   * @param table the table's name
+   * @param participle what is done to it: created, altered or dropped
+   * @param begun when, by the clock of the master that began it
+   * @param waitsFor what it waits for, in words
+   */
+  public record Change(String table, String participle, Instant begun, String waitsFor) {}
 
   /**
    * A tablet server.

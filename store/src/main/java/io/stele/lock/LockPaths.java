@@ -21,8 +21,11 @@ public final class LockPaths {
   /** Above the tables' schemas, by table id. */
   public static final String TABLES = "tables";
 
-  /** Above the table ids, by table name. */
+  /** Above the tables' names: whose each is, and the changes of schema made under it. */
   public static final String NAMES = "names";
+
+  /** Up to which number changes of schema under names that have no node may be forgotten. */
+  public static final String FORGOTTEN_CHANGES = "forgotten-changes";
 
   /** What the cluster says of itself: version, root directory. */
   public static final String REGISTRATION = "registration";
@@ -48,7 +51,7 @@ public final class LockPaths {
   }
 
   /**
-   * The id of the table of that name.
+   * The node of a table's name.
    *
    * @throws SteleException REFUSED if the name cannot be one element of a path
    */

@@ -82,10 +82,11 @@ final class ActiveMaster implements AutoCloseable {
     Layout layout = Bootstrap.begin(runtime, fs, cluster.root(), locks, records);
     transport.join(layout.memberKey(fs));
     Wake wake = new Wake(runtime);
-    TableAdmin tables = opened(new TableAdmin(runtime, schemas, forLoop, wake));
     TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));
     ServerWatch servers =
         opened(new ServerWatch(runtime, locks, fs, layout, cluster.lease(), wake));
+    SchemaNews news = new SchemaNews(requests, servers::live);
+    TableAdmin tables = opened(new TableAdmin(runtime, schemas, forLoop, news, wake));
     MasterLoop loop = new MasterLoop(runtime, forLoop, servers, requests, tables, wake);
     sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
 

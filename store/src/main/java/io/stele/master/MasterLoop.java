@@ -56,7 +56,6 @@ final class MasterLoop implements Runnable {
   private final TableAdmin tables;
   private final OrphanRecords orphans;
   private final ServerReports reports;
-  private final SchemaNews news;
   private final LoadTroubles troubles;
   private final Wake wake;
 
@@ -128,7 +127,6 @@ final class MasterLoop implements Runnable {
     this.tables = tables;
     this.orphans = new OrphanRecords(tables.schemas(), records);
     this.reports = new ServerReports(runtime, requests);
-    this.news = new SchemaNews(requests);
     this.troubles = new LoadTroubles(runtime, records);
   }
 
@@ -163,11 +161,6 @@ final class MasterLoop implements Runnable {
   void release(TabletId tablet) {
     troubles.release(tablet);
     wake.look();
-  }
-
-  /** Schemas that are being told to the servers. */
-  SchemaNews news() {
-    return news;
   }
 
   @Override
@@ -232,7 +225,6 @@ final class MasterLoop implements Runnable {
     sent.keySet().retainAll(known.keySet());
     view = new View(live, known);
     reports.ask(live);
-    news.goOn(live);
 
     List<Action> actions = AssignmentPlanner.plan(snapshot(live, known, dropping));
     complete &= act(actions, metadata);

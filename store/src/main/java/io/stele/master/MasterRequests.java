@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import io.stele.metadata.EndedChange;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableCodec;
@@ -15,12 +16,14 @@ import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
+import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletResponseProto;
+import io.stele.wire.control.ControlProtos.RunningChangeProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
@@ -82,19 +85,33 @@ final class MasterRequests implements MasterProtocol {
       throws ServiceException {
     return serve(
         () -> {
-          TableSchema schema = schema(ByteStrings.bytes(request.getSchema()));
           List<Bytes> splitRows =
               request.getSplitRowsList().stream().map(ByteStrings::bytes).toList();
-          StoredTable table = tables.create(schema, splitRows, request.getCreation());
-          if (table.state() == StoredTable.State.CREATING) {
-            return waitsFor(table.id(), "its records are being written to METADATA");
-          }
-          if (!loop.view().isServed(table.id())) {
-            return waitsFor(table.id(), "some of its tablets are not loaded yet");
-          }
-          tables.told(table.id());
-          return done(table.id());
+          TableChangeProto made =
+              ask(
+                  request.getChange(),
+                  new ChangeRequest.Create(
+                      schema(ByteStrings.bytes(request.getSchema())), splitRows));
+          return made.getDone() && !made.hasFailure() ? whenServed(made) : made;
         });
+  }
+
+  /** A table was made. It may be gone again, and then nobody waits for it. */
+  private TableChangeProto whenServed(TableChangeProto made) throws IOException {
+    TableId table = new TableId(made.getTableId());
+    boolean isServed =
+        loop.view().isServed(table)
+            || tables
+                .schemas()
+                .table(table)
+                .filter(there -> there.state() == StoredTable.State.READY)
+                .isEmpty();
+    return isServed
+        ? made
+        : made.toBuilder()
+            .setDone(false)
+            .setWaitsFor("some of its tablets are not loaded yet")
+            .build();
   }
 
   @Override
@@ -106,40 +123,33 @@ final class MasterRequests implements MasterProtocol {
               request.hasBefore()
                   ? Optional.of(schema(ByteStrings.bytes(request.getBefore())))
                   : Optional.empty();
-          StoredTable table = tables.alter(schema(ByteStrings.bytes(request.getSchema())), before);
-          Optional<ServerId> left = loop.news().spread(table, servers.live());
-          return left.isPresent()
-              ? waitsFor(table.id(), "tablet server " + left.get() + " may not know the change yet")
-              : done(table.id());
+          TableSchema schema = schema(ByteStrings.bytes(request.getSchema()));
+          return ask(request.getChange(), new ChangeRequest.Alter(schema, before));
         });
   }
 
   @Override
   public TableChangeProto dropTable(RpcController c, DropTableRequestProto request)
       throws ServiceException {
-    return serve(
-        () -> {
-          Optional<TableId> id =
-              request.hasTableId()
-                  ? Optional.of(parsed(request.getTableId(), TableId::new))
-                  : Optional.empty();
-          Optional<StoredTable> going = tables.drop(request.getName(), id);
-          return going.isPresent()
-              ? waitsFor(going.get().id(), "some of its tablets are not unloaded yet")
-              : done(id.orElseThrow());
-        });
+    return serve(() -> ask(request.getChange(), new ChangeRequest.Drop(request.getName())));
   }
 
-  private static TableChangeProto done(TableId table) {
-    return TableChangeProto.newBuilder().setTableId(table.value()).setDone(true).build();
-  }
-
-  private static TableChangeProto waitsFor(TableId table, String what) {
-    return TableChangeProto.newBuilder()
-        .setTableId(table.value())
-        .setDone(false)
-        .setWaitsFor(what)
-        .build();
+  private TableChangeProto ask(ChangeIdProto id, ChangeRequest.Wish wish) throws IOException {
+    TableAdmin.Answer answer = tables.ask(new ChangeRequest(id.getId(), id.getSeen(), wish));
+    if (answer instanceof TableAdmin.Answer.Running running) {
+      return TableChangeProto.newBuilder()
+          .setTableId(running.change().table().value())
+          .setDone(false)
+          .setWaitsFor(running.change().step().waitsFor())
+          .build();
+    }
+    EndedChange ended = ((TableAdmin.Answer.Ended) answer).change();
+    TableChangeProto.Builder done =
+        TableChangeProto.newBuilder()
+            .setTableId(ended.table().map(TableId::value).orElse(""))
+            .setDone(true);
+    ended.failure().ifPresent(why -> done.setFailure(why.code().name()).setWhy(why.message()));
+    return done.build();
   }
 
   @Override
@@ -163,11 +173,22 @@ final class MasterRequests implements MasterProtocol {
                   .setUnassigned(unassigned);
           self.ifPresent(address -> status.setMaster(address.toString()));
           addTroubles(status, view);
+          tables.onTheirWay().forEach(change -> status.addChanges(message(change)));
           for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
             status.addServers(status(server.getKey(), server.getValue(), view));
           }
           return status.build();
         });
+  }
+
+  private static RunningChangeProto message(TableChanges.OnItsWay change) {
+    return RunningChangeProto.newBuilder()
+        .setId(change.change().id())
+        .setTable(change.name())
+        .setParticiple(change.change().kind().participle())
+        .setWaitsFor(change.change().step().waitsFor())
+        .setBegunMillis(change.change().begunMillis())
+        .build();
   }
 
   private void addTroubles(ClusterStatusResponseProto.Builder status, MasterLoop.View view) {

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /**
  * Schemas that changed and that not every live server is known to have read yet.
@@ -19,6 +20,7 @@ import java.util.TreeSet;
  */
 final class SchemaNews {
   private final TabletServers servers;
+  private final Supplier<Map<ServerId, ServerInfo>> live;
 
   @GuardedBy("this")
   private final Map<TableId, News> all = new TreeMap<>();
@@ -26,16 +28,19 @@ final class SchemaNews {
   /** A version of a schema, and the servers that have read it or a newer one. */
   private record News(StoredTable table, Set<ServerId> told) {}
 
-  SchemaNews(TabletServers servers) {
+  /** Tells through {@code servers} those that are {@code live}. */
+  SchemaNews(TabletServers servers, Supplier<Map<ServerId, ServerInfo>> live) {
     this.servers = servers;
+    this.live = live;
   }
 
   /**
-   * Tells all servers of {@code table}'s schema, in the background.
+   * Tells all servers of {@code table}'s schema, in the background; asked again, those that could
+   * not be told before.
    *
    * @return a server that may not know it yet; empty if none is left, which is said once
    */
-  Optional<ServerId> spread(StoredTable table, Map<ServerId, ServerInfo> live) {
+  Optional<ServerId> spread(StoredTable table) {
     News news;
     synchronized (this) {
       news = all.get(table.id());
@@ -44,7 +49,7 @@ final class SchemaNews {
         all.put(table.id(), news);
       }
     }
-    Optional<ServerId> left = tell(news, live);
+    Optional<ServerId> left = tell(news);
     if (left.isEmpty()) {
       synchronized (this) {
         all.remove(table.id(), news);
@@ -53,18 +58,9 @@ final class SchemaNews {
     return left;
   }
 
-  /** Tells those that could not be told before. */
-  void goOn(Map<ServerId, ServerInfo> live) {
-    Map<TableId, News> now;
-    synchronized (this) {
-      now = new TreeMap<>(all);
-    }
-    now.values().forEach(news -> tell(news, live));
-  }
-
-  private Optional<ServerId> tell(News news, Map<ServerId, ServerInfo> live) {
+  private Optional<ServerId> tell(News news) {
     Optional<ServerId> left = Optional.empty();
-    for (Map.Entry<ServerId, ServerInfo> server : live.entrySet()) {
+    for (Map.Entry<ServerId, ServerInfo> server : live.get().entrySet()) {
       synchronized (this) {
         if (news.told().contains(server.getKey())) {
           continue;

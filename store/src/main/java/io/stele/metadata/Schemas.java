@@ -25,11 +25,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The names and schemas of tables, in the lock service.
+ * The schemas of tables, in the lock service.
  *
- * <p>A table comes in steps, each of which can be repeated: its node (CREATING, with the rows it is
- * cut at), its name, its rows in METADATA, READY. It goes in steps as well: DROPPING, name, rows
- * and files, node. The master does both; every change is conditional on the node's version.
+ * <p>A table comes in steps, each of which can be repeated: its name ({@link TableNames}), its node
+ * (CREATING, with the rows it is cut at), its rows in METADATA, READY. It goes in steps as well:
+ * DROPPING, rows and files, node, name. The master does both; every change is conditional on the
+ * node's version.
  *
  * <p>The schemas of the root tablet and of METADATA are constants. Safe for use by any number of
  * threads.
@@ -51,6 +52,7 @@ public final class Schemas {
   private final ProcessRuntime runtime;
   private final LockService locks;
   private final TableSchema metadata;
+  private final TableNames names;
 
   /** Schemas in {@code locks}. */
   public Schemas(ProcessRuntime runtime, LockService locks) {
@@ -65,6 +67,7 @@ public final class Schemas {
   public Schemas(ProcessRuntime runtime, LockService locks, long metadataSplitBytes) {
     this.runtime = runtime;
     this.locks = locks;
+    this.names = new TableNames(runtime, locks);
     this.metadata = METADATA_SCHEMA.withSplitBytes(metadataSplitBytes);
   }
 
@@ -90,12 +93,17 @@ public final class Schemas {
         .withHsync(true);
   }
 
+  /** The names, and the changes of schema made under them. */
+  public TableNames names() {
+    return names;
+  }
+
   /** The table of that id, in whatever state; also the root tablet's and METADATA. */
   public Optional<StoredTable> table(TableId id) throws IOException {
     if (id.isSystem()) {
       TableSchema schema = id.equals(TableId.ROOT) ? ROOT_SCHEMA : metadata;
       return Optional.of(
-          new StoredTable(id, schema, StoredTable.State.READY, Set.of(), List.of(), "", 0));
+          new StoredTable(id, schema, StoredTable.State.READY, Set.of(), List.of(), 0));
     }
     Optional<VersionedData> data = locks.read(LockPaths.table(id));
     return data.isEmpty()
@@ -115,8 +123,8 @@ public final class Schemas {
     } else if (name.equals(METADATA_SCHEMA.name())) {
       return table(TableId.METADATA);
     }
-    Optional<VersionedData> id = locks.read(LockPaths.tableName(name));
-    return id.isEmpty() ? Optional.empty() : table(new TableId(id.get().data().toUtf8()));
+    Optional<TableId> id = names.holder(name);
+    return id.isEmpty() ? Optional.empty() : table(id.get());
   }
 
   /**
@@ -170,63 +178,22 @@ public final class Schemas {
   }
 
   /**
-   * Step 1 of a new table: its node, with an id of its own.
+   * Writes the node of a new table, CREATING; does nothing if it is there.
    *
-   * @param creation names the wish for it; empty if it has no name
+   * @param id from {@link #nextId}
    * @throws SteleException REFUSED if {@link TableRules} do not allow it
    */
-  public StoredTable create(TableSchema schema, List<Bytes> splitRows, String creation)
-      throws IOException {
+  public void create(TableId id, TableSchema schema, List<Bytes> splitRows) throws IOException {
     TableRules.checkNew(schema, splitRows);
-    TableId id = nextId();
     StoredTable table =
-        new StoredTable(id, schema, StoredTable.State.CREATING, Set.of(), splitRows, creation, 0);
-    locks.create(LockPaths.table(id), TableCodec.encode(table, newChange()));
-    return table;
-  }
-
-  /**
-   * Step 2: the name is the table's from now on. A name that a table had which is gone is free: a
-   * master that lost its lock without knowing may have claimed it late.
-   *
-   * @return whether it is; false if another table has it
-   */
-  public boolean claimName(StoredTable table) throws IOException {
-    String path = LockPaths.tableName(table.schema().name());
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      Optional<VersionedData> holder = locks.read(path);
-      if (holder.isEmpty()) {
-        try {
-          locks.create(path, Bytes.of(table.id().value()));
-          return true;
-        } catch (SteleException e) {
-          if (locks.read(path).isEmpty()) {
-            throw e;
-          } // Somebody was faster, or the answer was lost: look.
-        }
-      } else {
-        String id = holder.get().data().toUtf8();
-        if (id.equals(table.id().value())) {
-          return true;
-        }
-        // A table's node is there before it has a name, and an id is never used again.
-        if (locks.read(LockPaths.TABLES + "/" + id).isPresent()) {
-          return false;
-        }
-        LOG.info("The name {} belonged to table {}, which is gone", table.schema().name(), id);
-        locks.delete(path, holder.get().version());
+        new StoredTable(id, schema, StoredTable.State.CREATING, Set.of(), splitRows, 0);
+    try {
+      locks.create(LockPaths.table(id), TableCodec.encode(table, newChange()));
+    } catch (SteleException e) {
+      if (locks.read(LockPaths.table(id)).isEmpty()) {
+        throw e;
       }
-    }
-    throw SteleException.retryLater(
-        "too many others try to claim the name " + table.schema().name());
-  }
-
-  /** The name is nobody's from now on, unless it is another table's. */
-  public void releaseName(StoredTable table) throws IOException {
-    String path = LockPaths.tableName(table.schema().name());
-    Optional<VersionedData> holder = locks.read(path);
-    if (holder.isPresent() && holder.get().data().toUtf8().equals(table.id().value())) {
-      locks.delete(path, holder.get().version());
+      LOG.debug("Table {} has its node already", id, e);
     }
   }
 
@@ -253,9 +220,14 @@ public final class Schemas {
     return write(table, schema, table.state(), dropped);
   }
 
-  /** The last step of a table that goes. */
-  public void delete(StoredTable table) throws IOException {
-    locks.delete(LockPaths.table(table.id()), table.version());
+  /**
+   * The last step of a table that goes.
+   *
+   * @return whether it is gone; false if it was changed meanwhile
+   */
+  public boolean delete(StoredTable table) throws IOException {
+    return locks.delete(LockPaths.table(table.id()), table.version())
+        || locks.read(LockPaths.table(table.id())).isEmpty();
   }
 
   private StoredTable write(
@@ -278,11 +250,11 @@ public final class Schemas {
       StoredTable.State state,
       Set<String> dropped,
       int version) {
-    return new StoredTable(
-        table.id(), schema, state, dropped, table.splitRows(), table.creation(), version);
+    return new StoredTable(table.id(), schema, state, dropped, table.splitRows(), version);
   }
 
-  private TableId nextId() throws IOException {
+  /** An id for a new table, which no table ever had. */
+  public TableId nextId() throws IOException {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       Optional<VersionedData> last = locks.read(TABLE_IDS);
       try {

@@ -15,7 +15,6 @@ import java.util.Set;
  * @param droppedFamilies families it once had: files and logs may still have their cells, so that
  *     no other family may take such a name
  * @param splitRows where it is cut at first; meaningful while it is being created
- * @param creation names the wish it was created for; empty if that had no name
  * @param version of the node: what a change is conditional on
  */
 public record StoredTable(
@@ -24,7 +23,6 @@ public record StoredTable(
     State state,
     Set<String> droppedFamilies,
     List<Bytes> splitRows,
-    String creation,
     int version) {
   /** A table's life. */
   public enum State {

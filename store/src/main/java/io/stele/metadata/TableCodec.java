@@ -30,8 +30,7 @@ public final class TableCodec {
   /** The bytes for {@code schema} on the control plane. */
   public static Bytes encode(TableSchema schema) {
     return encode(
-        new StoredTable(
-            TableId.METADATA, schema, StoredTable.State.READY, Set.of(), List.of(), "", 0),
+        new StoredTable(TableId.METADATA, schema, StoredTable.State.READY, Set.of(), List.of(), 0),
         "");
   }
 
@@ -67,7 +66,6 @@ public final class TableCodec {
             .setHsync(schema.hsync())
             .setDroppedFamilies(List.copyOf(table.droppedFamilies()))
             .setSplitRows(table.splitRows().stream().map(Avro::buffer).toList())
-            .setCreation(table.creation())
             .setChange(change)
             .build());
   }
@@ -84,7 +82,6 @@ public final class TableCodec {
                 StoredTable.State.valueOf(value.getState().name()),
                 Set.copyOf(value.getDroppedFamilies()),
                 value.getSplitRows().stream().map(Avro::bytes).toList(),
-                value.getCreation(),
                 version));
   }
 

@@ -1,11 +1,11 @@
 package io.stele.sim;
 
-import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
+import io.stele.metadata.TableName;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
@@ -66,7 +66,10 @@ final class ClusterView {
     return tables;
   }
 
-  /** Tables that are on their way, and names and records of tables that are not there. */
+  /**
+   * Tables that are on their way, changes of them, and names and records of tables that are not
+   * there.
+   */
   List<String> leftOver() throws IOException {
     List<String> left = new ArrayList<>();
     for (StoredTable table : schemas.list().tables()) {
@@ -74,8 +77,10 @@ final class ClusterView {
         left.add("table " + table.id() + " stays " + table.state());
       }
     }
-    for (String name : locks.children(LockPaths.NAMES)) {
-      if (schemas.byName(name).isEmpty()) {
+    for (String name : schemas.names().all()) {
+      TableName now = schemas.names().read(name);
+      now.running().ifPresent(change -> left.add("under the name " + name + " stays " + change));
+      if (now.table().isPresent() && schemas.byName(name).isEmpty()) {
         left.add("the name " + name + " is that of no table");
       }
     }

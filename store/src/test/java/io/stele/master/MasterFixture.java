@@ -67,9 +67,12 @@ final class MasterFixture {
   final ServerWatch watch = new ServerWatch(process, locks, fs, layout, LEASE, wake);
   final Servers plane = new Servers();
   final TabletServers servers = new TabletServers(process, plane);
-  final TableAdmin tables = new TableAdmin(process, schemas, records, wake);
+  final SchemaNews news = new SchemaNews(servers, watch::live);
+  final TableAdmin tables = new TableAdmin(process, schemas, records, news, wake);
   final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
   final MasterRequests requests = new MasterRequests(loop, tables, watch);
+
+  private int dropped;
 
   void run(Simulation.Work work) throws Exception {
     simulation.run(work);
@@ -103,13 +106,29 @@ final class MasterFixture {
 
   /** A READY table, not served by anybody. */
   TableId table(String name, Bytes... splitRows) throws IOException {
-    TableId id = tables.create(schema(name), List.of(splitRows), "").id();
-    tables.told(finished(id));
-    return id;
+    TableAdmin.Answer answer = create("creation of " + name, name, splitRows);
+    carryOn();
+    return answer instanceof TableAdmin.Answer.Running running
+        ? running.change().table()
+        : ((TableAdmin.Answer.Ended) answer).change().table().orElseThrow();
   }
 
-  /** Lets the steps of tables on their way be taken, until the one is READY or gone. */
-  TableId finished(TableId id) throws IOException {
+  /** Asks for a table by a change of that id. */
+  TableAdmin.Answer create(String id, String name, Bytes... splitRows) throws IOException {
+    return ask(id, new ChangeRequest.Create(schema(name), List.of(splitRows)));
+  }
+
+  /** Asks for a table to be dropped, by a change that nobody asked for before. */
+  TableAdmin.Answer drop(String name) throws IOException {
+    return ask("drop " + ++dropped, new ChangeRequest.Drop(name));
+  }
+
+  TableAdmin.Answer ask(String id, ChangeRequest.Wish wish) throws IOException {
+    return tables.ask(new ChangeRequest(id, schemas.names().read(wish.name()).sequence(), wish));
+  }
+
+  /** Lets the changes on their way be carried on, until they end or this took some time. */
+  void carryOn() throws IOException {
     try {
       for (int i = 0; i < 100 && tables.goOn(table -> true); i++) {
         sleep(Duration.ofMillis(50));
@@ -117,7 +136,6 @@ final class MasterFixture {
     } catch (InterruptedException e) {
       throw new IOException(e);
     }
-    return id;
   }
 
   static TableSchema schema(String name) {

@@ -143,7 +143,7 @@ class MasterLoopTest {
           master.start(A);
           TableId table = master.table("users");
           master.stepUntilIdle();
-          master.tables.drop("users", Optional.empty());
+          master.drop("users");
           master.loop.lookAtAll();
           master.stepUntilIdle();
           assertThat(master.schemas.list().tables()).isEmpty();

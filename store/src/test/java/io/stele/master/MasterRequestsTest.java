@@ -13,6 +13,7 @@ import io.stele.runtime.Task;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
+import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -58,7 +59,7 @@ class MasterRequestsTest {
     master.run(
         () -> {
           running(true);
-          TableId stuck = untilDone(() -> master.requests.createTable(null, create()));
+          untilDone(() -> master.requests.createTable(null, create()));
           master.requests.servesAt(new Address("here", 7));
           master.memory.setAway(Optional.of(RowRange.ALL));
           long start = master.simulation.nowNanos();
@@ -66,7 +67,7 @@ class MasterRequestsTest {
             CreateTableRequestProto request = create("table" + i);
             assertThat(master.requests.createTable(null, request).getDone()).isFalse();
           }
-          assertThat(master.requests.dropTable(null, drop(stuck)).getDone()).isFalse();
+          assertThat(master.requests.dropTable(null, drop("users")).getDone()).isFalse();
           master.requests.clusterStatus(null, EmptyProto.getDefaultInstance());
           master.requests.serverExited(
               null,
@@ -80,12 +81,46 @@ class MasterRequestsTest {
   }
 
   @Test
+  void theStatusShowsChangesUnderWay() throws Exception {
+    master.run(
+        () -> {
+          running(true);
+          master.requests.servesAt(new Address("here", 7));
+          master.memory.setAway(Optional.of(RowRange.ALL));
+          master.requests.createTable(null, create());
+          var status = master.requests.clusterStatus(null, EmptyProto.getDefaultInstance());
+          assertThat(status.getChangesList())
+              .singleElement()
+              .satisfies(
+                  change -> {
+                    assertThat(change.getTable()).isEqualTo("users");
+                    assertThat(change.getParticiple()).isEqualTo("created");
+                    assertThat(change.getId()).isEqualTo("creation of users");
+                  });
+        });
+  }
+
+  @Test
+  void aRefusalIsAnAnswerAndTheSameEachTime() throws Exception {
+    master.run(
+        () -> {
+          running(true);
+          for (int i = 0; i < 2; i++) {
+            TableChangeProto answer = master.requests.dropTable(null, drop("users"));
+            assertThat(answer.getDone()).isTrue();
+            assertThat(answer.getFailure()).isEqualTo("NOT_FOUND");
+            untilDone(() -> master.requests.createTable(null, create()));
+          }
+        });
+  }
+
+  @Test
   void aTableIsDroppedWhenNothingIsLeftOfIt() throws Exception {
     master.run(
         () -> {
           running(true);
           TableId table = untilDone(() -> master.requests.createTable(null, create()));
-          assertThat(untilDone(() -> master.requests.dropTable(null, drop(table))))
+          assertThat(untilDone(() -> master.requests.dropTable(null, drop("users"))))
               .isEqualTo(table);
           assertThat(master.schemas.list().tables()).isEmpty();
           assertThat(master.plane.requests).contains("unload t1");
@@ -103,6 +138,7 @@ class MasterRequestsTest {
                   .setSchema(
                       ByteStrings.of(
                           TableCodec.encode(MasterFixture.schema("users").withHsync(true))))
+                  .setChange(change("alteration"))
                   .build();
           assertThat(master.requests.alterTable(null, request).getDone()).isFalse();
           untilDone(() -> master.requests.alterTable(null, request));
@@ -168,12 +204,16 @@ class MasterRequestsTest {
   private static CreateTableRequestProto create(String name) {
     return CreateTableRequestProto.newBuilder()
         .setSchema(ByteStrings.of(TableCodec.encode(MasterFixture.schema(name))))
-        .setCreation("wish for " + name)
+        .setChange(change("creation of " + name))
         .build();
   }
 
-  private static DropTableRequestProto drop(TableId table) {
-    return DropTableRequestProto.newBuilder().setName("users").setTableId(table.value()).build();
+  private static DropTableRequestProto drop(String name) {
+    return DropTableRequestProto.newBuilder().setName(name).setChange(change("drop")).build();
+  }
+
+  private static ChangeIdProto change(String id) {
+    return ChangeIdProto.newBuilder().setId(id).setSeen(0).build();
   }
 
   private interface Request {

@@ -223,7 +223,7 @@ class SweeperTest {
     run(
         () -> {
           String orphan = file(0, 1);
-          master.schemas.create(TableSchema.of("coming", "f"), List.of(), "");
+          master.schemas.create(master.schemas.nextId(), TableSchema.of("coming", "f"), List.of());
           later();
           assertThat(sweeper.sweep()).isZero();
           assertThat(exists(orphan)).isTrue();

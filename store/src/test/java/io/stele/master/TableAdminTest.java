@@ -4,15 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.LockPaths;
+import io.stele.master.ChangeRequest.Alter;
+import io.stele.master.ChangeRequest.Create;
+import io.stele.master.ChangeRequest.Drop;
+import io.stele.metadata.EndedChange;
 import io.stele.metadata.MetadataKeys;
+import io.stele.metadata.SchemaChange.Step;
 import io.stele.metadata.StoredTable;
+import io.stele.metadata.TableName;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +31,36 @@ class TableAdminTest {
 
   private final MasterFixture master = new MasterFixture();
 
+  private static Optional<Code> failure(TableAdmin.Answer answer) {
+    return ended(answer).failure().map(EndedChange.Failure::code);
+  }
+
+  private static EndedChange ended(TableAdmin.Answer answer) {
+    assertThat(answer).isInstanceOf(TableAdmin.Answer.Ended.class);
+    return ((TableAdmin.Answer.Ended) answer).change();
+  }
+
+  private static TableId running(TableAdmin.Answer answer) {
+    assertThat(answer).isInstanceOf(TableAdmin.Answer.Running.class);
+    return ((TableAdmin.Answer.Running) answer).change().table();
+  }
+
+  /** Another master, which knows nothing of what this one did. */
+  private TableAdmin successor() {
+    return new TableAdmin(master.process, master.schemas, master.records, master.news, master.wake);
+  }
+
+  private void carryOn(TableAdmin tables) throws Exception {
+    tables.resume();
+    for (int i = 0; i < 100 && tables.goOn(table -> true); i++) {
+      master.sleep(Duration.ofMillis(50));
+    }
+  }
+
+  private Step step(String name) throws IOException {
+    return master.schemas.names().read(name).running().orElseThrow().step();
+  }
+
   @Test
   void aNewTableHasItsNameItsRecordsAndIsReady() throws Exception {
     master.run(
@@ -30,19 +68,185 @@ class TableAdminTest {
           TableId table = master.table("users", Bytes.of("g"), Bytes.of("p"));
           assertThat(master.records.readAll(table)).hasSize(3);
           assertThat(master.schemas.require("users").id()).isEqualTo(table);
-          assertThatThrownBy(() -> master.table("users"))
-              .isInstanceOf(SteleException.class)
-              .hasMessageContaining("there is a table users already");
+          assertThat(failure(master.create("again", "users"))).contains(Code.REFUSED);
         });
   }
 
   @Test
-  void aNameThatALateMasterClaimedForATableDroppedSinceIsFree() throws Exception {
+  void aChangeAskedForAgainIsAnsweredByWhatCameOfItWhateverHappenedSince() throws Exception {
     master.run(
         () -> {
-          master.locks.create(LockPaths.tableName("users"), Bytes.of("t99"));
+          TableId table = running(master.create("one", "users"));
+          assertThat(running(master.create("one", "users"))).isEqualTo(table);
+          master.carryOn();
+          Optional<TableId> made = Optional.of(table);
+          assertThat(ended(master.create("one", "users")).table()).isEqualTo(made);
+          assertThat(failure(master.create("two", "users"))).contains(Code.REFUSED);
+          running(master.ask("gone", new Drop("users")));
+          master.carryOn();
+          assertThat(failure(master.create("two", "users"))).contains(Code.REFUSED);
+          assertThat(ended(master.create("one", "users")).failure()).isEmpty();
+          assertThat(ended(master.ask("gone", new Drop("users"))).failure()).isEmpty();
+          assertThat(failure(master.ask("none", new Drop("users")))).contains(Code.NOT_FOUND);
+          assertThat(master.schemas.list().tables()).isEmpty();
+          TableId next = master.table("users");
+          assertThat(ended(master.ask("gone", new Drop("users"))).failure()).isEmpty();
+          assertThat(failure(master.ask("none", new Drop("users")))).contains(Code.NOT_FOUND);
+          assertThat(master.schemas.require("users").id()).isEqualTo(next);
+        });
+  }
+
+  @Test
+  void aChangeThatIsNotRememberedIsNotMadeAgain() throws Exception {
+    master.run(
+        () -> {
+          long seen = master.schemas.names().read("users").sequence();
+          ChangeRequest first =
+              new ChangeRequest("one", seen, new Create(MasterFixture.schema("users"), List.of()));
+          running(master.tables.ask(first));
+          master.carryOn();
+          for (int i = 0; i < 30; i++) {
+            assertThat(failure(master.create("other " + i, "users"))).contains(Code.REFUSED);
+          }
+          running(master.drop("users"));
+          master.carryOn();
+          assertThatThrownBy(() -> master.tables.ask(first))
+              .isInstanceOfSatisfying(
+                  SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.OUTCOME_UNKNOWN))
+              .hasMessageContaining("is not remembered");
+          assertThat(master.schemas.list().tables()).isEmpty();
+        });
+  }
+
+  @Test
+  void aNameOfNoTableIsForgottenAfterAnHourAndItsChangesAreNotMadeAgain() throws Exception {
+    master.run(
+        () -> {
+          ChangeRequest first =
+              new ChangeRequest("one", 0, new Create(MasterFixture.schema("users"), List.of()));
+          running(master.tables.ask(first));
+          master.carryOn();
+          running(master.drop("users"));
+          master.carryOn();
+          master.tables.resume();
+          master.sleep(Duration.ofMinutes(50));
+          master.tables.resume();
+          assertThat(master.schemas.names().all()).containsExactly("users");
+          master.sleep(Duration.ofMinutes(20));
+          master.tables.resume();
+          assertThat(master.schemas.names().all()).isEmpty();
+          assertThatThrownBy(() -> master.tables.ask(first)).hasMessageContaining("not remembered");
+          master.table("users");
+        });
+  }
+
+  @Test
+  void oneChangeIsMadeToATableAtATime() throws Exception {
+    master.run(
+        () -> {
+          running(master.create("one", "users"));
+          assertBusy(() -> master.drop("users"), "is just being created");
+          assertBusy(() -> master.create("two", "users"), "is just being created");
+          master.carryOn();
+          TabletRecord tablet = master.records.readAll(new TableId("t1")).get(0);
+          TabletRecord loaded = master.records.loaded(master.records.assign(tablet, A));
+          running(master.ask("gone", new Drop("users")));
+          master.carryOn();
+          assertBusy(() -> master.create("two", "users"), "some of its tablets are not unloaded");
+          assertBusy(() -> master.drop("users"), "is just being dropped");
+          master.records.release(loaded, "test");
+          master.carryOn();
+          assertThat(failure(master.drop("users"))).contains(Code.NOT_FOUND);
+        });
+  }
+
+  private static void assertBusy(
+      org.assertj.core.api.ThrowableAssert.ThrowingCallable call, String why) {
+    assertThatThrownBy(call)
+        .hasMessageContaining(why)
+        .isInstanceOfSatisfying(
+            SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.RETRY_LATER));
+  }
+
+  @Test
+  void eachStepOfACreationThatAMasterLeftIsTakenByTheNextWithoutBeingAsked() throws Exception {
+    master.run(
+        () -> {
+          for (Step step : List.of(Step.WRITE_NODE, Step.WRITE_RECORDS, Step.MAKE_READY)) {
+            String name = "users-" + step.ordinal();
+            TableId table = running(master.create("creation", name, Bytes.of("m")));
+            leaveAt(name, step);
+            assertThat(step(name)).isEqualTo(step);
+            carryOn(successor());
+            assertThat(master.schemas.require(name).id()).isEqualTo(table);
+            assertThat(master.records.readAll(table)).hasSize(2);
+            assertThat(ended(master.create("creation", name)).failure()).isEmpty();
+          }
+        });
+  }
+
+  @Test
+  void eachStepOfADropThatAMasterLeftIsTakenByTheNextWithoutBeingAsked() throws Exception {
+    master.run(
+        () -> {
+          for (Step step : List.of(Step.MARK_DROPPED, Step.REMOVE_RECORDS, Step.REMOVE_NODE)) {
+            String name = "users-" + step.ordinal();
+            TableId table = master.table(name, Bytes.of("m"));
+            running(master.ask("gone", new Drop(name)));
+            leaveAt(name, step);
+            carryOn(successor());
+            assertThat(master.schemas.table(table)).isEmpty();
+            assertThat(master.schemas.holder(name)).isEmpty();
+            assertThat(master.records.readAll(table)).isEmpty();
+            assertThat(ended(master.ask("gone", new Drop(name))).failure()).isEmpty();
+          }
+        });
+  }
+
+  @Test
+  void anAlterationThatAMasterLeftIsToldToAllServersByTheNextWithoutBeingAsked() throws Exception {
+    master.run(
+        () -> {
           TableId table = master.table("users");
-          assertThat(master.schemas.require("users").id()).isEqualTo(table);
+          master.start(A);
+          master.watch.refresh(true);
+          TableSchema after = MasterFixture.schema("users").withHsync(true);
+          running(master.ask("change", new Alter(after, Optional.empty())));
+          assertThat(step("users")).isEqualTo(Step.WRITE_SCHEMA);
+          carryOn(successor());
+          assertThat(master.plane.requests).contains("refresh users");
+          assertThat(master.schemas.table(table).orElseThrow().schema()).isEqualTo(after);
+          assertThat(ended(master.ask("change", new Alter(after, Optional.empty()))).failure())
+              .isEmpty();
+        });
+  }
+
+  /** Takes the change under way up to a step as a master does that ends before it writes so. */
+  private void leaveAt(String name, Step until) throws IOException {
+    SchemaSteps steps = new SchemaSteps(master.schemas, master.records, master.news);
+    while (true) {
+      TableName now = master.schemas.names().read(name);
+      SchemaSteps.Taken taken = steps.take(now.running().orElseThrow());
+      if (now.running().orElseThrow().step() == until) {
+        return;
+      }
+      Step next = ((SchemaSteps.Taken.Next) taken).step();
+      master.schemas.names().write(now, now.with(now.running().orElseThrow().at(next)));
+    }
+  }
+
+  @Test
+  void whatAMasterWroteLateOfATableThatIsGoneIsCleared() throws Exception {
+    master.run(
+        () -> {
+          TableId table = master.table("users");
+          running(master.drop("users"));
+          master.carryOn();
+          master.schemas.create(table, MasterFixture.schema("users"), List.of()); // Late.
+          TableId next = running(master.create("another", "users"));
+          carryOn(master.tables);
+          assertThat(master.schemas.table(table)).isEmpty();
+          assertThat(master.schemas.require("users").id()).isEqualTo(next);
         });
   }
 
@@ -54,21 +258,7 @@ class TableAdminTest {
               .isInstanceOf(SteleException.class)
               .hasMessageContaining("must be ascending");
           assertThat(master.schemas.list().tables()).isEmpty();
-        });
-  }
-
-  @Test
-  void aTableThatAnEarlierMasterBeganIsFinished() throws Exception {
-    master.run(
-        () -> {
-          TableId table =
-              master.schemas.create(MasterFixture.schema("users"), List.of(Bytes.of("m")), "").id();
-          master.tables.resume();
-          assertThat(master.tables.goOn(id -> true)).isTrue();
-          master.finished(table);
-          assertThat(master.schemas.require("users").state()).isEqualTo(StoredTable.State.READY);
-          assertThat(master.records.readAll(table)).hasSize(2);
-          assertThat(master.tables.goOn(id -> true)).isFalse();
+          assertThat(master.schemas.names().all()).isEmpty();
         });
   }
 
@@ -77,7 +267,7 @@ class TableAdminTest {
     master.run(
         () -> {
           master.memory.setAway(Optional.of(RowRange.ALL));
-          TableId table = begin("one", "users");
+          TableId table = running(master.create("one", "users"));
           for (int i = 0; i < 20; i++) {
             boolean reachable = i % 2 == 0;
             assertThat(master.tables.goOn(id -> reachable)).isTrue();
@@ -85,9 +275,16 @@ class TableAdminTest {
           }
           assertThat(master.schemas.table(table).orElseThrow().state())
               .isEqualTo(StoredTable.State.CREATING);
+          assertThat(master.tables.onTheirWay())
+              .singleElement()
+              .satisfies(change -> assertThat(change.name()).isEqualTo("users"));
+          assertThatThrownBy(() -> master.schemas.require("users"))
+              .isInstanceOfSatisfying(
+                  SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.RETRY_LATER));
           master.memory.setAway(Optional.empty());
-          master.finished(table);
+          master.carryOn();
           assertThat(master.schemas.require("users").state()).isEqualTo(StoredTable.State.READY);
+          assertThat(master.tables.onTheirWay()).isEmpty();
         });
   }
 
@@ -98,13 +295,15 @@ class TableAdminTest {
           TableId table = master.table("users", Bytes.of("m"));
           TabletRecord tablet = master.records.readAll(table).get(0);
           TabletRecord loaded = master.records.loaded(master.records.assign(tablet, A));
-          master.tables.drop("users", Optional.empty());
-          assertThat(master.tables.dropping()).containsExactly(table);
-          master.finished(table);
+          master.drop("users");
+          master.carryOn();
           assertThat(master.tables.dropping()).containsExactly(table);
           assertThat(master.records.readAll(table)).hasSize(2);
+          assertThatThrownBy(() -> master.schemas.require("users"))
+              .isInstanceOfSatisfying(
+                  SteleException.class, e -> assertThat(e.code()).isEqualTo(Code.NOT_FOUND));
           master.records.release(loaded, "test");
-          master.finished(table);
+          master.carryOn();
           assertThat(master.tables.dropping()).isEmpty();
           assertThat(master.records.readAll(table)).isEmpty();
           assertThat(master.schemas.list().tables()).isEmpty();
@@ -112,73 +311,17 @@ class TableAdminTest {
   }
 
   @Test
-  void aDamagedTableHidesNoOther() throws Exception {
+  void aDamagedTableOrNameHidesNoOther() throws Exception {
     master.run(
         () -> {
           master.locks.create(LockPaths.TABLES + "/t9", Bytes.of("rubbish"));
           master.locks.create(LockPaths.TABLES + "/stray.node", Bytes.of("rubbish"));
-          master.schemas.create(MasterFixture.schema("users"), List.of(), "");
-          master.tables.resume();
-          assertThat(master.tables.goOn(id -> true)).isTrue();
-          assertThat(master.schemas.list().tables())
-              .extracting(table -> table.schema().name())
-              .containsExactly("users");
+          master.locks.create(LockPaths.tableName("damaged"), Bytes.of("rubbish"));
+          running(master.create("one", "users"));
+          TableAdmin next = successor();
+          carryOn(next);
+          assertThat(master.schemas.require("users").state()).isEqualTo(StoredTable.State.READY);
           assertThat(master.schemas.list().damaged()).contains("t9");
-        });
-  }
-
-  @Test
-  void aCreationAskedForAgainIsJoinedWhileItGoesOnAndUntilSomebodyWasTold() throws Exception {
-    master.run(
-        () -> {
-          TableId table = begin("one", "users");
-          assertThat(begin("one", "users")).as("the same wish").isEqualTo(table);
-          assertThat(begin("two", "users")).as("the same schema").isEqualTo(table);
-          assertThatThrownBy(() -> begin("three", "users", Bytes.of("m")))
-              .hasMessageContaining("is already being created");
-          assertThatThrownBy(() -> master.schemas.require("users"))
-              .isInstanceOfSatisfying(
-                  SteleException.class,
-                  e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
-          master.finished(table);
-          assertThat(begin("two", "users")).as("just done").isEqualTo(table);
-          master.tables.told(table);
-          assertThatThrownBy(() -> begin("two", "users"))
-              .hasMessageContaining("there is a table users already");
-          assertThat(begin("one", "users")).as("the same wish").isEqualTo(table);
-          assertThat(master.schemas.list().tables()).hasSize(1);
-        });
-  }
-
-  @Test
-  void aTableBeingCreatedCanBeDropped() throws Exception {
-    master.run(
-        () -> {
-          TableId table = begin("one", "users");
-          master.tables.drop("users", Optional.empty());
-          master.finished(table);
-          assertThat(master.schemas.list().tables()).isEmpty();
-          assertThat(master.records.readAll(table)).isEmpty();
-        });
-  }
-
-  @Test
-  void aDropAskedForAgainIsJoinedAndOfOneThatIsGoneItIsDone() throws Exception {
-    master.run(
-        () -> {
-          TableId table = master.table("users");
-          TabletRecord tablet = master.records.readAll(table).get(0);
-          TabletRecord loaded = master.records.loaded(master.records.assign(tablet, A));
-          master.tables.drop("users", Optional.of(table));
-          master.finished(table);
-          assertThat(master.schemas.holder("users")).as("its name is free").isEmpty();
-          assertThat(master.tables.drop("users", Optional.empty())).isPresent();
-          assertThat(master.tables.drop("users", Optional.of(table))).isPresent();
-          TableId next = master.table("users");
-          master.records.release(loaded, "test");
-          master.finished(table);
-          assertThat(master.tables.drop("users", Optional.of(table))).isEmpty();
-          assertThat(master.schemas.require("users").id()).isEqualTo(next);
         });
   }
 
@@ -186,27 +329,11 @@ class TableAdminTest {
   void oneTableThatCannotGoOnHoldsUpNoOther() throws Exception {
     master.run(
         () -> {
-          TableId stuck = begin("one", "stuck");
-          TableId other = begin("two", "other");
+          TableId stuck = running(master.create("one", "stuck"));
+          running(master.create("two", "other"));
           master.memory.setAway(Optional.of(MetadataKeys.table(stuck)));
-          master.finished(other);
+          master.carryOn();
           assertThat(master.schemas.require("other").state()).isEqualTo(StoredTable.State.READY);
-        });
-  }
-
-  private TableId begin(String creation, String name, Bytes... splitRows) throws Exception {
-    return master.tables.create(MasterFixture.schema(name), List.of(splitRows), creation).id();
-  }
-
-  @Test
-  void anAlterationAskedForAgainIsDone() throws Exception {
-    master.run(
-        () -> {
-          master.table("users");
-          TableSchema before = MasterFixture.schema("users");
-          TableSchema after = before.withHsync(true);
-          StoredTable altered = master.tables.alter(after, Optional.of(before));
-          assertThat(master.tables.alter(after, Optional.of(before))).isEqualTo(altered);
         });
   }
 
@@ -215,13 +342,12 @@ class TableAdminTest {
     master.run(
         () -> {
           master.table("users");
-          assertThatThrownBy(
-                  () ->
-                      master.tables.alter(
-                          MasterFixture.schema("users").withSplitBytes(1 << 29),
-                          Optional.of(MasterFixture.schema("users").withHsync(true))))
-              .isInstanceOf(SteleException.class)
-              .hasMessageContaining("altered by somebody else");
+          TableSchema other = MasterFixture.schema("users").withHsync(true);
+          Alter alter =
+              new Alter(MasterFixture.schema("users").withSplitBytes(1 << 29), Optional.of(other));
+          EndedChange ended = ended(master.ask("change", alter));
+          assertThat(ended.failure().orElseThrow().code()).isEqualTo(Code.REFUSED);
+          assertThat(ended.failure().orElseThrow().message()).contains("altered by somebody else");
         });
   }
 }

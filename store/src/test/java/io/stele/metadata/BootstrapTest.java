@@ -12,6 +12,7 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.SystemRuntime;
@@ -24,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
@@ -129,11 +131,16 @@ class BootstrapTest {
                         List.of(new GcPolicy.KeepAll(), GcPolicy.maxVersions(2)))))
             .withHsync(true);
     assertThat(TableCodec.decode(TableCodec.encode(schema))).isEqualTo(schema);
-    StoredTable table = schemas.create(schema, List.of(Bytes.of("m")), "");
-    assertThat(schemas.table(table.id())).contains(table);
+    TableId id = schemas.nextId();
+    schemas.create(id, schema, List.of(Bytes.of("m")));
+    StoredTable table = schemas.table(id).orElseThrow();
+    assertThat(table.schema()).isEqualTo(schema);
+    assertThat(table.splitRows()).containsExactly(Bytes.of("m"));
+    schemas.create(id, schema, List.of());
+    assertThat(schemas.table(id)).as("it was there").contains(table);
     assertThat(schemas.byName("web")).isEmpty();
-    assertThat(schemas.claimName(table)).isTrue();
-    assertThat(schemas.claimName(table)).isTrue();
+    TableName name = schemas.names().read("web");
+    assertThat(schemas.names().write(name, name.of(Optional.of(id)))).isTrue();
     StoredTable ready = schemas.advance(table, StoredTable.State.READY);
     assertThat(schemas.byName("web")).contains(ready);
     assertThatThrownBy(() -> schemas.advance(table, StoredTable.State.DROPPING))
@@ -142,11 +149,10 @@ class BootstrapTest {
     assertThatThrownBy(() -> schemas.alter(without, schema))
         .hasMessageContaining("had a family b that was dropped");
     assertThat(schemas.byName("web")).contains(without);
-    StoredTable other = schemas.create(schema, List.of(), "");
-    assertThat(other.id()).isNotEqualTo(table.id());
-    assertThat(schemas.claimName(other)).isFalse();
-    schemas.releaseName(other);
-    assertThat(schemas.byName("web")).contains(without);
+    assertThat(schemas.nextId()).isNotEqualTo(id);
+    assertThat(schemas.delete(ready)).as("changed since").isFalse();
+    assertThat(schemas.delete(without)).isTrue();
+    assertThat(schemas.delete(without)).isTrue();
   }
 
   private Layout begin(MemoryLockService session) throws IOException {

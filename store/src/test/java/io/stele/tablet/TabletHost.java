@@ -127,8 +127,10 @@ final class TabletHost {
   /** Adds the record of a new tablet, which is all of a new table. */
   Stored add(TabletSpec spec) {
     try {
-      StoredTable table = schemas.create(spec.schema(), List.of(), "");
-      assertThat(table.id()).isEqualTo(spec.id().table());
+      TableId id = schemas.nextId();
+      assertThat(id).isEqualTo(spec.id().table());
+      schemas.create(id, spec.schema(), List.of());
+      StoredTable table = schemas.table(id).orElseThrow();
       schemas.advance(table, StoredTable.State.READY);
     } catch (IOException e) {
       throw new AssertionError(e);

@@ -10,11 +10,13 @@ import io.stele.metadata.Layout;
 import io.stele.metadata.MemoryRecords;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
+import io.stele.metadata.TableName;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Mutation;
 import io.stele.model.RowQuery;
 import io.stele.model.ServerId;
+import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
@@ -33,6 +35,7 @@ import io.stele.tablet.ReadRequest;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
@@ -165,9 +168,11 @@ final class TestServer implements AutoCloseable {
 
   /** Makes a table of one tablet, which nobody has. */
   TabletRecord createTable(TableSchema schema) throws IOException {
-    StoredTable table = schemas.create(schema, List.of(), "");
-    schemas.claimName(table);
-    StoredTable ready = schemas.advance(table, StoredTable.State.READY);
+    TableId id = schemas.nextId();
+    TableName name = schemas.names().read(schema.name());
+    schemas.names().write(name, name.of(Optional.of(id)));
+    schemas.create(id, schema, List.of());
+    StoredTable ready = schemas.advance(schemas.table(id).orElseThrow(), StoredTable.State.READY);
     records().createTable(ready.id(), List.of());
     return records().readAll(ready.id()).get(0);
   }

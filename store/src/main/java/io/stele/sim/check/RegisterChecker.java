@@ -8,9 +8,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Whether each row is linearizable: whether there is one order of its reads, writes, deletes, removals
- * and compare-and-sets, in keeping with which ended before which began, that gives every answer. What
- * was rejected had no effect; what is unknown may have had one at any time since it began.
+ * Whether each row is linearizable: whether there is one order of its reads, writes, deletes,
+ * removals and compare-and-sets, in keeping with which ended before which began, that gives every
+ * answer. What was rejected had no effect; what is unknown may have had one at any time since it
+ * began.
  */
 public final class RegisterChecker {
   /** Enough for any history of some hundred calls a row that was seen so far, in a second. */

@@ -1,0 +1,86 @@
+package io.stele.master;
+
+import io.stele.metadata.SchemaChange.Kind;
+import io.stele.model.Bytes;
+import io.stele.model.TableRules;
+import io.stele.model.TableSchema;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a client asks for: a change of schema.
+ *
+ * @param id names the change; asked again with it, the answer is about the same change
+ * @param seen the number of the last change under the table's name when the client made the id
+ * @param wish what to do
+ */
+record ChangeRequest(String id, long seen, Wish wish) {
+  /** What to do to which table. */
+  sealed interface Wish {
+    /** The table's name. */
+    String name();
+
+    /** What is done to the table. */
+    Kind kind();
+
+    /**
+     * Refuses what can never be done.
+     *
+     * @throws io.stele.model.SteleException REFUSED
+     */
+    void check();
+  }
+
+  /** Create a table, cut at some rows. */
+  record Create(TableSchema schema, List<Bytes> splitRows) implements Wish {
+    Create {
+      splitRows = List.copyOf(splitRows);
+    }
+
+    @Override
+    public String name() {
+      return schema.name();
+    }
+
+    @Override
+    public Kind kind() {
+      return Kind.CREATE;
+    }
+
+    @Override
+    public void check() {
+      TableRules.checkNew(schema, splitRows);
+    }
+  }
+
+  /** Give a table another schema, if it has {@code before} where that is given. */
+  record Alter(TableSchema schema, Optional<TableSchema> before) implements Wish {
+    @Override
+    public String name() {
+      return schema.name();
+    }
+
+    @Override
+    public Kind kind() {
+      return Kind.ALTER;
+    }
+
+    @Override
+    public void check() {
+      TableRules.checkNotReserved(name());
+    }
+  }
+
+  /** Drop a table. */
+  record Drop(String name) implements Wish {
+    @Override
+    public Kind kind() {
+      return Kind.DROP;
+    }
+
+    @Override
+    public void check() {
+      TableRules.checkNotReserved(name);
+    }
+  }
+}

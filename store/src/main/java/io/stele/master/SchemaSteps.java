@@ -1,0 +1,168 @@
+package io.stele.master;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.EndedChange;
+import io.stele.metadata.RecordChangedException;
+import io.stele.metadata.SchemaChange;
+import io.stele.metadata.SchemaChange.Step;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The steps of changes of schema. Each can be repeated, by any master, for as long as it is the
+ * change's step: it finds done what was done of it.
+ *
+ * <p>Safe for use by any number of threads; steps wait for METADATA.
+ */
+final class SchemaSteps {
+  private static final Logger LOG = LoggerFactory.getLogger(SchemaSteps.class);
+
+  private final Schemas schemas;
+  private final TabletRecords records;
+  private final SchemaNews news;
+
+  SchemaSteps(Schemas schemas, TabletRecords records, SchemaNews news) {
+    this.schemas = schemas;
+    this.records = records;
+    this.news = news;
+  }
+
+  /** What came of a step. */
+  sealed interface Taken {
+    /** It waits for others, and is to be tried again. */
+    record Waits() implements Taken {}
+
+    /** It was taken; this is the next one. */
+    record Next(Step step) implements Taken {}
+
+    /** It was the last one. */
+    record Ended(EndedChange change) implements Taken {}
+  }
+
+  /**
+   * Takes the change's step.
+   *
+   * @throws IOException if it cannot be taken now
+   */
+  Taken take(SchemaChange change) throws IOException {
+    Optional<StoredTable> table = schemas.table(change.table());
+    return switch (change.step()) {
+      case WRITE_NODE -> {
+        if (table.isEmpty()) {
+          schemas.create(change.table(), change.wanted().orElseThrow(), change.splitRows());
+        }
+        yield new Taken.Next(Step.WRITE_RECORDS);
+      }
+      case WRITE_RECORDS -> {
+        if (table.isEmpty()) {
+          yield lost(change);
+        }
+        records.createTable(change.table(), table.get().splitRows());
+        yield new Taken.Next(Step.MAKE_READY);
+      }
+      case MAKE_READY -> {
+        if (table.isEmpty()) {
+          yield lost(change);
+        }
+        if (table.get().state() == StoredTable.State.CREATING) {
+          schemas.advance(table.get(), StoredTable.State.READY);
+        }
+        yield new Taken.Ended(change.made());
+      }
+      case WRITE_SCHEMA -> {
+        if (table.isEmpty()) {
+          yield lost(change);
+        }
+        if (!table.get().schema().equals(change.wanted().orElseThrow())) {
+          schemas.alter(table.get(), change.wanted().orElseThrow());
+        }
+        yield new Taken.Next(Step.TELL_SERVERS);
+      }
+      case TELL_SERVERS ->
+          table.isPresent() && news.spread(table.get()).isPresent()
+              ? new Taken.Waits()
+              : new Taken.Ended(change.made());
+      case MARK_DROPPED -> {
+        if (table.isPresent() && table.get().state() != StoredTable.State.DROPPING) {
+          schemas.advance(table.get(), StoredTable.State.DROPPING);
+        }
+        yield new Taken.Next(Step.REMOVE_RECORDS);
+      }
+      case REMOVE_RECORDS ->
+          removeRecords(change.table()) ? new Taken.Next(Step.REMOVE_NODE) : new Taken.Waits();
+      case REMOVE_NODE -> {
+        if (table.isPresent() && !schemas.delete(table.get())) {
+          yield new Taken.Waits();
+        }
+        yield new Taken.Ended(change.made());
+      }
+    };
+  }
+
+  private static Taken lost(SchemaChange change) {
+    LOG.error("Table {} has no node in the lock service any more", change.table());
+    return new Taken.Ended(
+        new EndedChange(
+            change.id(),
+            change.sequence(),
+            Optional.of(change.table()),
+            Optional.of(
+                new EndedChange.Failure(
+                    SteleException.Code.NOT_FOUND,
+                    "the node of table "
+                        + change.table()
+                        + " in the lock service was lost while the table was "
+                        + change.kind().participle()
+                        + ": nothing is left of the table"))));
+  }
+
+  /**
+   * Removes the records of a dropped table once no server has its tablets.
+   *
+   * @return whether none is left
+   */
+  private boolean removeRecords(TableId table) throws IOException {
+    List<TabletRecord> left = records.readAll(table);
+    // In order, and none before all are released: a record may count only because of the next.
+    if (left.stream().anyMatch(record -> record.assignment().state() != Assignment.State.NONE)) {
+      return false;
+    }
+    for (TabletRecord record : left) {
+      try {
+        records.delete(record);
+      } catch (RecordChangedException e) {
+        LOG.debug("{} was changed by somebody else; the next try looks at it again", record, e);
+        return false;
+      }
+    }
+    records.deleteTentatives(table);
+    return true;
+  }
+
+  /**
+   * Removes what a master that lost its lock without knowing wrote late of a table, whose change
+   * had ended.
+   *
+   * @return whether nothing is left to do
+   */
+  boolean clear(TableId id) throws IOException {
+    Optional<StoredTable> table = schemas.table(id);
+    if (table.isEmpty() || table.get().state() == StoredTable.State.READY) {
+      return true;
+    }
+    if (table.get().state() == StoredTable.State.CREATING) {
+      schemas.advance(table.get(), StoredTable.State.DROPPING);
+      return false;
+    }
+    return removeRecords(id) && schemas.delete(table.get());
+  }
+}

@@ -1,0 +1,324 @@
+package io.stele.master;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.metadata.EndedChange;
+import io.stele.metadata.SchemaChange;
+import io.stele.metadata.SchemaChange.Kind;
+import io.stele.metadata.SchemaChange.Step;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TableName;
+import io.stele.model.CorruptionException;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The changes of schema on their way, each taken from step to step by threads of this class when
+ * the master's loop calls {@link #goOn}. A step that failed is taken again, and so is one that an
+ * earlier master may have taken.
+ *
+ * <p>What is to be done is read from the node of the table's name before each step and written
+ * there after it, conditional on what was read: so two masters may carry on the same change. The
+ * files of a dropped table are the {@link Sweeper}'s: another table may share them.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class TableChanges implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(TableChanges.class);
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
+  private static final Duration TRY_AGAIN = Duration.ofMillis(500);
+  private static final Duration LIST_EVERY = Duration.ofSeconds(20);
+  private static final Duration REMEMBERED = Duration.ofHours(1);
+  private static final int CHANGERS_MAX = 4;
+
+  private final ProcessRuntime runtime;
+  private final Schemas schemas;
+  private final SchemaSteps steps;
+  private final Wake wake;
+  private final WorkerPool changers;
+
+  @GuardedBy("this")
+  private final Map<TableId, Work> works = new TreeMap<>();
+
+  // For the one thread that resumes.
+  private final Map<String, Idle> idle = new HashMap<>();
+  private Optional<Long> listedNanos = Optional.empty();
+
+  /**
+   * A change on its way.
+   *
+   * @param name the table's
+   * @param change how far it was last seen
+   */
+  record OnItsWay(String name, SchemaChange change) {}
+
+  /** A table on its way: by a change, or gone but for what was written of it late. */
+  private static final class Work {
+    final Optional<OnItsWay> change;
+    final TableId table;
+    final long notBeforeNanos;
+    boolean underWay;
+
+    Work(Optional<OnItsWay> change, TableId table, long notBeforeNanos) {
+      this.change = change;
+      this.table = table;
+      this.notBeforeNanos = notBeforeNanos;
+    }
+
+    boolean isOf(SchemaChange other) {
+      return change.filter(one -> one.change().id().equals(other.id())).isPresent();
+    }
+
+    boolean needsRecords() {
+      return change.isEmpty() || change.get().change().step().needsRecords();
+    }
+
+    boolean removesTablets() {
+      return change.isEmpty() || change.get().change().step() == Step.REMOVE_RECORDS;
+    }
+  }
+
+  /** A name of no table, since when it is as it is. */
+  private record Idle(int version, long nanos) {}
+
+  /**
+   * Nothing is on its way before {@link #resume}.
+   *
+   * @param wake told when a table is made, is to go, or is gone
+   */
+  TableChanges(ProcessRuntime runtime, Schemas schemas, SchemaSteps steps, Wake wake) {
+    this.runtime = runtime;
+    this.schemas = schemas;
+    this.steps = steps;
+    this.wake = wake;
+    this.changers = runtime.pool("table-changer", CHANGERS_MAX);
+  }
+
+  /** A change that was written down is on its way, if it was not known to be. */
+  void begin(String name, SchemaChange change) {
+    synchronized (this) {
+      Work known = works.get(change.table());
+      if (known != null && known.isOf(change)) {
+        return;
+      }
+      Optional<OnItsWay> begun = Optional.of(new OnItsWay(name, change));
+      works.put(change.table(), new Work(begun, change.table(), runtime.nanoTime()));
+    }
+    wake.look();
+  }
+
+  /**
+   * Looks which changes were begun earlier, by this master or another, and did not end, and which
+   * tables are no change's and yet neither there nor gone. For one thread.
+   *
+   * <p>Names are listed seldom. A table that comes or goes is seen all the same.
+   */
+  void resume() throws IOException {
+    for (StoredTable table : schemas.list().tables()) {
+      if (table.state() != StoredTable.State.READY) {
+        resume(table);
+      }
+    }
+    long now = runtime.nanoTime();
+    if (listedNanos.filter(last -> now - last < LIST_EVERY.toNanos()).isEmpty()) {
+      for (String name : schemas.names().all()) {
+        look(name, now);
+      }
+      listedNanos = Optional.of(now);
+    }
+  }
+
+  private void resume(StoredTable table) throws IOException {
+    String name = table.schema().name();
+    try {
+      // Read after the table: its change was written down before the table was.
+      Optional<SchemaChange> running =
+          schemas
+              .names()
+              .find(name)
+              .flatMap(TableName::running)
+              .filter(change -> change.table().equals(table.id()));
+      if (running.isPresent()) {
+        begin(name, running.get());
+        return;
+      }
+    } catch (CorruptionException e) {
+      LOG.error("The name {} in the lock service cannot be decoded", name, e);
+      return;
+    }
+    synchronized (this) {
+      works.computeIfAbsent(table.id(), id -> new Work(Optional.empty(), id, runtime.nanoTime()));
+    }
+  }
+
+  private void look(String name, long now) throws IOException {
+    try {
+      Optional<TableName> found = schemas.names().find(name);
+      found.flatMap(TableName::running).ifPresent(change -> begin(name, change));
+      if (found.isEmpty() || found.get().running().isPresent() || found.get().table().isPresent()) {
+        idle.remove(name);
+        return;
+      }
+      Idle before = idle.get(name);
+      if (before == null || before.version() != found.get().version()) {
+        idle.put(name, new Idle(found.get().version(), now));
+      } else if (now - before.nanos() > REMEMBERED.toNanos()) {
+        schemas.names().forget(found.get());
+        idle.remove(name);
+      }
+    } catch (CorruptionException e) {
+      LOG.error("The name {} in the lock service cannot be decoded", name, e);
+    }
+  }
+
+  /** The tables whose tablets are to go. */
+  synchronized Set<TableId> dropping() {
+    Set<TableId> dropping = new TreeSet<>();
+    works.values().stream().filter(Work::removesTablets).forEach(work -> dropping.add(work.table));
+    return dropping;
+  }
+
+  /** The changes on their way, by table. */
+  synchronized List<OnItsWay> onTheirWay() {
+    return works.values().stream().flatMap(work -> work.change.stream()).toList();
+  }
+
+  /**
+   * Carries all on, in the background.
+   *
+   * @param reachable whether a table's records can be read and written; steps that need those of
+   *     others wait; called on any thread
+   * @return whether there are any
+   */
+  boolean goOn(Predicate<TableId> reachable) {
+    List<Work> due = new ArrayList<>();
+    boolean isBusy;
+    synchronized (this) {
+      for (Work work : works.values()) {
+        if (!work.underWay
+            && runtime.nanoTime() - work.notBeforeNanos >= 0
+            && (!work.needsRecords() || reachable.test(work.table))) {
+          work.underWay = true;
+          due.add(work);
+        }
+      }
+      isBusy = !works.isEmpty();
+    }
+    try {
+      due.forEach(work -> changers.execute(() -> carryOn(work, reachable)));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("The master stops", e);
+    }
+    return isBusy;
+  }
+
+  private void carryOn(Work work, Predicate<TableId> reachable) {
+    Optional<Work> next = Optional.of(later(work, work.change, TRY_AGAIN));
+    try {
+      next =
+          work.change.isPresent()
+              ? carryOn(work, work.change.get(), reachable)
+              : steps.clear(work.table)
+                  ? Optional.empty()
+                  : Optional.of(later(work, Optional.empty(), LOOK_AGAIN));
+    } catch (IOException | SteleException e) {
+      LOG.warn("Table {} cannot be carried on now; will retry", described(work), e);
+    } finally {
+      replace(work, next);
+    }
+  }
+
+  private synchronized void replace(Work work, Optional<Work> next) {
+    if (next.isPresent()) {
+      works.replace(work.table, work, next.get());
+    } else {
+      works.remove(work.table, work); // Unless it is another change by now.
+    }
+  }
+
+  private Work later(Work work, Optional<OnItsWay> change, Duration pause) {
+    return new Work(change, work.table, runtime.nanoTime() + pause.toNanos());
+  }
+
+  private static String described(Work work) {
+    return work.change
+        .map(
+            one ->
+                one.name()
+                    + " ("
+                    + work.table
+                    + "), which is being "
+                    + one.change().kind().participle()
+                    + " ("
+                    + one.change().step()
+                    + ")")
+        .orElse(work.table + ", of which something was written late,");
+  }
+
+  /** Takes steps until one waits; empty when nothing is left to do. */
+  private Optional<Work> carryOn(Work work, OnItsWay first, Predicate<TableId> reachable)
+      throws IOException {
+    while (true) {
+      TableName now = schemas.names().read(first.name());
+      Optional<SchemaChange> change =
+          now.running().filter(running -> running.id().equals(first.change().id()));
+      if (change.isEmpty()) {
+        return Optional.empty(); // Another master was faster.
+      }
+      SchemaSteps.Taken taken =
+          change.get().step().needsRecords() && !reachable.test(work.table)
+              ? new SchemaSteps.Taken.Waits()
+              : steps.take(change.get());
+      if (taken instanceof SchemaSteps.Taken.Waits) {
+        OnItsWay seen = new OnItsWay(first.name(), change.get());
+        return Optional.of(later(work, Optional.of(seen), LOOK_AGAIN));
+      } else if (taken instanceof SchemaSteps.Taken.Next next) {
+        schemas.names().write(now, now.with(change.get().at(next.step())));
+        if (next.step() == Step.REMOVE_RECORDS) {
+          wake.lookAtAll();
+        }
+      } else if (taken instanceof SchemaSteps.Taken.Ended ended
+          && schemas.names().write(now, after(now, change.get(), ended.change()))) {
+        LOG.info(
+            "Table {} ({}) {}",
+            now.name(),
+            change.get().table(),
+            ended
+                .change()
+                .failure()
+                .map(EndedChange.Failure::message)
+                .orElse("is " + change.get().kind().participle()));
+        wake.lookAtAll();
+        return Optional.empty();
+      }
+    }
+  }
+
+  private static TableName after(TableName now, SchemaChange change, EndedChange ended) {
+    boolean isGone =
+        change.kind() == Kind.DROP || (change.kind() == Kind.CREATE && ended.failure().isPresent());
+    return (isGone ? now.of(Optional.empty()) : now).with(ended);
+  }
+
+  /** Ends all steps; the next master takes them. */
+  @Override
+  public void close() {
+    changers.close();
+  }
+}

@@ -1,0 +1,236 @@
+package io.stele.metadata;
+
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.lock.VersionedData;
+import io.stele.metadata.avro.ChangeValue;
+import io.stele.metadata.avro.EndedValue;
+import io.stele.metadata.avro.NameValue;
+import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The names of tables, in the lock service: one node each, which also has the changes of schema
+ * made under the name. So whose the name is, what is done to its table and what was done change
+ * together, by one conditional write.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+public final class TableNames {
+  private static final int ATTEMPTS_MAX = 100;
+
+  private final ProcessRuntime runtime;
+  private final LockService locks;
+
+  TableNames(ProcessRuntime runtime, LockService locks) {
+    this.runtime = runtime;
+    this.locks = locks;
+  }
+
+  /** The table that has the name. What changes are made of it need not be understood. */
+  public Optional<TableId> holder(String name) throws IOException {
+    Optional<VersionedData> node = locks.read(LockPaths.tableName(name));
+    return node.isEmpty() ? Optional.empty() : holder(value(name, node.get()));
+  }
+
+  /** The name, if it has a node. */
+  public Optional<TableName> find(String name) throws IOException {
+    Optional<VersionedData> node = locks.read(LockPaths.tableName(name));
+    return node.isEmpty() ? Optional.empty() : Optional.of(decode(name, node.get()));
+  }
+
+  /** The name, of no table if it has no node. */
+  public TableName read(String name) throws IOException {
+    Optional<TableName> found = find(name);
+    if (found.isPresent()) {
+      return found.get();
+    }
+    long forgotten = forgotten();
+    return new TableName(
+        name,
+        Optional.empty(),
+        Optional.empty(),
+        List.of(),
+        forgotten,
+        forgotten,
+        TableName.NO_NODE);
+  }
+
+  /** All names that have nodes. */
+  public List<String> all() throws IOException {
+    return locks.children(LockPaths.NAMES);
+  }
+
+  /**
+   * Makes {@code before} what {@code after} is.
+   *
+   * @return whether it did; false if somebody else wrote the name meanwhile
+   */
+  public boolean write(TableName before, TableName after) throws IOException {
+    String path = LockPaths.tableName(before.name());
+    Bytes data = encode(after);
+    if (before.version() != TableName.NO_NODE) {
+      return locks.write(path, data, before.version()).isPresent();
+    }
+    try {
+      locks.create(path, data);
+      return true;
+    } catch (SteleException e) {
+      if (e.code() != SteleException.Code.REFUSED || locks.read(path).isEmpty()) {
+        throw e;
+      }
+      return false;
+    }
+  }
+
+  /**
+   * Removes the node of a name that is no table's, and what is remembered of it. First the number
+   * up to which changes may be forgotten is raised, so that none of them is made again.
+   */
+  public void forget(TableName name) throws IOException {
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      Optional<VersionedData> node = locks.read(LockPaths.FORGOTTEN_CHANGES);
+      Bytes raised = Bytes.of(name.sequence() + " " + UniqueName.of(runtime));
+      if (node.isEmpty()) {
+        try {
+          locks.create(LockPaths.FORGOTTEN_CHANGES, raised);
+        } catch (SteleException e) {
+          if (e.code() != SteleException.Code.REFUSED) {
+            throw e;
+          }
+        } // Whoever made it: look.
+      } else if (number(node.get()) >= name.sequence()) {
+        locks.delete(LockPaths.tableName(name.name()), name.version());
+        return;
+      } else {
+        locks.write(LockPaths.FORGOTTEN_CHANGES, raised, node.get().version());
+      }
+    }
+    throw SteleException.retryLater("too many others forget changes of schema");
+  }
+
+  private long forgotten() throws IOException {
+    Optional<VersionedData> node = locks.read(LockPaths.FORGOTTEN_CHANGES);
+    return node.isEmpty() ? 0 : number(node.get());
+  }
+
+  // The second word tells writers of the same number apart.
+  private static long number(VersionedData node) throws CorruptionException {
+    String text = node.data().toUtf8();
+    try {
+      return Long.parseLong(text.substring(0, Math.max(0, text.indexOf(' '))));
+    } catch (NumberFormatException e) {
+      CorruptionException damaged =
+          new CorruptionException(
+              "lock service node " + LockPaths.FORGOTTEN_CHANGES, 0, "it has no number: " + text);
+      damaged.initCause(e);
+      throw damaged;
+    }
+  }
+
+  private Bytes encode(TableName name) {
+    return Avro.encode(
+        NameValue.newBuilder()
+            .setTable(name.table().map(TableId::value).orElse(""))
+            .setSequence(name.sequence())
+            .setForgotten(name.forgotten())
+            .setRunning(Avro.buffer(name.running().map(TableNames::encode).orElse(Bytes.EMPTY)))
+            .setEnded(name.ended().stream().map(one -> Avro.buffer(encode(one))).toList())
+            .setWrite(UniqueName.of(runtime))
+            .build());
+  }
+
+  private static Bytes encode(SchemaChange change) {
+    return Avro.encode(
+        ChangeValue.newBuilder()
+            .setId(change.id())
+            .setSequence(change.sequence())
+            .setStep(change.step().name())
+            .setTable(change.table().value())
+            .setWanted(Avro.buffer(change.wanted().map(TableCodec::encode).orElse(Bytes.EMPTY)))
+            .setSplitRows(change.splitRows().stream().map(Avro::buffer).toList())
+            .setBegunMillis(change.begunMillis())
+            .build());
+  }
+
+  private static Bytes encode(EndedChange change) {
+    return Avro.encode(
+        EndedValue.newBuilder()
+            .setId(change.id())
+            .setSequence(change.sequence())
+            .setTable(change.table().map(TableId::value).orElse(""))
+            .setCode(change.failure().map(failure -> failure.code().name()).orElse(""))
+            .setMessage(change.failure().map(EndedChange.Failure::message).orElse(""))
+            .build());
+  }
+
+  private static String where(String name) {
+    return "name " + name + " in the lock service";
+  }
+
+  private static NameValue value(String name, VersionedData node) throws CorruptionException {
+    return Avro.decode(node.data(), NameValue.class, where(name), read -> read);
+  }
+
+  private static Optional<TableId> holder(NameValue value) {
+    return Optional.of(value.getTable()).filter(id -> !id.isEmpty()).map(TableId::new);
+  }
+
+  private static TableName decode(String name, VersionedData node) throws CorruptionException {
+    String where = where(name);
+    NameValue value = value(name, node);
+    Bytes running = Avro.bytes(value.getRunning());
+    List<EndedChange> ended = new ArrayList<>();
+    for (var one : value.getEnded()) {
+      ended.add(Avro.decode(Avro.bytes(one), EndedValue.class, where, TableNames::ended));
+    }
+    return new TableName(
+        name,
+        holder(value),
+        running.isEmpty() ? Optional.empty() : Optional.of(change(where, running)),
+        ended,
+        value.getSequence(),
+        value.getForgotten(),
+        node.version());
+  }
+
+  private static SchemaChange change(String where, Bytes bytes) throws CorruptionException {
+    ChangeValue value = Avro.decode(bytes, ChangeValue.class, where, read -> read);
+    Bytes schema = Avro.bytes(value.getWanted());
+    Optional<TableSchema> wanted =
+        schema.isEmpty() ? Optional.empty() : Optional.of(TableCodec.decode(schema));
+    return Avro.decode(
+        bytes,
+        ChangeValue.class,
+        where,
+        read ->
+            new SchemaChange(
+                read.getId(),
+                read.getSequence(),
+                SchemaChange.Step.valueOf(read.getStep()),
+                new TableId(read.getTable()),
+                wanted,
+                read.getSplitRows().stream().map(Avro::bytes).toList(),
+                read.getBegunMillis()));
+  }
+
+  private static EndedChange ended(EndedValue value) {
+    Optional<SteleException.Code> code =
+        Optional.of(value.getCode())
+            .filter(text -> !text.isEmpty())
+            .map(SteleException.Code::valueOf);
+    return new EndedChange(
+        value.getId(),
+        value.getSequence(),
+        Optional.of(value.getTable()).filter(id -> !id.isEmpty()).map(TableId::new),
+        code.map(why -> new EndedChange.Failure(why, value.getMessage())));
+  }
+}
