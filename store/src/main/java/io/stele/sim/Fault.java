@@ -52,6 +52,12 @@ public sealed interface Fault {
     }
   }
 
+  /**
+   * The same of a tablet server that is cut off, and so does not hear that the master takes its
+   * lock away, while its lease holds and some clients reach it.
+   */
+  record SuspectCutOff(int slot, Far far, Duration length) implements Fault {}
+
   /** All members are killed at one moment. */
   record KillAll() implements Fault {
     @Override

@@ -47,6 +47,12 @@ final class FaultRunner {
       process.traps().set(pause.step(), pause.nth(), () -> pause(process, fault.length()));
     } else if (fault instanceof Fault.Suspect suspect) {
       cluster.suspect(slot(SimulatedCluster.Kind.SERVER, suspect.slot()));
+    } else if (fault instanceof Fault.SuspectCutOff suspect) {
+      SimulatedCluster.Kind kind = SimulatedCluster.Kind.SERVER;
+      cluster.suspect(slot(kind, suspect.slot()));
+      cut(
+          new Fault.Cut(
+              kind, suspect.slot(), suspect.far(), Fault.Way.BOTH, suspect.length()));
     } else if (fault instanceof Fault.Drain drain) {
       cluster.drain(slot(SimulatedCluster.Kind.SERVER, drain.slot()));
     } else if (fault instanceof Fault.KillAll) {

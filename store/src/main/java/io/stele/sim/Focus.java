@@ -16,6 +16,11 @@ enum Focus {
   NONE,
   /** A server or master is cut off from the lock service and some others, and not from all. */
   DIVIDED,
+  /**
+   * A server that lives is taken for dead, and cannot know: while its lease holds, some clients get
+   * answers of it, and those that begin then ask its successor.
+   */
+  SUSPECTED,
   /** Servers die in turn, before they have written to SSTables what they took over. */
   IN_TURN,
   /** Processes stand still in the midst of what they do, and go on when others have their tasks. */
@@ -36,7 +41,7 @@ enum Focus {
         switch (this) {
           case NONE, IN_TURN, STOPPED -> names;
           // What is read out of date shows, and hardly anything is written.
-          case DIVIDED -> List.of("registers");
+          case DIVIDED, SUSPECTED -> List.of("registers");
           case SPLITTING -> List.of("lists", "scans");
         };
     List<String> some = fit.stream().filter(names::contains).toList();
@@ -47,8 +52,16 @@ enum Focus {
   int clientsMin() {
     return switch (this) {
       case DIVIDED -> 3;
-      case SPLITTING -> 2;
+      case SUSPECTED, SPLITTING -> 2;
       case NONE, IN_TURN, STOPPED -> 1;
+    };
+  }
+
+  /** How many clients begin later, at least. */
+  int lateClientsMin() {
+    return switch (this) {
+      case SUSPECTED -> 3;
+      case NONE, DIVIDED, IN_TURN, STOPPED, SPLITTING -> 0;
     };
   }
 
@@ -56,6 +69,11 @@ enum Focus {
   List<HistoryPlan.Setting> settings() {
     return switch (this) {
       case NONE, DIVIDED, STOPPED -> List.of();
+      // The lease holds long enough for another server to load the tablets.
+      case SUSPECTED ->
+          List.of(
+              new HistoryPlan.Setting(Keys.SESSION_TIMEOUT.name(), "8s"),
+              new HistoryPlan.Setting(Keys.LEASE.name(), "4800ms"));
       // What was replayed stays in the memtable for as long as nothing else has it written out.
       case IN_TURN ->
           List.of(
@@ -103,6 +121,11 @@ enum Focus {
             };
         yield new Fault.Cut(kind, slot, far, Fault.Way.BOTH, moving);
       }
+      case SUSPECTED ->
+          new Fault.SuspectCutOff(
+              slot,
+              random.nextBoolean() ? Fault.Far.HALF : Fault.Far.OTHER_HALF,
+              moving);
       case IN_TURN -> new Fault.KillInTurn(slot, Duration.ofMillis(500 + random.nextLong(5500)));
       case STOPPED ->
           random.nextInt(4) == 0

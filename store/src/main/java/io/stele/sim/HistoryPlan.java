@@ -77,7 +77,7 @@ public record HistoryPlan(
         length,
         1 + random.nextInt(2),
         2 + random.nextInt(2),
-        clients(random, length, focus.clientsMin()),
+        clients(random, length, focus),
         chosen,
         settings(random, focus),
         faults(seed, length, focus.plan(random, length, WITH_FROZEN_CLOCKS.containsAll(chosen))));
@@ -103,10 +103,10 @@ public record HistoryPlan(
     return all;
   }
 
-  private static List<Duration> clients(RandomGenerator random, Duration length, int fromStartMin) {
-    List<Duration> begins = new ArrayList<>(Collections.nCopies(fromStartMin, Duration.ZERO));
+  private static List<Duration> clients(RandomGenerator random, Duration length, Focus focus) {
+    List<Duration> begins = new ArrayList<>(Collections.nCopies(focus.clientsMin(), Duration.ZERO));
     int early = random.nextInt(2);
-    int late = random.nextInt(3);
+    int late = focus.lateClientsMin() + random.nextInt(3);
     for (int i = 0; i < early; i++) {
       begins.add(Duration.ZERO);
     }

@@ -1,8 +1,12 @@
 package io.stele.sim;
 
+import io.stele.lock.Lock;
+import io.stele.model.Bytes;
 import io.stele.model.Column;
+import io.stele.runtime.ProcessRuntime;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
+import java.time.Instant;
 import java.util.Optional;
 
 /** Values of types that are not visible here, for what {@link PlantedFaults} returns. */
@@ -33,6 +37,35 @@ public final class Loosely {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  /** A lock that says that it is held, by the clock of the process that asks. */
+  public static Lock lockThatIsNotAsked(ProcessRuntime runtime) {
+    return new Lock() {
+      @Override
+      public String path() {
+        return "nowhere";
+      }
+
+      @Override
+      public boolean isHeld() {
+        return true;
+      }
+
+      @Override
+      public Instant renew() {
+        return runtime.wallClock().instant();
+      }
+
+      @Override
+      public void update(Bytes data) {}
+
+      @Override
+      public void onLost(Runnable action) {}
+
+      @Override
+      public void release() {}
+    };
   }
 
   /** The id of a tablet that a server has. */

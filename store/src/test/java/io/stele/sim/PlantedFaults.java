@@ -1,6 +1,8 @@
 package io.stele.sim;
 
+import io.stele.lock.Lock;
 import io.stele.model.Bytes;
+import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -38,14 +40,15 @@ final class PlantedFaults {
         fault("leases are not checked", "lock.Lease", "valid", PlantedFault.Yes.class),
         fault(
             "a lease is renewed without asking the lock service",
-            "sim.SimulatedEnsemble$Session$RemoteLock",
+            "lock.Lease",
             "renew",
-            PlantedFault.Nothing.class),
+            LockNotAsked.class),
         fault(
-            "the master does not wait for the lease to run out",
-            "master.ServerWatch",
-            "goOn",
-            NoDelay.class),
+                "the master does not wait for the lease to run out",
+                "master.ServerWatch",
+                "goOn",
+                NoDelay.class)
+            .in(Focus.SUSPECTED),
         fault(
             "the log of a dead server is not renamed",
             "log.LogFence",
@@ -140,6 +143,15 @@ final class PlantedFaults {
         @Advice.Argument(value = 0, typing = Assigner.Typing.DYNAMIC) Object parent,
         @Advice.FieldValue("serving") Map<Object, Object> serving) {
       serving.put(Loosely.id(parent), parent);
+    }
+  }
+
+  static final class LockNotAsked {
+    @Advice.OnMethodEnter
+    static void enter(
+        @Advice.Argument(value = 0, readOnly = false) Lock lock,
+        @Advice.FieldValue("runtime") ProcessRuntime runtime) {
+      lock = Loosely.lockThatIsNotAsked(runtime);
     }
   }
 
