@@ -72,7 +72,7 @@ final class Connection implements AutoCloseable {
     this.transport = transport;
     this.own = own;
     this.timeout = Keys.CLIENT_TIMEOUT.in(conf);
-    this.access = new TabletAccess(runtime, locks, transport.dataPlane());
+    this.access = new TabletAccess(runtime, locks, transport.dataPlane(), Keys.LEASE.in(conf));
     this.tablets = Tablets.of(access, transport.dataPlane());
     this.records = new TabletRecords(runtime, locks, access, timeout);
     this.schemas = new Schemas(runtime, locks);

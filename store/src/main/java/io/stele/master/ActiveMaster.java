@@ -74,7 +74,8 @@ final class ActiveMaster implements AutoCloseable {
     FileSystem fs = environment.fs();
     LockService locks = environment.locks();
     Transport transport = environment.transport();
-    TabletAccess access = opened(new TabletAccess(runtime, locks, transport.dataPlane()));
+    TabletAccess access =
+        opened(new TabletAccess(runtime, locks, transport.dataPlane(), cluster.lease()));
     TabletRecords forLoop = new TabletRecords(runtime, locks, access, LOOP_TIMEOUT);
     TabletRecords records = new TabletRecords(runtime, locks, access, REQUEST_TIMEOUT);
     Schemas schemas = new Schemas(runtime, locks);

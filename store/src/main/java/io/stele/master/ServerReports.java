@@ -52,7 +52,8 @@ final class ServerReports {
    *
    * @param askedNanos it tells how things were at that moment or later
    * @param troubles maintenance of tablets that fails again and again
-   * @param tablets the rows of the tablets it serves or is about to release, by table and start
+   * @param tablets the rows of the tablets it serves or does not serve yet or any more while their
+   *     records may say so, by table and start
    */
   private record Report(
       long askedNanos,
@@ -95,7 +96,7 @@ final class ServerReports {
   private void reported(ServerId server, long asked, ServerReportResponseProto report) {
     Map<String, NavigableMap<Bytes, RowRange>> tablets = new HashMap<>();
     report.getTabletsList().forEach(tablet -> add(tablets, tablet));
-    report.getLeavingList().forEach(tablet -> add(tablets, tablet));
+    report.getMovingList().forEach(tablet -> add(tablets, tablet));
     Map<TabletId, String> troubles = new TreeMap<>();
     for (HostedTabletProto tablet : report.getTabletsList()) {
       if (tablet.getTroublesCount() > 0) {

@@ -31,15 +31,19 @@ import org.apache.hadoop.net.ConnectTimeoutException;
  * <p>Not safe for use by several threads at once; attempts follow each other.
  */
 public final class Attempts {
+  /** The longest pause before another attempt, unless a server asks for a longer one. */
+  public static final Duration PAUSE_MAX = Duration.ofSeconds(1);
+
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
-  private static final Duration PAUSE_MAX = Duration.ofSeconds(1);
-  private static final Duration ATTEMPT_MAX = Duration.ofSeconds(15);
+  private static final Patience USUAL =
+      new Patience(Duration.ofSeconds(15), Duration.ofSeconds(15));
   private static final Duration ATTEMPT_MIN = Duration.ofMillis(5);
 
   private final ProcessRuntime runtime;
   private final Purpose purpose;
   private final Deadline deadline;
   private final Duration timeout;
+  private Duration patience; // Of the next attempt.
   private int failures;
   private boolean inDoubt;
 
@@ -54,20 +58,41 @@ public final class Attempts {
   }
 
   /**
+   * How long to wait for an answer: a server that hangs must not use up all the time. Twice as long
+   * after each attempt that had none, as the server may just be slow.
+   *
+   * @param first at first
+   * @param most at most
+   */
+  public record Patience(Duration first, Duration most) {
+    private Duration after(Duration before) {
+      Duration twice = before.multipliedBy(2);
+      return twice.compareTo(most) < 0 ? twice : most;
+    }
+  }
+
+  /**
    * What is attempted.
    *
    * @param what for messages: gives "changing row \"r\" of table t"
    * @param timeoutKey the configuration key that sets the time limit, for messages
+   * @param patience with each attempt
    */
-  public record Purpose(Supplier<String> what, Effect effect, Optional<String> timeoutKey) {
+  public record Purpose(
+      Supplier<String> what, Effect effect, Optional<String> timeoutKey, Patience patience) {
     /** A purpose whose time limit no key sets. */
     public static Purpose of(Effect effect, Supplier<String> what) {
-      return new Purpose(what, effect, Optional.empty());
+      return new Purpose(what, effect, Optional.empty(), USUAL);
     }
 
     /** The same, with a time limit that {@code key} sets. */
     public Purpose limitedBy(String key) {
-      return new Purpose(what, effect, Optional.of(key));
+      return new Purpose(what, effect, Optional.of(key), patience);
+    }
+
+    /** The same, with other patience. */
+    Purpose with(Patience other) {
+      return new Purpose(what, effect, timeoutKey, other);
     }
   }
 
@@ -95,6 +120,7 @@ public final class Attempts {
     this.purpose = purpose;
     this.deadline = deadline;
     this.timeout = deadline.remaining();
+    this.patience = purpose.patience().first();
   }
 
   /** When they end. */
@@ -102,10 +128,10 @@ public final class Attempts {
     return deadline;
   }
 
-  /** How long one attempt may take: a server that hangs must not use up all the time. */
+  /** How long one attempt may take. */
   public Duration attemptTimeout() {
     Duration left = deadline.remaining();
-    return left.compareTo(ATTEMPT_MAX) < 0 ? left : ATTEMPT_MAX;
+    return left.compareTo(patience) < 0 ? left : patience;
   }
 
   /** What to do after {@code failure} of an attempt before anything was sent. */
@@ -124,6 +150,7 @@ public final class Attempts {
     failures++;
     Throwable cause = Futures.cause(failure);
     if (cause instanceof CallException lost) {
+      patience = purpose.patience().after(patience);
       return lost.mayHaveExecuted() ? doubt(cause, true) : again(cause, true);
     }
     if (cause instanceof SteleException answer) {

@@ -3,6 +3,7 @@ package io.stele.metadata;
 import io.stele.lock.LockService;
 import io.stele.metadata.Attempts.Decision;
 import io.stele.metadata.Attempts.Effect;
+import io.stele.metadata.Attempts.Patience;
 import io.stele.metadata.Attempts.Purpose;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
@@ -25,6 +26,7 @@ import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -41,10 +43,13 @@ import java.util.concurrent.CompletableFuture;
  * transport: callbacks must not block.
  */
 public final class TabletAccess implements AutoCloseable {
+  private static final int FIRST_ATTEMPT_OF_LEASE = 4;
+
   private final ProcessRuntime runtime;
   private final DataPlane plane;
   private final Operations operations;
   private final TabletLocator locator;
+  private final Patience patience;
 
   /** A request, built for every attempt, as it names the tablet. */
   @FunctionalInterface
@@ -87,8 +92,16 @@ public final class TabletAccess implements AutoCloseable {
     }
   }
 
-  /** Access over {@code plane}, with the root tablet's place known from {@code locks}. */
-  public TabletAccess(ProcessRuntime runtime, LockService locks, DataPlane plane) {
+  /**
+   * Access over {@code plane}, with the root tablet's place known from {@code locks}.
+   *
+   * @param lease of the tablet servers. A request for METADATA that had no answer for a quarter of
+   *     it is sent again, as a tablet may not be served while its record is being changed. The last
+   *     attempts take a whole lease: a server that hangs or is cut off for longer has lost the
+   *     tablet
+   */
+  public TabletAccess(ProcessRuntime runtime, LockService locks, DataPlane plane, Duration lease) {
+    this.patience = new Patience(lease.dividedBy(FIRST_ATTEMPT_OF_LEASE), lease);
     this.runtime = runtime;
     this.plane = plane;
     this.operations = new Operations(runtime);
@@ -118,10 +131,13 @@ public final class TabletAccess implements AutoCloseable {
     return sending.result;
   }
 
-  /** The rows of {@code query} in the tablet with {@code at} in it, as many as come at once. */
+  /**
+   * The rows of {@code query} in METADATA's tablet with {@code at} in it, as many as come at once.
+   */
   public CompletableFuture<Rows> rows(TableId table, Bytes at, RowQuery query, Deadline deadline) {
     Purpose purpose =
-        Purpose.of(Effect.READ, () -> "reading table " + table + " from row \"" + at + "\" on");
+        Purpose.of(Effect.READ, () -> "reading table " + table + " from row \"" + at + "\" on")
+            .with(patience);
     Call call =
         location ->
             Message.of(
@@ -150,14 +166,15 @@ public final class TabletAccess implements AutoCloseable {
     }
   }
 
-  /** Whether the predicate held; applied once whatever answers are lost. */
+  /** Whether the predicate held in METADATA; applied once whatever answers are lost. */
   public CompletableFuture<Boolean> checkAndMutate(
       TableId table, CheckAndMutate operation, Deadline deadline) {
     OperationId id = operations.begin();
     Purpose purpose =
         Purpose.of(
-            Effect.CHANGE_WITH_ID,
-            () -> "changing row \"" + operation.row() + "\" of table " + table);
+                Effect.CHANGE_WITH_ID,
+                () -> "changing row \"" + operation.row() + "\" of table " + table)
+            .with(patience);
     Call call =
         location ->
             Message.of(

@@ -1,5 +1,6 @@
 package io.stele.sim;
 
+import io.stele.config.Keys;
 import io.stele.lock.LockService;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Schemas;
@@ -45,7 +46,8 @@ final class ClusterView {
   ClusterView(SimulatedCluster cluster, SimulatedProcess process) {
     this.locks = cluster.ensemble().connect(process);
     this.transport = cluster.network().transport(process, process.name());
-    TabletAccess access = new TabletAccess(process, locks, transport.dataPlane());
+    TabletAccess access =
+        new TabletAccess(process, locks, transport.dataPlane(), Keys.LEASE.in(cluster.conf()));
     this.records = new TabletRecords(process, locks, access, CALL_TIMEOUT);
     this.schemas = new Schemas(process, locks);
   }

@@ -1,7 +1,10 @@
 package io.stele.sim;
 
+import io.stele.config.Keys;
 import io.stele.metadata.Assignment;
+import io.stele.metadata.Attempts;
 import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -21,9 +24,12 @@ import java.util.TreeSet;
  * Whether, all along a history, each tablet whose record says that it is LOADED is served by the
  * server that the record names, or is so within five seconds.
  *
- * <p>A server counts while it lives and no fault touches it or has touched it a while ago, whatever
- * befalls others: a lost message is abandoned only then. A failed read does not count: the five
- * seconds start again.
+ * <p>A server counts while it lives and no fault touches it, whatever befalls others, and again
+ * when what the last fault left behind is over. That is a message that got lost. Its sender waits
+ * for an answer for as long as one attempt at METADATA takes, which is a lease at most ({@link
+ * TabletAccess}), pauses for at most {@link Attempts#PAUSE_MAX}, and asks again, with success. So a
+ * server counts from a lease and that pause after its last fault on. A failed read does not count:
+ * the five seconds start again.
  *
  * <p>For the holder of the simulation's baton alone.
  */
@@ -31,8 +37,8 @@ final class LoadedWatch {
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
   private static final Duration UNSERVED_MAX = Duration.ofSeconds(5);
 
-  /** After this time nothing waits any more for a message that a fault dropped. */
-  private static final Duration AFTER_FAULT = Duration.ofSeconds(16);
+  /** No fault is shorter. */
+  private static final Duration NOTE_FAULTS_EVERY = Duration.ofMillis(50);
 
   /** A tablet as a record says it is loaded. */
   private record Loaded(TabletId tablet, ServerId server, long epoch)
@@ -53,6 +59,7 @@ final class LoadedWatch {
   private final SimulatedCluster cluster;
   private final SimulatedProcess process;
   private final ClusterView view;
+  private final Duration afterFault;
   private final Map<Loaded, Long> unservedSince = new TreeMap<>();
   private final Map<String, Long> touched = new TreeMap<>(); // When last, by process.
   private final Set<Loaded> told = new TreeSet<>();
@@ -62,11 +69,18 @@ final class LoadedWatch {
     this.cluster = cluster;
     this.process = cluster.clientProcess();
     this.view = new ClusterView(cluster, process);
+    this.afterFault = Keys.LEASE.in(cluster.conf()).plus(Attempts.PAUSE_MAX);
   }
 
   /** Watches until the history ends. */
   void start() {
+    noteFaults();
     process.start("watches", this::watch);
+  }
+
+  /** How long after its last fault a server counts again. */
+  Duration afterFault() {
+    return afterFault;
   }
 
   /** What was wrong so far. */
@@ -85,12 +99,17 @@ final class LoadedWatch {
     }
   }
 
-  private void look() {
+  /** Notes which servers a fault touches now, and so every so often. */
+  private void noteFaults() {
     for (SimulatedCluster.Slot slot : cluster.slots(SimulatedCluster.Kind.SERVER)) {
       if (!cluster.isUntouched(slot.process())) {
         touched.put(slot.process().name(), process.nanoTime());
       }
     }
+    cluster.simulation().schedule(process, NOTE_FAULTS_EVERY, "", this::noteFaults);
+  }
+
+  private void look() {
     Set<Loaded> unserved = new TreeSet<>();
     try {
       Map<ServerId, ServerInfo> servers = view.servers();
@@ -133,6 +152,6 @@ final class LoadedWatch {
   private boolean isUntouched(SimulatedProcess server) {
     Long last = touched.get(server.name());
     return cluster.isUntouched(server)
-        && (last == null || process.nanoTime() - last > AFTER_FAULT.toNanos());
+        && (last == null || process.nanoTime() - last > afterFault.toNanos());
   }
 }

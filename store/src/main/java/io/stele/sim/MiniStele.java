@@ -83,7 +83,8 @@ public final class MiniStele implements AutoCloseable {
     this.random = new Random(seed);
     this.locks = site.connect();
     this.transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, HOST);
-    this.access = new TabletAccess(SystemRuntime.INSTANCE, locks, transport.dataPlane());
+    this.access =
+        new TabletAccess(SystemRuntime.INSTANCE, locks, transport.dataPlane(), Keys.LEASE.in(conf));
     this.records = new TabletRecords(SystemRuntime.INSTANCE, locks, access, Duration.ofSeconds(5));
     this.client = Stele.over(conf, SystemRuntime.INSTANCE, locks, transport);
   }

@@ -103,12 +103,13 @@ final class AdminService implements TabletServerService.BlockingInterface {
   public ServerReportResponseProto report(RpcController controller, EmptyProto request) {
     ServerReportResponseProto.Builder report = ServerReportResponseProto.newBuilder();
     long sstableBytes = 0;
+    // First those that come, last those that leave, so that each is seen once at least.
+    server.tablets().coming().forEach(hosted -> report.addMoving(describe(hosted)));
     for (HostedTablet hosted : server.tablets().all()) {
       sstableBytes += hosted.tablet().statistics().fileBytes();
       report.addTablets(describe(hosted));
     }
-    // Last, so that a tablet on its way out is in one of the two at least.
-    server.tablets().leaving().forEach(hosted -> report.addLeaving(describe(hosted)));
+    server.tablets().leaving().forEach(hosted -> report.addMoving(describe(hosted)));
     long memtableBytes = 0;
     for (KindResources resources : server.resources().all()) {
       memtableBytes += resources.memtables().bytes();

@@ -24,6 +24,10 @@ final class HostedTablets {
   private final ConcurrentNavigableMap<TabletId, HostedTablet> serving =
       new ConcurrentSkipListMap<>();
 
+  /** Not served yet, while their records may say LOADED here already. */
+  private final ConcurrentNavigableMap<TabletId, HostedTablet> coming =
+      new ConcurrentSkipListMap<>();
+
   /** Not served any more, while their records still say LOADED here. */
   private final ConcurrentNavigableMap<TabletId, HostedTablet> leaving =
       new ConcurrentSkipListMap<>();
@@ -31,6 +35,21 @@ final class HostedTablets {
   /** Its monitor guards every change of which tablet has which schema, too. */
   @GuardedBy("newest")
   private final Map<TableId, StoredTable> newest = new HashMap<>();
+
+  /** The record of {@code tablet} is about to say LOADED here; until {@link #came} is called. */
+  void coming(HostedTablet tablet) {
+    coming.put(tablet.id(), tablet);
+  }
+
+  /** Those that are coming. */
+  Collection<HostedTablet> coming() {
+    return List.copyOf(coming.values());
+  }
+
+  /** {@code tablet} is served now, or will not be. */
+  void came(HostedTablet tablet) {
+    coming.remove(tablet.id(), tablet);
+  }
 
   /**
    * Serves {@code tablet} from now on, under the newest schema seen: one that came while the tablet

@@ -63,18 +63,27 @@ final class TabletLoader {
     StoredTable table = table(id);
     RecordManifest manifest = manifest(record);
     HostedTablet hosted = openReplaying(record, table.schema(), manifest);
+    server.tablets().coming(hosted);
     try {
-      manifest.take(server.records()::loaded);
-    } catch (IOException | RuntimeException e) {
-      hosted.tablet().close();
-      throw e;
+      takeOver(hosted);
+      serve(hosted, table);
+    } finally {
+      server.tablets().came(hosted);
     }
-    serve(hosted, table);
     LOG.info(
         "Loaded tablet {}: {} records replayed from {}",
         record,
         hosted.tablet().replayedRecords(),
         record.logs());
+  }
+
+  private void takeOver(HostedTablet hosted) throws IOException {
+    try {
+      hosted.manifest().take(server.records()::loaded);
+    } catch (IOException | RuntimeException e) {
+      hosted.tablet().close();
+      throw e;
+    }
   }
 
   /** Nothing here waits or does I/O: a tablet whose record says LOADED must be served. */

@@ -147,7 +147,8 @@ public final class TabletServer {
     ServerResources resources = ServerResources.open(runtime, fs, logs, id, config, life);
     teardown.add(resources::closeThreads);
 
-    TabletAccess access = new TabletAccess(runtime, locks, transport.dataPlane());
+    TabletAccess access =
+        new TabletAccess(runtime, locks, transport.dataPlane(), config.cluster().lease());
     teardown.add(access::close);
     TabletRecords records = new TabletRecords(runtime, locks, access, METADATA_PATIENCE);
     context = new ServerContext(runtime, id, life, records, new HostedTablets(), resources);

@@ -15,6 +15,7 @@ import io.stele.model.TabletId;
 import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Address;
+import io.stele.wire.CallException;
 import io.stele.wire.DataPlane;
 import io.stele.wire.NotServingTabletException;
 import io.stele.wire.OperationCodec;
@@ -29,6 +30,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -37,6 +39,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * Servers that hold tablets, behind a data plane in memory. Rows are kept by table, so that they
@@ -58,6 +61,12 @@ final class FakeServers implements DataPlane {
 
   Function<RequestProto, Optional<StatusProto>> afterwards = request -> Optional.empty();
 
+  /** How long the callers waited in vain. */
+  final List<Duration> timeouts = Collections.synchronizedList(new ArrayList<>());
+
+  /** Requests whose answers are lost: the caller hears nothing until its timeout. */
+  Predicate<RequestProto> silent = request -> false;
+
   /** Servers whose answers take so long; none at all: they are there when the call returns. */
   FakeServers(ProcessRuntime runtime, Duration latency) {
     this.runtime = runtime;
@@ -76,6 +85,13 @@ final class FakeServers implements DataPlane {
   public CompletableFuture<Response> call(
       Address server, RequestProto request, ByteBuffer body, Duration timeout) {
     CompletableFuture<Response> answer = now(server, request);
+    if (silent.test(request)) {
+      timeouts.add(timeout);
+      CompletableFuture<Response> none = new CompletableFuture<>();
+      runtime.after(
+          timeout, () -> none.completeExceptionally(new CallException("no answer", true)));
+      return none;
+    }
     if (latency.isZero()) {
       return answer;
     }

@@ -36,10 +36,11 @@ class TabletAccessTest {
   private static final ServerId ONE = new ServerId("one", 1, 1);
   private static final ServerId TWO = new ServerId("two", 2, 2);
   private static final Duration LONG = Duration.ofSeconds(10);
+  private static final Duration LEASE = Duration.ofMillis(200);
 
   private final MemoryLockService locks = new MemoryLockStore().connect();
   private final FakeServers plane = new FakeServers(SystemRuntime.INSTANCE, Duration.ZERO);
-  private final TabletAccess access = new TabletAccess(SystemRuntime.INSTANCE, locks, plane);
+  private final TabletAccess access = new TabletAccess(SystemRuntime.INSTANCE, locks, plane, LEASE);
   private final TabletRecords records =
       new TabletRecords(SystemRuntime.INSTANCE, locks, access, LONG);
 
@@ -160,6 +161,24 @@ class TabletAccessTest {
     TabletRecord released = records.unloaded(user, "unloaded");
     assertThat(lost[0]).isEqualTo(4);
     assertThat(records.readAll(TABLE)).containsExactly(released);
+  }
+
+  @Test
+  void aChangeOfMetadataThatNobodyAnswersIsSentAgainSoonAndThenOncePerLease() throws IOException {
+    int[] lost = new int[1];
+    plane.silent = request -> request.hasCheckAndMutate() && lost[0]++ < 4;
+    TabletRecord released = records.unloaded(user, "unloaded");
+    assertThat(plane.timeouts)
+        .containsExactly(LEASE.dividedBy(4), LEASE.dividedBy(2), LEASE, LEASE);
+    assertThat(records.readAll(TABLE)).containsExactly(released);
+  }
+
+  @Test
+  void aReadOfMetadataThatNobodyAnswersIsSentAgainSoon() throws IOException {
+    int[] lost = new int[1];
+    plane.silent = request -> request.hasRead() && lost[0]++ == 0;
+    assertThat(records.readAll(TABLE)).containsExactly(user);
+    assertThat(plane.timeouts).containsExactly(LEASE.dividedBy(4));
   }
 
   @Test

@@ -39,7 +39,8 @@ class TabletDirectoryTest {
   private final SimulatedProcess runtime = simulation.outside();
   private final MemoryLockService locks = new MemoryLockStore().connect();
   private final FakeServers servers = new FakeServers(runtime, LATENCY);
-  private final TabletAccess access = new TabletAccess(runtime, locks, servers);
+  private final TabletAccess access =
+      new TabletAccess(runtime, locks, servers, Duration.ofSeconds(15));
   private final TabletRecords records =
       new TabletRecords(runtime, locks, access, Duration.ofSeconds(10));
   private final List<TabletRecord> tablets = new ArrayList<>();

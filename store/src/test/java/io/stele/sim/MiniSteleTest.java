@@ -63,7 +63,11 @@ class MiniSteleTest {
     try (MiniStele cluster = MiniStele.start(CONF, Site.inMemory(), 1, 1);
         Transport transport = new NetworkTransport(CONF, SystemRuntime.INSTANCE, "localhost");
         TabletAccess access =
-            new TabletAccess(SystemRuntime.INSTANCE, cluster.locks(), transport.dataPlane())) {
+            new TabletAccess(
+                SystemRuntime.INSTANCE,
+                cluster.locks(),
+                transport.dataPlane(),
+                Duration.ofSeconds(8))) {
       TabletRecords records =
           new TabletRecords(
               SystemRuntime.INSTANCE, cluster.locks(), access, Duration.ofSeconds(10));
