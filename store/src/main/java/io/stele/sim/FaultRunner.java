@@ -50,9 +50,7 @@ final class FaultRunner {
     } else if (fault instanceof Fault.SuspectCutOff suspect) {
       SimulatedCluster.Kind kind = SimulatedCluster.Kind.SERVER;
       cluster.suspect(slot(kind, suspect.slot()));
-      cut(
-          new Fault.Cut(
-              kind, suspect.slot(), suspect.far(), Fault.Way.BOTH, suspect.length()));
+      cut(new Fault.Cut(kind, suspect.slot(), suspect.far(), Fault.Way.BOTH, suspect.length()));
     } else if (fault instanceof Fault.Drain drain) {
       cluster.drain(slot(SimulatedCluster.Kind.SERVER, drain.slot()));
     } else if (fault instanceof Fault.KillAll) {

@@ -123,9 +123,7 @@ enum Focus {
       }
       case SUSPECTED ->
           new Fault.SuspectCutOff(
-              slot,
-              random.nextBoolean() ? Fault.Far.HALF : Fault.Far.OTHER_HALF,
-              moving);
+              slot, random.nextBoolean() ? Fault.Far.HALF : Fault.Far.OTHER_HALF, moving);
       case IN_TURN -> new Fault.KillInTurn(slot, Duration.ofMillis(500 + random.nextLong(5500)));
       case STOPPED ->
           random.nextInt(4) == 0

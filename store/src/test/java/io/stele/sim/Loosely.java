@@ -6,6 +6,7 @@ import io.stele.model.Column;
 import io.stele.runtime.ProcessRuntime;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -50,6 +51,11 @@ public final class Loosely {
       @Override
       public boolean isHeld() {
         return true;
+      }
+
+      @Override
+      public Duration sessionTimeout() {
+        return Duration.ofDays(1);
       }
 
       @Override
