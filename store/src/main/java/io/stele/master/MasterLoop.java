@@ -214,6 +214,9 @@ final class MasterLoop implements Runnable {
     }
     Set<TableId> dropping = tables.dropping();
     boolean complete = readTables(full, metadata, live, dropping);
+    if (hasLost(live)) {
+      return true;
+    }
 
     NavigableMap<TabletId, TabletRecord> known = new TreeMap<>();
     known.put(root.id(), root);
@@ -227,12 +230,20 @@ final class MasterLoop implements Runnable {
     reports.ask(live);
 
     List<Action> actions = AssignmentPlanner.plan(snapshot(live, known, dropping));
-    complete &= act(actions, metadata);
+    complete &= act(actions, metadata, live);
     // Nothing else that needs METADATA comes before what makes METADATA reachable again.
     complete &= tidyUp(gone, known, metadata);
     boolean moved = tables.goOn(metadata::hasRecords);
     fullDue = !complete;
     return !complete || !actions.isEmpty() || moved || servers.isFencing();
+  }
+
+  /**
+   * Whether a server of {@code live} is so no more. The step then ends, and another begins: each
+   * try to reach what that server has of METADATA would take its time, and there may be many.
+   */
+  private boolean hasLost(Map<ServerId, ServerInfo> live) {
+    return !servers.live().keySet().containsAll(live.keySet());
   }
 
   private static boolean isServed(TabletRecord record, Map<ServerId, ServerInfo> live) {
@@ -268,8 +279,10 @@ final class MasterLoop implements Runnable {
     for (List<ServedMetadata.Part> run : metadata.runs()) {
       if (!read(run, live, dropping)) {
         complete = false;
-        if (run.size() > 1) {
-          run.forEach(part -> read(List.of(part), live, dropping));
+        for (ServedMetadata.Part part : run.size() > 1 ? run : List.<ServedMetadata.Part>of()) {
+          if (!hasLost(live)) {
+            read(List.of(part), live, dropping);
+          }
         }
       }
     }
@@ -409,14 +422,18 @@ final class MasterLoop implements Runnable {
 
   /**
    * Carries the actions out. Where a record cannot be written now, the others that are in the same
-   * tablet of METADATA are left to the next step.
+   * tablet of METADATA are left to the next step; all are, once a server is lost.
    *
    * @return whether nothing was left
    */
-  private boolean act(List<Action> actions, ServedMetadata metadata) throws IOException {
+  private boolean act(List<Action> actions, ServedMetadata metadata, Map<ServerId, ServerInfo> live)
+      throws IOException {
     boolean complete = true;
     Set<Optional<TabletId>> away = new HashSet<>();
     for (Action action : actions) {
+      if (hasLost(live)) {
+        return false;
+      }
       TabletRecord record = view.tablet(action.tablet());
       Optional<TabletId> home =
           record.id().table().isSystem() ? Optional.empty() : metadata.home(record.row());

@@ -121,6 +121,30 @@ class MasterLoopTest {
   }
 
   @Test
+  void whatAServerHadOfMetadataIsNotTriedAnyMoreOnceTheServerIsLost() throws Exception {
+    master.run(
+        () -> {
+          List<Bytes> splits = List.of("t1", "t2", "t3", "t4").stream().map(Bytes::of).toList();
+          master.bootstrap(splits.toArray(Bytes[]::new));
+          Lock lock = master.start(A);
+          master.start(B);
+          master.stepUntilIdle();
+          int[] tries = new int[1];
+          master.memory.setAway(Optional.of(RowRange.ALL));
+          master.memory.whenAway(
+              () -> {
+                if (++tries[0] == 1) {
+                  lock.release();
+                  master.watch.locksChanged();
+                }
+              });
+          master.loop.lookAtAll();
+          assertThat(master.loop.step()).as("looks again soon").isTrue();
+          assertThat(tries[0]).isEqualTo(1);
+        });
+  }
+
+  @Test
   void aDamagedRecordStopsOnlyItsOwnTablet() throws Exception {
     master.run(
         () -> {

@@ -27,6 +27,7 @@ public final class MemoryRecords {
   private final MemoryRows ofTables = new MemoryRows();
   private final TabletRecords records;
   private Optional<RowRange> away = Optional.empty();
+  private Runnable whenAway = () -> {};
   private volatile Hook before = update -> {};
   private volatile Hook after = update -> {};
 
@@ -48,6 +49,11 @@ public final class MemoryRecords {
   /** The rows of METADATA that cannot be reached from now on. */
   public void setAway(Optional<RowRange> rows) {
     away = rows;
+  }
+
+  /** Runs {@code action} whenever somebody tries to reach rows that are away. */
+  public void whenAway(Runnable action) {
+    whenAway = action;
   }
 
   /** Has {@code hook} called before every update of a table's tablet from now on. */
@@ -106,6 +112,7 @@ public final class MemoryRecords {
 
     private void check(RowRange range) {
       if (away.flatMap(range::intersection).isPresent()) {
+        whenAway.run();
         throw SteleException.retryLater("this part of METADATA is away");
       }
     }
