@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.LockService;
 import io.stele.model.Bytes;
+import io.stele.model.Column;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
@@ -105,6 +106,25 @@ class TabletRecordsTest {
         .hasMessageContaining("shadow-files")
         .hasMessageContaining("upgrade");
     assertThat(records.readUndamaged(TABLE)).isEmpty();
+  }
+
+  @Test
+  void columnsThatALaterVersionAddedStayWhenThisOneChangesTheRecord() throws IOException {
+    TabletRecord before = only();
+    List<Column> added =
+        List.of(
+            Column.of("extent", "next"),
+            Column.of("assignment", "next"),
+            Column.of("redo", "next"));
+    for (Column column : added) {
+      metadata.apply(
+          Mutation.of(before.row()).put(column.family(), column.qualifier(), Bytes.of("kept")));
+    }
+    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    records.unloaded(loaded, "unloaded");
+    assertThat(added)
+        .allSatisfy(
+            column -> assertThat(metadata.value(before.row(), column)).contains(Bytes.of("kept")));
   }
 
   @Test

@@ -1,0 +1,39 @@
+package io.stele.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.sim.workload.Pace;
+import io.stele.sim.workload.TablesComeAndGo;
+import io.stele.sim.workload.Workload;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whole clusters under faults in which servers and masters of this version and of the next work
+ * side by side ({@link NextVersion}): {@code -Dstele.seed} is the first, {@code -Dstele.histories}
+ * how many, of which this takes a twentieth.
+ */
+class MixedVersionsTest {
+  private static final long FIRST = Long.getLong("stele.seed", 0);
+  private static final int COUNT = Math.max(1, Integer.getInteger("stele.histories", 1000) / 20);
+
+  @Test
+  @SuppressWarnings("try") // Planted while the block runs.
+  void processesOfTwoVersionsLoseNothing() throws Exception {
+    List<Workload> workloads = new ArrayList<>(Histories.WORKLOADS);
+    workloads.add(new TablesComeAndGo("tables", 3, new Pace(Duration.ofMillis(300))));
+    List<String> names = workloads.stream().map(Workload::name).toList();
+    try (AutoCloseable planted = NextVersion.plant()) {
+      Optional<HistoryRun.Report> failed =
+          Histories.run(FIRST, COUNT, names, workloads).stream()
+              .filter(report -> !report.isGood())
+              .findFirst();
+      assertThat(failed.map(one -> Histories.describe(one, workloads))).isEmpty();
+    }
+    assertThat(NextVersion.WRITTEN.get()).as("written by the next version").isGreaterThan(COUNT);
+    assertThat(NextVersion.READ.get()).as("read by this version").isGreaterThan(COUNT);
+  }
+}
