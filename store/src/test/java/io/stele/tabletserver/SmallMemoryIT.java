@@ -74,7 +74,6 @@ import org.junit.jupiter.api.io.TempDir;
 class SmallMemoryIT {
   private static final long MIB = 1L << 20;
   private static final int SCANNERS = 8;
-  private static final int VOLLEY = 64;
 
   /** What one task writes: a full buffer. */
   private static final int TASK_MUTATIONS = 2_000;
@@ -90,16 +89,16 @@ class SmallMemoryIT {
   private int putOff;
   private final Set<String> applied = ConcurrentHashMap.newKeySet();
 
+  /** In both, the values of a volley are more than the heap: to let them all in would end it. */
   @Test
   void withTheLeastMemoryThatIsPermittedNoServerEndsWhateverIsAsked() throws Exception {
-    survives(new Load(64, 32, Duration.ofSeconds(6)));
+    survives(new Load(64, 32, 256, Duration.ofSeconds(6)));
   }
 
-  /** Its 64 values alone are more than its heap: what lets them all in runs out of memory. */
   @Test
   void withTheLeastMemoryForLargerValuesNoServerEndsEither() throws Exception {
     conf.set(Keys.VALUE_BYTES_MAX.name(), "8m");
-    survives(new Load(8, 4, Duration.ofSeconds(3)));
+    survives(new Load(8, 4, 64, Duration.ofSeconds(3)));
   }
 
   /**
@@ -107,8 +106,9 @@ class SmallMemoryIT {
    *
    * @param writers clients that write the largest value again and again
    * @param tasks clients that write a full buffer of small ones
+   * @param volley how many connections send the largest value at once
    */
-  private record Load(int writers, int tasks, Duration time) {}
+  private record Load(int writers, int tasks, int volley, Duration time) {}
 
   /** The smallest heap, and the smallest memory beside it, with which a server would start. */
   private ProcessMemory least() {
@@ -246,7 +246,7 @@ class SmallMemoryIT {
           work.add(() -> scan(table, end));
         }
       }
-      work.add(() -> fire(captured.get(), end));
+      work.add(() -> fire(captured.get(), load.volley(), end));
       for (Future<Void> done : threads.invokeAll(work)) {
         done.get();
       }
@@ -371,12 +371,12 @@ class SmallMemoryIT {
    * Sends the request on many connections, all of it but one byte on each, then that byte: so the
    * server has as much of them at once as it lets in.
    */
-  private Void fire(Captured shot, long end) throws IOException {
+  private Void fire(Captured shot, int volley, long end) throws IOException {
     byte[] frame = shot.frame();
     do {
       List<Socket> sockets = new ArrayList<>();
       try {
-        for (int i = 0; i < VOLLEY; i++) {
+        for (int i = 0; i < volley; i++) {
           Socket socket = new Socket(shot.server().host(), shot.server().port());
           sockets.add(socket);
           RawPeer.hello(socket, 1).write(frame, 0, frame.length - 1);
