@@ -48,6 +48,14 @@ public final class Keys {
           ofMinutes(5),
           "A server that ZooKeeper has not heard from for this long loses its lock.");
 
+  public static final Key<Long> SORT_BYTES_MIN =
+      Key.size(
+          "stele.master.sort.bytes.min",
+          "8m",
+          0,
+          Long.MAX_VALUE,
+          "The log of a dead tablet server is sorted by tablet before its tablets are loaded, if it has at least so many bytes.");
+
   public static final Key<Duration> LEASE =
       Key.time(
           "stele.tabletserver.lease",

@@ -13,6 +13,7 @@ import io.stele.model.TabletKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -264,7 +265,7 @@ final class LogFormat {
 
   private static TabletId readTablet(ByteReader in) throws MalformedException {
     TableId table = new TableId(in.readPrefixed().toUtf8());
-    return new TabletId(table, String.format("%016x", in.readLong()));
+    return new TabletId(table, HexFormat.of().toHexDigits(in.readLong()));
   }
 
   /** Whether there is a sound frame at {@code at} of {@code bytes}, which is {@code position}. */

@@ -41,6 +41,14 @@ public final class LogReader implements RecordSource {
     this.position = position;
   }
 
+  /** Reads records from {@code position} on of what has no header of its own there. */
+  LogReader(InputStream in, String file, int salt, long position) {
+    this.in = in;
+    this.file = file;
+    this.salt = salt;
+    this.position = position;
+  }
+
   private LogReader(InputStream in, String file) {
     this.in = in;
     this.file = file;

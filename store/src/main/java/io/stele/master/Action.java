@@ -22,7 +22,10 @@ sealed interface Action {
   /** The server that is to have the tablet, or has it. */
   ServerId server();
 
-  /** Write into the tablet's record, which names nobody, that {@code server} is to load it. */
+  /**
+   * Write into the tablet's record, which names nobody or a fenced server, that {@code server} is
+   * to load it.
+   */
   record Assign(TabletId tablet, ServerId server) implements Action {
     @Override
     public Kind kind() {
@@ -46,7 +49,7 @@ sealed interface Action {
     }
   }
 
-  /** Release the tablet in its record, which names a fenced server. */
+  /** Release the tablet of a dropped table in its record, which names a fenced server. */
   record Release(TabletId tablet, ServerId server) implements Action {
     @Override
     public Kind kind() {

@@ -85,7 +85,13 @@ final class ActiveMaster implements AutoCloseable {
     Wake wake = new Wake(runtime);
     TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));
     ServerWatch servers =
-        opened(new ServerWatch(runtime, locks, fs, layout, cluster.lease(), wake));
+        opened(
+            new ServerWatch(
+                runtime,
+                locks,
+                new DeadLogs(runtime, fs, layout, requests, Keys.SORT_BYTES_MIN.in(conf)),
+                cluster.lease(),
+                wake));
     SchemaNews news = new SchemaNews(requests, servers::live);
     TableAdmin tables = opened(new TableAdmin(runtime, schemas, forLoop, news, wake));
     MasterLoop loop = new MasterLoop(runtime, forLoop, servers, requests, tables, wake);

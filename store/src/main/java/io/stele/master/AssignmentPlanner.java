@@ -62,12 +62,17 @@ final class AssignmentPlanner {
   }
 
   private List<Action> plan() {
-    for (ClusterSnapshot.Server server : snapshot.servers()) {
+    // A server may have been fenced since those that live were listed.
+    List<ClusterSnapshot.Server> servers =
+        snapshot.servers().stream()
+            .filter(server -> !snapshot.fenced().contains(server.id()))
+            .toList();
+    for (ClusterSnapshot.Server server : servers) {
       live.put(server.id(), server);
       loads.put(server.id(), new Load(0, 0, server.id()));
     }
     snapshot.tablets().forEach(this::count);
-    for (ClusterSnapshot.Server server : snapshot.servers()) {
+    for (ClusterSnapshot.Server server : servers) {
       (server.draining() ? leaving : lightest).add(loads.get(server.id()));
     }
     ServedMetadata metadata = servedMetadata();
@@ -78,7 +83,7 @@ final class AssignmentPlanner {
       }
       Optional<ServerId> server = tablet.assignment().server();
       if (server.isPresent()) {
-        follow(tablet, server.get());
+        follow(tablet, server.get(), free);
       } else if (!snapshot.dropping().contains(tablet.id().table())) {
         free.add(tablet);
       }
@@ -122,9 +127,14 @@ final class AssignmentPlanner {
   }
 
   /** A tablet whose record names a server. */
-  private void follow(ClusterSnapshot.Tablet tablet, ServerId server) {
+  private void follow(
+      ClusterSnapshot.Tablet tablet, ServerId server, List<ClusterSnapshot.Tablet> free) {
     if (snapshot.fenced().contains(server)) {
-      actions.add(new Action.Release(tablet.id(), server));
+      if (snapshot.dropping().contains(tablet.id().table())) {
+        actions.add(new Action.Release(tablet.id(), server));
+      } else {
+        free.add(tablet);
+      }
     } else if (!live.containsKey(server)) {
       return; // Neither alive nor fenced: nothing is safe yet.
     } else if (tablet.assignment().state() == Assignment.State.ASSIGNED) {

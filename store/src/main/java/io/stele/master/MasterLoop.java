@@ -3,7 +3,6 @@ package io.stele.master;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Bootstrap;
 import io.stele.metadata.LoadTrouble;
-import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
@@ -47,7 +46,6 @@ final class MasterLoop implements Runnable {
   private static final Duration FAILED = Duration.ofMillis(500);
   private static final Duration FULL_READ_EVERY = Duration.ofSeconds(10);
   private static final int FULL_READ_SHARE = 20;
-  private static final Duration LOAD_AGAIN = Duration.ofSeconds(2);
 
   private final ProcessRuntime runtime;
   private final TabletRecords records;
@@ -57,6 +55,7 @@ final class MasterLoop implements Runnable {
   private final OrphanRecords orphans;
   private final ServerReports reports;
   private final LoadTroubles troubles;
+  private final PlanExecutor executor;
   private final Wake wake;
 
   private volatile boolean stopped;
@@ -68,10 +67,6 @@ final class MasterLoop implements Runnable {
   private final Map<Bytes, TabletRecord> tableRecords = new TreeMap<>();
   private final Set<TabletId> readInFull = new HashSet<>(); // Tablets of METADATA.
   private long nextFullReadNanos;
-  private final Map<TabletId, Sent> sent = new TreeMap<>();
-
-  /** A request for loading that was made. */
-  private record Sent(long epoch, long nanos) {}
 
   /**
    * What the loop saw last, for requests.
@@ -128,11 +123,13 @@ final class MasterLoop implements Runnable {
     this.orphans = new OrphanRecords(tables.schemas(), records);
     this.reports = new ServerReports(runtime, requests);
     this.troubles = new LoadTroubles(runtime, records);
+    this.executor = new PlanExecutor(runtime, records, requests);
   }
 
   /** Ends the loop after what it is doing. */
   void stop() {
     stopped = true;
+    executor.close();
     wake.look();
   }
 
@@ -225,17 +222,25 @@ final class MasterLoop implements Runnable {
     known.values().forEach(record -> record.assignment().server().ifPresent(servers::named));
     List<TabletRecord> gone = orphans(full);
     gone.forEach(orphan -> known.remove(orphan.id()));
-    sent.keySet().retainAll(known.keySet());
+    executor.retain(known.keySet());
     view = new View(live, known);
     reports.ask(live);
+    servers.logs().goOn(live);
 
     List<Action> actions = AssignmentPlanner.plan(snapshot(live, known, dropping));
-    complete &= act(actions, metadata, live);
+    PlanExecutor.Outcome outcome = 
+        executor.execute(actions, view, metadata, () -> hasLost(live));
+    outcome.changed().forEach(this::remember);
+    complete &= outcome.complete();
     // Nothing else that needs METADATA comes before what makes METADATA reachable again.
     complete &= tidyUp(gone, known, metadata);
     boolean moved = tables.goOn(metadata::hasRecords);
     fullDue = !complete;
-    return !complete || !actions.isEmpty() || moved || servers.isFencing();
+    return !complete
+        || !actions.isEmpty()
+        || moved
+        || servers.isFencing()
+        || servers.logs().isUnderWay();
   }
 
   /**
@@ -322,15 +327,16 @@ final class MasterLoop implements Runnable {
 
   private void readAgain(RowRange rows, Map<ServerId, ServerInfo> live, Set<TableId> dropping)
       throws IOException {
-    for (TabletRecord record : new ArrayList<>(tableRecords.values())) {
-      if (rows.contains(record.row())
-          && (!isServed(record, live) || dropping.contains(record.id().table()))) {
-        Optional<TabletRecord> now = records.read(record.id().table(), record.row());
-        if (now.isPresent()) {
-          tableRecords.put(record.row(), now.get());
-        } else {
-          tableRecords.remove(record.row());
-        }
+    List<TabletRecord> open =
+        tableRecords.values().stream()
+            .filter(record -> rows.contains(record.row()))
+            .filter(record -> !isServed(record, live) || dropping.contains(record.id().table()))
+            .toList();
+    for (PlanExecutor.Reread read : executor.readAgain(open)) {
+      if (read.now().isPresent()) {
+        tableRecords.put(read.before().row(), read.now().get());
+      } else {
+        tableRecords.remove(read.before().row());
       }
     }
   }
@@ -406,7 +412,7 @@ final class MasterLoop implements Runnable {
             .toList(),
         servers.fenced(),
         known.values().stream()
-            .filter(record -> !troubles.holds(record))
+            .filter(record -> !troubles.holds(record) && servers.logs().isReady(record))
             .map(
                 record ->
                     new ClusterSnapshot.Tablet(
@@ -418,74 +424,6 @@ final class MasterLoop implements Runnable {
                         record.trouble().map(LoadTrouble::server)))
             .toList(),
         dropping);
-  }
-
-  /**
-   * Carries the actions out. Where a record cannot be written now, the others that are in the same
-   * tablet of METADATA are left to the next step; all are, once a server is lost.
-   *
-   * @return whether nothing was left
-   */
-  private boolean act(List<Action> actions, ServedMetadata metadata, Map<ServerId, ServerInfo> live)
-      throws IOException {
-    boolean complete = true;
-    Set<Optional<TabletId>> away = new HashSet<>();
-    for (Action action : actions) {
-      if (hasLost(live)) {
-        return false;
-      }
-      TabletRecord record = view.tablet(action.tablet());
-      Optional<TabletId> home =
-          record.id().table().isSystem() ? Optional.empty() : metadata.home(record.row());
-      if (away.contains(home)) {
-        continue;
-      }
-      try {
-        act(action, record);
-      } catch (RecordChangedException e) {
-        LOG.debug("{} was changed by somebody else", record, e);
-        complete = false; // Somebody was faster; the next look shows how it is.
-      } catch (IOException | SteleException e) {
-        LOG.warn("{} failed; will retry; other tablets are not affected: {}", action, e.toString());
-        complete = false;
-        if (!(e instanceof SteleException known)
-            || known.code() == SteleException.Code.RETRY_LATER) {
-          away.add(home); // What else there is to do in it would only wait, too.
-        }
-      }
-    }
-    return complete;
-  }
-
-  private void act(Action action, TabletRecord record) throws IOException {
-    ServerId server = action.server();
-    switch (action.kind()) {
-      case ASSIGN -> {
-        TabletRecord assigned = records.assign(record, server);
-        LOG.info("Assigned {} to {}", record.id(), server);
-        remember(assigned);
-        load(assigned, server);
-      }
-      case LOAD -> {
-        Sent last = sent.get(record.id());
-        if (last == null
-            || last.epoch() != record.assignment().epoch()
-            || runtime.nanoTime() - last.nanos() > LOAD_AGAIN.toNanos()) {
-          load(record, server);
-        }
-      }
-      case RELEASE -> {
-        remember(records.release(record, "released from " + server));
-        LOG.info("Released {} from {}, which is fenced", record.id(), server);
-        wake.look();
-      }
-      case DISCARD -> requests.discard(view.server(server), record);
-    }
-  }
-
-  private void load(TabletRecord record, ServerId server) {
-    sent.put(record.id(), new Sent(record.assignment().epoch(), runtime.nanoTime()));
-    requests.load(view.server(server), record);
   }
 
   private void remember(TabletRecord record) {

@@ -4,8 +4,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
-import io.stele.log.LogFence;
-import io.stele.metadata.Layout;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
@@ -13,7 +11,6 @@ import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Timer;
 import io.stele.runtime.WorkerPool;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
@@ -23,8 +20,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Lock;
-import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * Which tablet servers live, and which are fenced.
  *
  * <p>A server lives while it holds its lock. One whose lock is gone is fenced: its log is taken
- * ({@link LogFence}). Only then is it among the {@link #fenced()}, and its tablets may be given to
+ * ({@link DeadLogs}). Only then is it among the {@link #fenced()}, and its tablets may be given to
  * others. A server that has a log directory or is named by a record but has no lock is fenced the
  * same way, whatever happened to it while no master looked.
  *
@@ -80,9 +75,7 @@ final class ServerWatch implements AutoCloseable {
 
   private final ProcessRuntime runtime;
   private final LockService locks;
-  private final FileSystem fs;
-  private final Layout layout;
-  private final LogFence fence;
+  private final DeadLogs logs;
   private final Duration leaseWait;
   private final Wake wake;
   private final WorkerPool fencers;
@@ -107,18 +100,10 @@ final class ServerWatch implements AutoCloseable {
    * @param lease of the tablet servers
    * @param wake told when a server came, went or became fenced
    */
-  ServerWatch(
-      ProcessRuntime runtime,
-      LockService locks,
-      FileSystem fs,
-      Layout layout,
-      Duration lease,
-      Wake wake) {
+  ServerWatch(ProcessRuntime runtime, LockService locks, DeadLogs logs, Duration lease, Wake wake) {
     this.runtime = runtime;
     this.locks = locks;
-    this.fs = fs;
-    this.layout = layout;
-    this.fence = new LogFence(runtime, fs);
+    this.logs = logs;
     this.leaseWait = lease.plus(lease.dividedBy(DRIFT_PARTS));
     this.wake = wake;
     this.fencers = runtime.pool("fencer", FENCERS_MAX);
@@ -135,7 +120,7 @@ final class ServerWatch implements AutoCloseable {
     try {
       Set<ServerId> suspects = new TreeSet<>();
       if (listLogs) {
-        suspects.addAll(serversWithLogs());
+        suspects.addAll(logs.owners());
       }
       saw(ServerInfo.all(locks), suspects);
     } finally {
@@ -292,7 +277,7 @@ final class ServerWatch implements AutoCloseable {
   }
 
   private void takeLog(Fencing begun) throws IOException {
-    fence.fence(layout.logs(begun.server), layout.recovery(begun.server));
+    logs.take(begun.server);
     synchronized (this) {
       begun.stage = Stage.LOCK;
     }
@@ -397,20 +382,9 @@ final class ServerWatch implements AutoCloseable {
     return !fencing.isEmpty();
   }
 
-  private Set<ServerId> serversWithLogs() throws IOException {
-    Set<ServerId> servers = new TreeSet<>();
-    try {
-      for (FileStatus directory : fs.listStatus(layout.logs())) {
-        try {
-          servers.add(ServerId.parse(directory.getPath().getName()));
-        } catch (IllegalArgumentException e) {
-          LOG.warn("{} is not the log directory of a tablet server", directory.getPath(), e);
-        }
-      }
-    } catch (FileNotFoundException e) {
-      LOG.debug("{} does not exist yet", layout.logs(), e);
-    }
-    return servers;
+  /** The logs of those that are fenced. */
+  DeadLogs logs() {
+    return logs;
   }
 
   /** Ends fencing; the next master begins it again. */

@@ -3,6 +3,7 @@ package io.stele.master;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
@@ -14,6 +15,7 @@ import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
+import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
@@ -126,6 +128,22 @@ final class TabletServers implements AutoCloseable {
           call(server, p -> p.refreshSchema(null, request));
           told.run();
         });
+  }
+
+  /**
+   * Asks for segments of the log of {@code dead} to be sorted, and which are, unless a request for
+   * that log is still under way.
+   */
+  void sort(ServerInfo info, ServerId dead, List<String> segments, Consumer<List<String>> sorted) {
+    SortSegmentsRequestProto request =
+        SortSegmentsRequestProto.newBuilder()
+            .setServerId(dead.toString())
+            .addAllSegments(segments)
+            .build();
+    other(
+        info,
+        "sort " + dead,
+        server -> sorted.accept(call(server, p -> p.sortSegments(null, request)).getDoneList()));
   }
 
   /** Asks the server what it has to say of itself, unless that is still under way. */

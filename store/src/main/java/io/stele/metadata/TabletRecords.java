@@ -41,9 +41,9 @@ import org.slf4j.LoggerFactory;
  * has the tablet), and a {@link SteleException} of OUTCOME_UNKNOWN if no answer came in time: then
  * the caller must not act on the tablet until it has read the record again.
  *
- * <p>Only a tablet's server changes its record, except for {@link #assign}, {@link #release},
- * {@link #notLoaded}, {@link #releaseFromQuarantine}, {@link #forgetDropped}, {@link #createTable}
- * and {@link #delete}, which are the master's.
+ * <p>Only a tablet's server changes its record, except for {@link #assign}, {@link #reassign},
+ * {@link #release}, {@link #notLoaded}, {@link #releaseFromQuarantine}, {@link #forgetDropped},
+ * {@link #createTable} and {@link #delete}, which are the master's.
  *
  * <p>Safe for use by any number of threads. All calls block.
  */
@@ -142,12 +142,32 @@ public final class TabletRecords {
   public TabletRecord assign(TabletRecord record, ServerId server) throws IOException {
     require(record, Assignment.State.NONE, "assignment");
     Set<ServerId> logs = new TreeSet<>(record.logs());
-    logs.add(server);
+    addLog(record, logs, server);
     TabletRecord next = record.withAssignment(record.assignment().assignedTo(server), logs);
     Mutation.Builder row = change(record, "assigned", next.assignment());
     RecordCodec.putState(row, next);
     RecordCodec.putLog(row, server);
     apply("assignment", record, row);
+    return next;
+  }
+
+  /**
+   * Assigns a tablet that a fenced server has, or was to load, to {@code server}, under the next
+   * epoch. The log of a server that had loaded it stays in its record.
+   */
+  public TabletRecord reassign(TabletRecord record, ServerId server) throws IOException {
+    ServerId fenced =
+        record
+            .assignment()
+            .server()
+            .orElseThrow(() -> new IllegalStateException("no server has " + record));
+    Mutation.Builder row = change(record, "assigned", record.assignment().assignedTo(server));
+    Set<ServerId> logs = logsWithoutUnused(record, row);
+    addLog(record, logs, server);
+    TabletRecord next = record.withAssignment(record.assignment().assignedTo(server), logs);
+    RecordCodec.putState(row, next);
+    RecordCodec.putLog(row, server);
+    apply("assignment from " + fenced, record, row);
     return next;
   }
 
@@ -206,19 +226,39 @@ public final class TabletRecords {
 
   private TabletRecord release(TabletRecord record, String why, Optional<LoadTrouble> trouble)
       throws IOException {
-    Set<ServerId> logs = new TreeSet<>(record.logs());
     Mutation.Builder row = change(record, why, record.assignment());
-    if (record.assignment().state() == Assignment.State.ASSIGNED) {
-      // Who never loaded it has logged nothing of it. Its log may even be deleted already, where it
-      // was assigned late to a server that was no longer needed.
-      record.assignment().server().filter(logs::remove).ifPresent(server -> deleteLog(row, server));
-    }
+    Set<ServerId> logs = logsWithoutUnused(record, row);
     TabletRecord next =
         record.withAssignment(record.assignment().released(), logs).withTrouble(trouble);
     RecordCodec.putState(row, next);
     trouble.ifPresent(found -> RecordCodec.putTrouble(row, found));
     apply("release", record, row);
     return next;
+  }
+
+  /**
+   * A server that has logged something of the tablet is fenced, or has given the tablet up and all
+   * logs with it. Were it assigned the tablet once more, its log could not be told from that of a
+   * server that never loaded it.
+   */
+  private static void addLog(TabletRecord record, Set<ServerId> logs, ServerId server) {
+    if (!logs.add(server)) {
+      throw new IllegalArgumentException(
+          record + " may have records in the log of " + server + " and cannot be assigned to it");
+    }
+  }
+
+  /**
+   * The logs without that of a server that was to load the tablet: who never loaded it has logged
+   * nothing of it. Its log may even be deleted already, where it was assigned late to a server that
+   * was no longer needed.
+   */
+  private static Set<ServerId> logsWithoutUnused(TabletRecord record, Mutation.Builder row) {
+    Set<ServerId> logs = new TreeSet<>(record.logs());
+    if (record.assignment().state() == Assignment.State.ASSIGNED) {
+      record.assignment().server().filter(logs::remove).ifPresent(server -> deleteLog(row, server));
+    }
+    return logs;
   }
 
   /** Writes down what a compaction changed. */

@@ -79,7 +79,7 @@ public record HistoryPlan(
         2 + random.nextInt(2),
         clients(random, length, focus),
         chosen,
-        settings(random, focus),
+        settings(seed, random, focus),
         faults(seed, length, focus.plan(random, length, WITH_FROZEN_CLOCKS.containsAll(chosen))));
   }
 
@@ -116,7 +116,7 @@ public record HistoryPlan(
     return begins;
   }
 
-  private static List<Setting> settings(RandomGenerator random, Focus focus) {
+  private static List<Setting> settings(long seed, RandomGenerator random, Focus focus) {
     List<Setting> settings = new ArrayList<>();
     settings.add(new Setting(Keys.ROOT_DIR.name(), "crash:///stele"));
     settings.add(new Setting(Keys.SESSION_TIMEOUT.name(), "1500ms"));
@@ -135,6 +135,7 @@ public record HistoryPlan(
     settings.add(new Setting(Keys.SWEEP_GRACE.name(), random.nextInt(2000) + "ms"));
     settings.add(
         new Setting(Keys.METADATA_SPLIT_BYTES.name(), random.nextInt(4) == 0 ? "4k" : "64m"));
+    settings.add(new Setting(Keys.SORT_BYTES_MIN.name(), seed % 4 == 0 ? "8m" : "0"));
     settings.addAll(focus.settings());
     return settings;
   }

@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
@@ -14,6 +15,8 @@ import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
+import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
@@ -36,6 +39,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   private final ServerContext server;
   private final Schemas schemas;
   private final TabletLifecycle lifecycle;
+  private final LogSorter sorter;
   private final CompletableFuture<TabletServer> whole;
   // A compaction may wait for METADATA; a thread must be left for the request to load that.
   private final AtomicBoolean compacting = new AtomicBoolean();
@@ -49,10 +53,12 @@ final class AdminService implements TabletServerService.BlockingInterface {
       ServerContext server,
       Schemas schemas,
       TabletLifecycle lifecycle,
+      LogSorter sorter,
       CompletableFuture<TabletServer> whole) {
     this.server = server;
     this.schemas = schemas;
     this.lifecycle = lifecycle;
+    this.sorter = sorter;
     this.whole = whole;
   }
 
@@ -70,6 +76,19 @@ final class AdminService implements TabletServerService.BlockingInterface {
       lifecycle.unload(id(tablet), tablet.getEpoch(), request.getDiscard());
     }
     return DONE;
+  }
+
+  @Override
+  public SortSegmentsResponseProto sortSegments(
+      RpcController controller, SortSegmentsRequestProto request) {
+    try {
+      ServerId dead = ServerId.parse(request.getServerId());
+      return SortSegmentsResponseProto.newBuilder()
+          .addAllDone(sorter.sort(dead, request.getSegmentsList()))
+          .build();
+    } catch (IllegalArgumentException e) {
+      throw SteleException.refused(e);
+    }
   }
 
   @Override

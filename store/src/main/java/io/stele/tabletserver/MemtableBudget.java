@@ -43,6 +43,11 @@ final class MemtableBudget implements MemoryAccount {
     refused.set(0);
   }
 
+  /** What they may take. */
+  long bytesMax() {
+    return bytesMax;
+  }
+
   /** What the memtables take now. */
   long bytes() {
     return bytes.get();

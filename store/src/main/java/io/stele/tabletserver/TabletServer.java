@@ -18,6 +18,7 @@ import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.TabletKind;
 import io.stele.runtime.AgreedClock;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
@@ -168,7 +169,10 @@ public final class TabletServer {
 
     Lease lease = new Lease(runtime, config.cluster().lease());
     requests.use(service(context, limits, () -> mayAnswer(lease, life)));
-    AdminService admin = new AdminService(context, schemas, lifecycle, started);
+    LogSorter sorter =
+        new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
+    teardown.add(sorter::close);
+    AdminService admin = new AdminService(context, schemas, lifecycle, sorter, started);
     controlListener =
         transport.serveControl(
             config.controlPort(),

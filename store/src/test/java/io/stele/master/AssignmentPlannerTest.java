@@ -82,7 +82,7 @@ class AssignmentPlannerTest {
     assertThat(
             AssignmentPlanner.plan(
                 new ClusterSnapshot(servers(A), Set.of(DEAD), List.of(tablets), Set.of())))
-        .containsExactly(new Action.Release(USER, DEAD));
+        .containsExactly(new Action.Assign(USER, A));
     assertThat(
             AssignmentPlanner.plan(
                 new ClusterSnapshot(
@@ -90,6 +90,28 @@ class AssignmentPlannerTest {
                     Set.of(DEAD),
                     List.of(tablets[0], tablets[1], assigned(USER, DEAD)),
                     Set.of())))
+        .containsExactly(new Action.Assign(USER, A));
+  }
+
+  @Test
+  void aServerThatWasFencedSinceItWasListedGetsNothing() {
+    List<ClusterSnapshot.Tablet> tablets =
+        List.of(loaded(TabletId.ROOT, A), loaded(META, A), loaded(USER, B));
+    assertThat(
+            AssignmentPlanner.plan(
+                new ClusterSnapshot(servers(A, B), Set.of(B), tablets, Set.of())))
+        .containsExactly(new Action.Assign(USER, A));
+  }
+
+  @Test
+  void tabletsOfADroppedTableAreOnlyReleasedFromAFencedServer() {
+    ClusterSnapshot.Tablet[] tablets = {
+      loaded(TabletId.ROOT, A), loaded(META, A), loaded(USER, DEAD)
+    };
+    assertThat(
+            AssignmentPlanner.plan(
+                new ClusterSnapshot(
+                    servers(A), Set.of(DEAD), List.of(tablets), Set.of(USER.table()))))
         .containsExactly(new Action.Release(USER, DEAD));
   }
 

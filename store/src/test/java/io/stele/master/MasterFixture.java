@@ -34,6 +34,8 @@ import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
+import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
@@ -64,9 +66,10 @@ final class MasterFixture {
   final TabletRecords records = memory.records();
   final Schemas schemas = new Schemas(process, locks);
   final Wake wake = new Wake(process);
-  final ServerWatch watch = new ServerWatch(process, locks, fs, layout, LEASE, wake);
   final Servers plane = new Servers();
   final TabletServers servers = new TabletServers(process, plane);
+  final DeadLogs logs = new DeadLogs(process, fs, layout, servers, 0);
+  final ServerWatch watch = new ServerWatch(process, locks, logs, LEASE, wake);
   final SchemaNews news = new SchemaNews(servers, watch::live);
   final TableAdmin tables = new TableAdmin(process, schemas, records, news, wake);
   final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
@@ -159,6 +162,7 @@ final class MasterFixture {
     final List<TabletId> damaged = new ArrayList<>(); // Cannot be loaded anywhere.
     final List<TabletId> away = new ArrayList<>(); // Cannot be loaded now.
     final List<String> failedOn = new ArrayList<>();
+    boolean sorts = true;
     final List<TabletId> lost = new ArrayList<>(); // Loaded, and not reported.
 
     @Override
@@ -193,6 +197,15 @@ final class MasterFixture {
       } catch (IOException e) {
         throw new ServiceException(e);
       }
+    }
+
+    @Override
+    public SortSegmentsResponseProto sortSegments(
+        RpcController c, SortSegmentsRequestProto request) {
+      requests.add("sort " + request.getSegmentsList());
+      return SortSegmentsResponseProto.newBuilder()
+          .addAllDone(sorts ? request.getSegmentsList() : List.of())
+          .build();
     }
 
     @Override

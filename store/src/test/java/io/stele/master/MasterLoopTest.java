@@ -72,7 +72,7 @@ class MasterLoopTest {
           master.stepUntilIdle();
           TabletRecord upper = master.records.readAll(TableId.METADATA).get(1);
           // Its server dies and is not fenced yet, while another takes over the rest.
-          TabletRecord released = master.records.release(upper, "test");
+          TabletRecord released = master.records.unloaded(upper, "test");
           ServerId dead = new ServerId("dead", 1, 1);
           master.locks.create(LockPaths.suspect(dead), Bytes.EMPTY);
           master.records.loaded(master.records.assign(released, dead));

@@ -33,8 +33,18 @@ class ServerWatchTest {
   private final MemoryLockService locks = store.connect(process.pool("callbacks", 1));
   private final FileSystem fs = new CrashableDisk().mount();
   private final Layout layout = new Layout(new Path("/stele"), "test");
-  private final ServerWatch watch =
-      new ServerWatch(process, locks, fs, layout, LEASE, new Wake(process));
+  private final DeadLogs logs =
+      new DeadLogs(
+          process,
+          fs,
+          layout,
+          new MasterFixture().servers, // Sorts nothing here.
+          Long.MAX_VALUE);
+  private final ServerWatch watch = watch();
+
+  private ServerWatch watch() {
+    return new ServerWatch(process, locks, logs, LEASE, new Wake(process));
+  }
 
   @Test
   void aServerThatHasNoLockAnyMoreIsFencedAtOnce() throws Exception {
@@ -81,7 +91,7 @@ class ServerWatchTest {
           watch.refresh(true);
           watch.suspected(SERVER);
           watch.close();
-          ServerWatch next = new ServerWatch(process, locks, fs, layout, LEASE, new Wake(process));
+          ServerWatch next = watch();
           next.refresh(true);
           next.named(SERVER);
           sleep(LEASE_AND_DRIFT.minus(MOMENT));

@@ -18,6 +18,8 @@ import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
+import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
+import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.time.Duration;
@@ -169,6 +171,12 @@ class TabletServersTest {
     public EmptyProto loadTablets(RpcController c, LoadTabletsRequestProto request) {
       request.getTabletsList().forEach(tablet -> tablets.add(tablet.getTablet()));
       return EmptyProto.getDefaultInstance();
+    }
+
+    @Override
+    public SortSegmentsResponseProto sortSegments(
+        RpcController c, SortSegmentsRequestProto request) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -89,6 +89,34 @@ class TabletRecordsTest {
   }
 
   @Test
+  void oneWriteTakesATabletFromAFencedServerToAnother() throws IOException {
+    TabletRecord first = records.loaded(records.assign(only(), ONE));
+    TabletRecord second = records.reassign(first, TWO);
+    assertThat(second.assignment())
+        .isEqualTo(new Assignment(Assignment.State.ASSIGNED, Optional.of(TWO), 2));
+    assertThat(second.logs()).containsExactly(ONE, TWO);
+    assertThat(only()).isEqualTo(second);
+    ServerId three = new ServerId("three", 3, 3);
+    TabletRecord third = records.reassign(second, three);
+    assertThat(third.logs()).as("TWO never loaded it").containsExactly(ONE, three);
+    assertThat(only()).isEqualTo(third);
+    assertThatThrownBy(() -> records.reassign(first, TWO))
+        .isInstanceOf(RecordChangedException.class);
+  }
+
+  @Test
+  void aTabletIsNotAssignedToAServerWhoseLogMayHaveRecordsOfIt() throws IOException {
+    TabletRecord first = records.loaded(records.assign(only(), ONE));
+    assertThatThrownBy(() -> records.reassign(first, ONE))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("cannot be assigned to it");
+    TabletRecord released = records.release(first, "fenced");
+    assertThatThrownBy(() -> records.assign(released, ONE))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(only()).isEqualTo(released);
+  }
+
+  @Test
   void aRecordOfTheNextVersionIsReadWithoutWhatItAdded() throws IOException {
     TabletRecord before = records.loaded(records.assign(only(), ONE));
     metadata.apply(Mutation.of(before.row()).put("assignment", "new", "whatever"));
@@ -296,7 +324,8 @@ class TabletRecordsTest {
               : records.loaded(records.assign(tablet, ONE));
       if (choice.nextInt(3) == 0) {
         leaveTentative(owned, at.toUtf8());
-        TabletRecord next = records.assign(records.release(owned, "fenced"), TWO);
+        ServerId another = new ServerId("another", 1, round);
+        TabletRecord next = records.assign(records.release(owned, "fenced"), another);
         records.removeTentatives(next);
         records.loaded(next);
       } else {

@@ -1,0 +1,186 @@
+package io.stele.log;
+
+import io.stele.format.ByteWriter;
+import io.stele.format.NameSpace;
+import io.stele.model.Bytes;
+import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
+import io.stele.runtime.ProcessRuntime;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.zip.CRC32C;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * Sorts segments of a fenced log by tablet (section 6 of the paper), so that each tablet's recovery
+ * reads its own records and not the whole log.
+ *
+ * <p>The sorted file stands beside the segment and is only a faster copy of it: where it is missing
+ * or damaged, the segment is read. So it is neither synced nor replicated much, several may sort
+ * the same segment at once, and a segment that is damaged itself is not sorted.
+ *
+ * <p>Immutable; safe for use by any number of threads.
+ */
+public final class SegmentSorter {
+  private static final int BUFFER_BYTES = 256 << 10;
+  private static final short REPLICAS_MAX = 2;
+
+  private final ProcessRuntime runtime;
+  private final FileSystem fs;
+  private final long partBytes;
+
+  /**
+   * A sorter of segments in {@code fs}.
+   *
+   * @param partBytes how many bytes of records it sorts at a time, which it keeps in memory
+   */
+  public SegmentSorter(ProcessRuntime runtime, FileSystem fs, long partBytes) {
+    this.runtime = runtime;
+    this.fs = fs;
+    this.partBytes = partBytes;
+  }
+
+  /**
+   * The segments of user tablets in the fenced log in {@code directory} that have bytes and are not
+   * sorted.
+   */
+  public static List<Segment> unsorted(FileSystem fs, Path directory) throws IOException {
+    Set<String> names = new HashSet<>();
+    for (FileStatus file : fs.listStatus(directory)) {
+      names.add(file.getPath().getName());
+    }
+    return FencedLog.segments(fs, directory, TabletKind.USER).stream()
+        .filter(segment -> segment.lengthBytes() > 0)
+        .filter(segment -> !names.contains(SortedFormat.path(segment).getName()))
+        .toList();
+  }
+
+  /**
+   * Sorts the segment in a file; see {@link #sort(Segment)}.
+   *
+   * @throws IllegalArgumentException if it is not named as one
+   */
+  public void sort(Path file) throws IOException {
+    long length = fs.getFileStatus(file).getLen();
+    sort(
+        LogDirectory.segment(file, length)
+            .orElseThrow(() -> new IllegalArgumentException(file + " is no log segment")));
+  }
+
+  /**
+   * Sorts a segment, unless that was done before.
+   *
+   * @throws io.stele.model.CorruptionException if the segment is damaged
+   * @throws IOException if it cannot be read, or the sorted file not written
+   */
+  public void sort(Segment segment) throws IOException {
+    NameSpace.catchUp(fs);
+    Path sorted = SortedFormat.path(segment);
+    if (fs.exists(sorted)) {
+      return;
+    }
+    Path draft = sorted.suffix("." + Long.toHexString(runtime.random().nextLong()));
+    try (LogReader reader = LogReader.open(fs, segment.path())) {
+      if (reader.header().isEmpty()) {
+        return; // It has no records.
+      }
+      write(segment, reader, draft);
+    } catch (IOException | RuntimeException e) {
+      deleteDraft(draft, e);
+      throw e;
+    }
+    if (!fs.rename(draft, sorted)) {
+      fs.delete(draft, false); // Another was faster.
+    }
+  }
+
+  private void write(Segment segment, LogReader reader, Path draft) throws IOException {
+    SegmentLinks.check(segment, reader.header().orElseThrow());
+    short replicas = (short) Math.min(REPLICAS_MAX, fs.getDefaultReplication(draft));
+    try (FSDataOutputStream out =
+        fs.create(draft, false, BUFFER_BYTES, replicas, fs.getDefaultBlockSize(draft))) {
+      Sorting sorting = new Sorting(out, LogFormat.encodeHeader(reader.header().get()));
+      Optional<SegmentLink> link = reader.link();
+      for (Optional<LogRecord> next = reader.next(); next.isPresent(); next = reader.next()) {
+        sorting.add(next.get());
+      }
+      sorting.end(reader.position(), link);
+    }
+  }
+
+  private void deleteDraft(Path draft, Exception failed) {
+    try {
+      fs.delete(draft, false);
+    } catch (FileNotFoundException e) {
+      // It was not even begun.
+    } catch (IOException e) {
+      failed.addSuppressed(e); // It goes with the log's directory.
+    }
+  }
+
+  /** The writing of one file. */
+  private final class Sorting {
+    private final FSDataOutputStream out;
+    private final int salt;
+    private final Map<TabletId, List<SortedFormat.Extent>> index = new TreeMap<>();
+    private final Map<TabletId, List<LogRecord>> part = new TreeMap<>();
+    private long bytes;
+
+    Sorting(FSDataOutputStream out, byte[] header) throws IOException {
+      this.out = out;
+      this.salt = LogFormat.salt(header);
+      out.write(header);
+    }
+
+    void add(LogRecord record) throws IOException {
+      part.computeIfAbsent(record.tablet(), tablet -> new ArrayList<>()).add(record);
+      bytes += record.bytesAtMost();
+      if (bytes >= partBytes) {
+        endPart();
+      }
+    }
+
+    private void endPart() throws IOException {
+      for (Map.Entry<TabletId, List<LogRecord>> tablet : part.entrySet()) {
+        long from = out.getPos();
+        for (LogRecord record : tablet.getValue()) {
+          append(record);
+        }
+        index
+            .computeIfAbsent(tablet.getKey(), id -> new ArrayList<>())
+            .add(new SortedFormat.Extent(from, out.getPos() - from));
+      }
+      part.clear();
+      bytes = 0;
+    }
+
+    private void append(LogRecord record) throws IOException {
+      ByteWriter head = LogFormat.encodeHead(record);
+      Bytes cells = record.cells();
+      CRC32C crc = new CRC32C();
+      crc.update(head.array(), 0, head.size());
+      cells.addTo(crc);
+      int length = head.size() + cells.length();
+      ByteWriter frame = new ByteWriter(LogFormat.FRAME_BYTES);
+      LogFormat.encodeFrame(frame, salt, out.getPos(), length, (int) crc.getValue());
+      out.write(frame.array(), 0, frame.size());
+      out.write(head.array(), 0, head.size());
+      cells.writeTo(out);
+    }
+
+    void end(long ended, Optional<SegmentLink> link) throws IOException {
+      endPart();
+      out.write(SortedFormat.encode(new SortedFormat.Index(ended, link, index), salt));
+    }
+  }
+}

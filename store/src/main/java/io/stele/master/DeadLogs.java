@@ -1,0 +1,237 @@
+package io.stele.master;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.log.LogFence;
+import io.stele.log.Segment;
+import io.stele.log.SegmentSorter;
+import io.stele.log.SegmentSummary;
+import io.stele.metadata.Layout;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
+import io.stele.runtime.ProcessRuntime;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The logs of servers that are dead. They are fenced; then the live servers sort them, a few
+ * segments each, before the tablets are assigned (section 6 of the paper): else each server that
+ * gets some of them would read the whole log.
+ *
+ * <p>A tablet waits only for segments that may have records of it. It never waits for good: what a
+ * server cannot sort counts as done, as the segment itself can be read, and so does everything that
+ * makes no progress for some time. A server that dies leaves its segments to the others. Nothing is
+ * remembered: the next master finds what is not sorted. Safe for use by any number of threads.
+ */
+final class DeadLogs {
+  private static final Logger LOG = LoggerFactory.getLogger(DeadLogs.class);
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final int AT_ONCE_PER_SERVER = 3;
+
+  private final ProcessRuntime runtime;
+  private final FileSystem fs;
+  private final Layout layout;
+  private final TabletServers requests;
+  private final long bytesMin;
+  private final LogFence fence;
+
+  @GuardedBy("this")
+  private final Map<ServerId, Sorting> sortings = new TreeMap<>();
+
+  /** A segment that is not sorted. */
+  private static final class Open {
+    final String name;
+    final Optional<SegmentSummary> summary;
+    Optional<ServerId> sorter = Optional.empty();
+
+    Open(String name, Optional<SegmentSummary> summary) {
+      this.name = name;
+      this.summary = summary;
+    }
+
+    boolean mayHave(TabletRecord record) {
+      return summary.isEmpty() || summary.get().has(record.id(), record.redo().sequence());
+    }
+  }
+
+  /** The segments of one log that are not sorted. */
+  private static final class Sorting {
+    final List<Open> open;
+    long progressNanos;
+
+    Sorting(List<Open> open, long nowNanos) {
+      this.open = open;
+      this.progressNanos = nowNanos;
+    }
+  }
+
+  /**
+   * Nothing is being sorted.
+   *
+   * @param bytesMin a log with fewer bytes is not worth sorting
+   */
+  DeadLogs(
+      ProcessRuntime runtime, FileSystem fs, Layout layout, TabletServers requests, long bytesMin) {
+    this.runtime = runtime;
+    this.fs = fs;
+    this.layout = layout;
+    this.requests = requests;
+    this.bytesMin = bytesMin;
+    this.fence = new LogFence(runtime, fs);
+  }
+
+  /** The servers that have, or had until now, a log directory of their own. */
+  Set<ServerId> owners() throws IOException {
+    Set<ServerId> servers = new TreeSet<>();
+    try {
+      for (FileStatus directory : fs.listStatus(layout.logs())) {
+        try {
+          servers.add(ServerId.parse(directory.getPath().getName()));
+        } catch (IllegalArgumentException e) {
+          LOG.warn("{} is not the log directory of a tablet server", directory.getPath(), e);
+        }
+      }
+    } catch (FileNotFoundException e) {
+      LOG.debug("{} does not exist yet", layout.logs(), e);
+    }
+    return servers;
+  }
+
+  /**
+   * Takes the log of a server that answers nothing any more, and finds what is to be sorted. None
+   * of its tablets may be assigned before this returns.
+   *
+   * @throws IOException if it could not: call it again
+   */
+  void take(ServerId server) throws IOException {
+    Optional<Path> log = fence.fence(layout.logs(server), layout.recovery(server));
+    if (log.isPresent()) {
+      try {
+        beginToSort(server, log.get());
+      } catch (IOException e) {
+        LOG.warn("The log of {} is not sorted, but read as it is: {}", server, e.toString());
+      }
+    }
+  }
+
+  private void beginToSort(ServerId server, Path directory) throws IOException {
+    List<Segment> unsorted = SegmentSorter.unsorted(fs, directory);
+    long bytes = unsorted.stream().mapToLong(Segment::lengthBytes).sum();
+    if (unsorted.isEmpty() || bytes < bytesMin) {
+      return;
+    }
+    List<Open> open = new ArrayList<>();
+    for (Segment segment : unsorted) {
+      open.add(new Open(segment.path().getName(), SegmentSummary.read(fs, segment)));
+    }
+    // First those that may have records of any tablet.
+    open.sort(Comparator.comparing((Open one) -> one.summary.isPresent()));
+    LOG.info("Sorting {} segments, {} bytes, of {}", open.size(), bytes, server);
+    synchronized (this) {
+      sortings.put(server, new Sorting(open, runtime.nanoTime()));
+    }
+  }
+
+  /** Whether nothing that the tablet needs is still to be sorted. */
+  synchronized boolean isReady(TabletRecord record) {
+    for (ServerId log : record.logs()) {
+      Sorting sorting = sortings.get(log);
+      if (sorting != null && sorting.open.stream().anyMatch(one -> one.mayHave(record))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether anything is being sorted. */
+  synchronized boolean isUnderWay() {
+    return !sortings.isEmpty();
+  }
+
+  /** Gives work to live servers, and asks what is done. */
+  void goOn(Map<ServerId, ServerInfo> live) {
+    Map<ServerId, Map<ServerId, List<String>>> asked = new HashMap<>();
+    synchronized (this) {
+      long now = runtime.nanoTime();
+      sortings
+          .entrySet()
+          .removeIf(
+              one -> one.getValue().open.isEmpty() || isStuck(one.getKey(), one.getValue(), now));
+      Map<ServerId, Integer> busy = new HashMap<>();
+      for (Sorting sorting : sortings.values()) {
+        for (Open one : sorting.open) {
+          one.sorter = one.sorter.filter(live::containsKey);
+          one.sorter.ifPresent(server -> busy.merge(server, 1, Integer::sum));
+        }
+      }
+      sortings.forEach(
+          (dead, sorting) -> {
+            for (Open one : sorting.open) {
+              one.sorter = one.sorter.or(() -> idlest(live, busy));
+              one.sorter.ifPresent(
+                  server ->
+                      asked
+                          .computeIfAbsent(server, any -> new TreeMap<>())
+                          .computeIfAbsent(dead, any -> new ArrayList<>())
+                          .add(one.name));
+            }
+          });
+    }
+    live.forEach(
+        (server, info) ->
+            asked
+                .getOrDefault(server, Map.of())
+                .forEach(
+                    (dead, names) ->
+                        requests.sort(info, dead, names, sorted -> sorted(dead, sorted))));
+  }
+
+  private static boolean isStuck(ServerId dead, Sorting sorting, long now) {
+    boolean stuck = now - sorting.progressNanos > PATIENCE.toNanos();
+    if (stuck) {
+      LOG.warn(
+          "{} segments of {} were not sorted in {}: they are read as they are",
+          sorting.open.size(),
+          dead,
+          PATIENCE);
+    }
+    return stuck;
+  }
+
+  private static Optional<ServerId> idlest(
+      Map<ServerId, ServerInfo> live, Map<ServerId, Integer> busy) {
+    Optional<ServerId> server =
+        live.keySet().stream()
+            .filter(one -> busy.getOrDefault(one, 0) < AT_ONCE_PER_SERVER)
+            .min(Comparator.comparing((ServerId one) -> busy.getOrDefault(one, 0)));
+    server.ifPresent(one -> busy.merge(one, 1, Integer::sum));
+    return server;
+  }
+
+  private synchronized void sorted(ServerId dead, List<String> names) {
+    Sorting sorting = sortings.get(dead);
+    if (sorting == null || !sorting.open.removeIf(one -> names.contains(one.name))) {
+      return;
+    }
+    sorting.progressNanos = runtime.nanoTime();
+    if (sorting.open.isEmpty()) {
+      sortings.remove(dead);
+      LOG.info("The log of {} is sorted", dead);
+    }
+  }
+}

@@ -1,0 +1,207 @@
+package io.stele.master;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.RecordChangedException;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import io.stele.runtime.FanOut;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries out what {@link AssignmentPlanner} decided: writes it into the tablets' records, many at
+ * once, so that METADATA's log has them together, and asks the servers.
+ *
+ * <p>For the master's loop alone.
+ */
+final class PlanExecutor implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(PlanExecutor.class);
+  private static final int WRITES_AT_ONCE = 16;
+  private static final long LOAD_AGAIN_NANOS = 2_000_000_000;
+
+  private final ProcessRuntime runtime;
+  private final TabletRecords records;
+  private final TabletServers requests;
+  private final WorkerPool writers;
+  private final Map<TabletId, Sent> sent = new ConcurrentHashMap<>();
+
+  /** A request for loading that was made. */
+  private record Sent(long epoch, long nanos) {}
+
+  /**
+   * What came of a plan.
+   *
+   * @param changed records as they are now
+   * @param complete whether nothing was left for the next step
+   */
+  record Outcome(List<TabletRecord> changed, boolean complete) {}
+
+  PlanExecutor(ProcessRuntime runtime, TabletRecords records, TabletServers requests) {
+    this.runtime = runtime;
+    this.records = records;
+    this.requests = requests;
+    this.writers = runtime.pool("master-writer", WRITES_AT_ONCE - 1);
+  }
+
+  /** Forgets what was asked about tablets that are not among {@code known}. */
+  void retain(Set<TabletId> known) {
+    sent.keySet().retainAll(known);
+  }
+
+  /**
+   * Carries out {@code actions}. Where a record cannot be written now, others that are in the same
+   * tablet of METADATA are left to the next step.
+   *
+   * @param overtaken whether all that is not begun is to be left to the next step
+   */
+  Outcome execute(
+      List<Action> actions,
+      MasterLoop.View view,
+      ServedMetadata metadata,
+      BooleanSupplier overtaken)
+      throws IOException {
+    Run run = new Run(view, metadata, overtaken);
+    try {
+      FanOut.each(runtime, writers, WRITES_AT_ONCE, actions, run::take);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "assigning tablets");
+    }
+    return new Outcome(List.copyOf(run.changed), !run.left);
+  }
+
+  /** The carrying out of one plan. */
+  private final class Run {
+    final MasterLoop.View view;
+    final ServedMetadata metadata;
+    final BooleanSupplier overtaken;
+    final Collection<TabletRecord> changed = new ConcurrentLinkedQueue<>();
+    final Set<Optional<TabletId>> away = ConcurrentHashMap.newKeySet();
+    volatile boolean left;
+
+    Run(MasterLoop.View view, ServedMetadata metadata, BooleanSupplier overtaken) {
+      this.view = view;
+      this.metadata = metadata;
+      this.overtaken = overtaken;
+    }
+
+    void take(Action action) {
+      if (overtaken.getAsBoolean()) {
+        left = true;
+        return;
+      }
+      TabletRecord record = view.tablet(action.tablet());
+      Optional<TabletId> home =
+          record.id().table().isSystem() ? Optional.empty() : metadata.home(record.row());
+      if (away.contains(home)) {
+        return;
+      }
+      try {
+        act(action, record);
+      } catch (RecordChangedException e) {
+        LOG.debug("{} was changed by somebody else", record, e);
+        left = true; // Somebody was faster; the next look shows how it is.
+      } catch (IOException | SteleException e) {
+        LOG.warn("{} failed; will retry; other tablets are not affected: {}", action, e.toString());
+        left = true;
+        if (!(e instanceof SteleException known)
+            || known.code() == SteleException.Code.RETRY_LATER) {
+          away.add(home); // What else there is to do in it would only wait, too.
+        }
+      }
+    }
+
+    private void act(Action action, TabletRecord record) throws IOException {
+      ServerId server = action.server();
+      switch (action.kind()) {
+        case ASSIGN -> {
+          TabletRecord assigned = assign(record, server);
+          changed.add(assigned);
+          load(assigned, server);
+        }
+        case LOAD -> {
+          Sent last = sent.get(record.id());
+          if (last == null
+              || last.epoch() != record.assignment().epoch()
+              || runtime.nanoTime() - last.nanos() > LOAD_AGAIN_NANOS) {
+            load(record, server);
+          }
+        }
+        case RELEASE -> {
+          changed.add(records.release(record, "released from " + server));
+          LOG.info("Released {} from {}, which is fenced", record.id(), server);
+        }
+        case DISCARD -> requests.discard(view.server(server), record);
+      }
+    }
+
+    private TabletRecord assign(TabletRecord record, ServerId server) throws IOException {
+      if (record.assignment().state() == Assignment.State.NONE) {
+        TabletRecord assigned = records.assign(record, server);
+        LOG.info("Assigned {} to {}", record.id(), server);
+        return assigned;
+      }
+      TabletRecord assigned = records.reassign(record, server);
+      LOG.info(
+          "Assigned {} to {}; {}, which had it, is fenced",
+          record.id(),
+          server,
+          record.assignment().server().orElseThrow());
+      return assigned;
+    }
+
+    private void load(TabletRecord record, ServerId server) {
+      sent.put(record.id(), new Sent(record.assignment().epoch(), runtime.nanoTime()));
+      requests.load(view.server(server), record);
+    }
+  }
+
+  /** Reads each record again, many at once; what cannot be read is left as it is known. */
+  List<Reread> readAgain(List<TabletRecord> some) throws IOException {
+    Collection<Reread> read = new ConcurrentLinkedQueue<>();
+    Collection<IOException> failed = new ConcurrentLinkedQueue<>();
+    try {
+      FanOut.each(
+          runtime,
+          writers,
+          WRITES_AT_ONCE,
+          some,
+          record -> {
+            try {
+              read.add(new Reread(record, records.read(record.id().table(), record.row())));
+            } catch (IOException e) {
+              failed.add(e);
+            }
+          });
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "reading records");
+    }
+    if (!failed.isEmpty()) {
+      throw failed.iterator().next();
+    }
+    return new ArrayList<>(read);
+  }
+
+  /** A record as it was known, and as it is now; empty: it is gone. */
+  record Reread(TabletRecord before, Optional<TabletRecord> now) {}
+
+  @Override
+  public void close() {
+    writers.close();
+  }
+}

@@ -1,0 +1,102 @@
+package io.stele.tabletserver;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.log.SegmentSorter;
+import io.stele.metadata.Layout;
+import io.stele.model.ServerId;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sorts segments of dead servers' logs for the master, in the background.
+ *
+ * <p>What it has in memory meanwhile counts as memtables, as the replays that follow do. Safe for
+ * use by any number of threads.
+ */
+final class LogSorter implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(LogSorter.class);
+  private static final int AT_ONCE = 2;
+  private static final long PART_BYTES_MAX = 16 << 20;
+  private static final int PARTS_PER_BUDGET = 8;
+  private static final int REMEMBERED_MAX = 10_000;
+
+  private final Layout layout;
+  private final MemtableBudget budget;
+  private final SegmentSorter sorter;
+  private final long partBytes;
+  private final WorkerPool threads;
+
+  @GuardedBy("this")
+  private final Set<Path> begun = new HashSet<>();
+
+  @GuardedBy("this")
+  private final Set<Path> done = new HashSet<>();
+
+  LogSorter(ProcessRuntime runtime, FileSystem fs, Layout layout, MemtableBudget budget) {
+    this.layout = layout;
+    this.budget = budget;
+    this.partBytes = Math.min(PART_BYTES_MAX, budget.bytesMax() / PARTS_PER_BUDGET);
+    this.sorter = new SegmentSorter(runtime, fs, partBytes);
+    this.threads = runtime.pool("log-sorter", AT_ONCE);
+  }
+
+  /**
+   * Begins to sort segments, those apart that it has begun before.
+   *
+   * @return the names of those that are done, sorted or not: what cannot be sorted is read as it is
+   */
+  synchronized List<String> sort(ServerId server, List<String> segments) {
+    if (done.size() > REMEMBERED_MAX) { // Sorted once more, they are found to be sorted.
+      begun.removeAll(done);
+      done.clear();
+    }
+    List<String> ended = new ArrayList<>();
+    for (String name : segments) {
+      Path file = new Path(layout.recovery(server), name);
+      if (done.contains(file)) {
+        ended.add(name);
+      } else if (begun.add(file)) {
+        begin(file);
+      }
+    }
+    return ended;
+  }
+
+  @GuardedBy("this")
+  private void begin(Path file) {
+    try {
+      threads.execute(() -> sort(file));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("This server stops", e);
+    }
+  }
+
+  private void sort(Path file) {
+    budget.take(partBytes);
+    try {
+      sorter.sort(file);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("Could not sort {}; it will be read as it is: {}", file, e.toString());
+    } finally {
+      budget.letGo(partBytes);
+      synchronized (this) {
+        done.add(file);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    threads.close();
+  }
+}

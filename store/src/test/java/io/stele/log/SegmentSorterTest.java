@@ -1,0 +1,174 @@
+package io.stele.log;
+
+import static io.stele.log.LogRecords.SERVER;
+import static io.stele.log.LogRecords.all;
+import static io.stele.log.LogRecords.record;
+import static io.stele.log.LogRecords.tablet;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.CorruptionException;
+import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.CrashableFileSystem;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class SegmentSorterTest {
+  private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
+  private static final int TABLETS = 5;
+  private static final int RECORDS = 300;
+  private static final int PART_BYTES = 20_000; // Several parts a segment.
+
+  private final CrashableFileSystem fs = CrashableFileSystem.create();
+  private final SegmentSorter sorter = new SegmentSorter(SystemRuntime.INSTANCE, fs, PART_BYTES);
+  private Segment segment;
+
+  @BeforeEach
+  void writeASegment() throws Exception {
+    LogDirectory.create(fs, DIRECTORY);
+    long[] sequence = new long[TABLETS];
+    Random random = new Random(1);
+    try (CommitLog log =
+        CommitLog.open(
+            SystemRuntime.INSTANCE,
+            new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER),
+            LogOptions.DEFAULT,
+            failure -> {})) {
+      for (int i = 0; i < RECORDS; i++) {
+        int one = random.nextInt(TABLETS - 1);
+        log.append(record(tablet(one), ++sequence[one], random.nextInt(2000))).get();
+      }
+    }
+    segment =
+        LogDirectory.segments(fs, DIRECTORY).stream()
+            .filter(one -> one.lengthBytes() > PART_BYTES)
+            .findFirst()
+            .orElseThrow();
+  }
+
+  @Test
+  void eachTabletsRecordsAreThoseOfTheSegmentInItsOrder() throws IOException {
+    List<LogRecord> records = new ArrayList<>();
+    Optional<SegmentLink> link;
+    long ended;
+    try (LogReader reader = LogReader.open(fs, segment.path())) {
+      link = reader.link();
+      for (Optional<LogRecord> one = reader.next(); one.isPresent(); one = reader.next()) {
+        records.add(one.get());
+      }
+      ended = reader.position();
+    }
+    assertThat(records).hasSize(RECORDS);
+    sorter.sort(segment);
+    try (SortedSegment sorted = SortedSegment.open(fs, segment).orElseThrow()) {
+      assertThat(sorted.link()).isEqualTo(link).isPresent();
+      assertThat(sorted.ended()).isEqualTo(ended);
+      for (int i = 0; i < TABLETS; i++) {
+        TabletId tablet = tablet(i);
+        List<LogRecord> own = records.stream().filter(one -> one.tablet().equals(tablet)).toList();
+        assertThat(all(sorted.records(tablet))).isEqualTo(own);
+        assertThat(sorted.has(tablet)).isEqualTo(!own.isEmpty());
+      }
+      assertThat(sorted.has(tablet(TABLETS - 1))).as("has no records").isFalse();
+    }
+  }
+
+  @Test
+  void itIsNotSortedTwiceAndLeavesNoDraft() throws IOException {
+    sorter.sort(segment);
+    long modified = fs.getFileStatus(SortedFormat.path(segment)).getModificationTime();
+    sorter.sort(segment);
+    assertThat(fs.getFileStatus(SortedFormat.path(segment)).getModificationTime())
+        .isEqualTo(modified);
+    assertThat(fs.listStatus(DIRECTORY))
+        .filteredOn(file -> file.getPath().getName().contains(".sorted"))
+        .hasSize(1);
+  }
+
+  @Test
+  void whatIsNotSortedOrCutOffIsNotThere() throws IOException {
+    assertThat(SortedSegment.open(fs, segment)).isEmpty();
+    sorter.sort(segment);
+    byte[] whole = bytes();
+    Random random = new Random(2);
+    for (int i = 0; i < 100; i++) {
+      rewrite(java.util.Arrays.copyOf(whole, random.nextInt(whole.length)));
+      assertThat(SortedSegment.open(fs, segment)).isEmpty();
+    }
+  }
+
+  @Test
+  void aChangedByteIsFoundAtTheLatestWhenItsRecordIsRead() throws IOException {
+    sorter.sort(segment);
+    byte[] whole = bytes();
+    int header = 40; // Nobody reads the header.
+    Random random = new Random(3);
+    for (int i = 0; i < 200; i++) {
+      byte[] changed = whole.clone();
+      changed[header + random.nextInt(whole.length - header)] ^= (byte) (1 << random.nextInt(8));
+      rewrite(changed);
+      assertThat(isWhole()).as("change %s", i).isFalse();
+    }
+    rewrite(whole);
+    assertThat(isWhole()).isTrue();
+  }
+
+  @Test
+  void aDamagedSegmentIsNotSorted() throws IOException {
+    byte[] bytes = new byte[(int) segment.lengthBytes()];
+    try (FSDataInputStream in = fs.open(segment.path())) {
+      in.readFully(0, bytes);
+    }
+    bytes[bytes.length / 2] ^= 1;
+    try (OutputStream out = fs.create(segment.path(), true)) {
+      out.write(bytes);
+    }
+    assertThatThrownBy(() -> sorter.sort(segment)).isInstanceOf(CorruptionException.class);
+    assertThat(SortedSegment.open(fs, segment)).isEmpty();
+    assertThat(fs.listStatus(DIRECTORY))
+        .noneMatch(file -> file.getPath().getName().contains(".sorted"));
+  }
+
+  private boolean isWhole() throws IOException {
+    Optional<SortedSegment> sorted = SortedSegment.open(fs, segment);
+    if (sorted.isEmpty()) {
+      return false;
+    }
+    try (SortedSegment opened = sorted.get()) {
+      long records = 0;
+      for (int i = 0; i < TABLETS; i++) {
+        records += all(opened.records(tablet(i))).size();
+      }
+      return records == RECORDS;
+    } catch (CorruptionException e) {
+      return false;
+    }
+  }
+
+  private byte[] bytes() throws IOException {
+    Path file = SortedFormat.path(segment);
+    byte[] bytes = new byte[(int) fs.getFileStatus(file).getLen()];
+    try (FSDataInputStream in = fs.open(file)) {
+      in.readFully(0, bytes);
+    }
+    return bytes;
+  }
+
+  private void rewrite(byte[] bytes) throws IOException {
+    try (OutputStream out = fs.create(SortedFormat.path(segment), true)) {
+      out.write(bytes);
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.log.CommitLog;
+import io.stele.log.LogDirectory;
+import io.stele.log.LogLocation;
+import io.stele.log.LogOptions;
+import io.stele.log.LogRecord;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class DeadLogsTest {
+  private static final ServerId A = new ServerId("a", 1, 1);
+  private static final ServerId B = new ServerId("b", 1, 1);
+  private static final ServerId DEAD = new ServerId("dead", 1, 1);
+
+  private final MasterFixture master = new MasterFixture();
+
+  @Test
+  void tabletsWaitUntilTheLiveServersHaveSortedTheLog() throws Exception {
+    master.run(
+        () -> {
+          TableId table = deadServerWith(5);
+          master.plane.sorts = false;
+          master.loop.step();
+          steps(10);
+          assertThat(master.plane.requests).anyMatch(request -> request.startsWith("sort [user-"));
+          assertThat(records(table)).allMatch(record -> record.assignment().isTo(DEAD));
+          master.plane.sorts = true;
+          master.stepUntilIdle();
+          assertThat(master.isServed(table)).isTrue();
+          assertThat(master.logs.isUnderWay()).isFalse();
+        });
+  }
+
+  @Test
+  void theyDoNotWaitForeverForServersThatSortNothing() throws Exception {
+    master.run(
+        () -> {
+          TableId table = deadServerWith(5);
+          master.plane.sorts = false;
+          master.loop.step();
+          master.sleep(Duration.ofSeconds(25));
+          master.stepUntilIdle();
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void aTabletDoesNotWaitForALogThatItDoesNotNeed() throws Exception {
+    master.run(
+        () -> {
+          TableId table = deadServerWith(5);
+          TableId other = master.table("other");
+          master.plane.sorts = false;
+          master.loop.lookAtAll();
+          steps(10);
+          assertThat(master.isServed(other)).isTrue();
+          assertThat(master.isServed(table)).isFalse();
+        });
+  }
+
+  private List<TabletRecord> records(TableId table) throws Exception {
+    return master.records.readAll(table);
+  }
+
+  private void steps(int count) throws Exception {
+    for (int i = 0; i < count; i++) {
+      master.loop.step();
+      master.sleep(Duration.ofMillis(50));
+    }
+  }
+
+  /** A and B live; a table of two tablets was loaded by a dead server, which had a log. */
+  private TableId deadServerWith(int records) throws Exception {
+    master.bootstrap();
+    master.start(A);
+    master.start(B);
+    master.stepUntilIdle();
+    TableId table = master.table("users", Bytes.of("m"));
+    for (TabletRecord record : master.records.readAll(table)) {
+      master.records.loaded(master.records.assign(record, DEAD));
+    }
+    LogDirectory.create(master.fs, master.layout.logs(DEAD));
+    CommitLog log =
+        CommitLog.open(
+            master.process,
+            new LogLocation(master.fs, master.layout.logs(DEAD), DEAD, TabletKind.USER),
+            LogOptions.DEFAULT,
+            failure -> {});
+    TabletId tablet = master.records.readAll(table).get(0).id();
+    for (int i = 1; i <= records; i++) {
+      master.simulation.outside().await(log.append(record(tablet, i)));
+    }
+    master.loop.lookAtAll();
+    return table;
+  }
+
+  private static LogRecord record(TabletId tablet, long sequence) {
+    return new LogRecord(tablet, sequence, 0, Optional.empty(), Bytes.EMPTY);
+  }
+}
