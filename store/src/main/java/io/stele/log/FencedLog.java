@@ -118,7 +118,7 @@ public final class FencedLog {
    */
   public static RecordSource read(FileSystem fs, Path directory, TabletId tablet, long above)
       throws IOException {
-    return new TabletSegments(fs, segments(fs, directory, TabletKind.of(tablet)), tablet, above);
+    return new FencedLogs(fs).read(directory, tablet, above);
   }
 
   private static void check(FileSystem fs, Segment segment) throws IOException {

@@ -38,18 +38,29 @@ final class TabletSegments implements RecordSource {
   /** The segment being read. */
   private record Open(Segment segment, LogReader reader, Optional<SegmentSummary> summary) {}
 
+  /** The sorted file that is read in place of a segment. */
+  private record Copy(Segment segment, SortedSegment sorted, RecordSource records) {}
+
   private final FileSystem fs;
   private final Queue<Segment> rest;
+  private final SortedSegments sorted;
   private final TabletId tablet;
   private final long above;
   private final SegmentLinks links;
   private final List<Unclear> unclear = new ArrayList<>();
   private Optional<Open> current = Optional.empty();
+  private Optional<Copy> copy = Optional.empty(); // In place of the current one.
   private long highest = -1;
 
-  /** Of the records of {@code tablet} in {@code segments}, those above {@code above}. */
-  TabletSegments(FileSystem fs, List<Segment> segments, TabletId tablet, long above) {
+  /**
+   * Of the records of {@code tablet} in {@code segments}, those above {@code above}.
+   *
+   * @param sorted read in place of the segments, where there are any; stays open
+   */
+  TabletSegments(
+      FileSystem fs, List<Segment> segments, SortedSegments sorted, TabletId tablet, long above) {
     this.fs = fs;
+    this.sorted = sorted;
     this.rest = new ArrayDeque<>(segments);
     this.tablet = tablet;
     this.above = above;
@@ -64,11 +75,22 @@ final class TabletSegments implements RecordSource {
         if (record.isPresent() && isWanted(record.get())) {
           return record;
         }
+      } else if (copy.isPresent()) {
+        Optional<LogRecord> record = read(copy.get());
+        if (record.isPresent() && isWanted(record.get())) {
+          return record;
+        }
       } else if (rest.isEmpty()) {
         checkClear();
         return Optional.empty();
       } else {
-        open(rest.remove());
+        Segment next = rest.remove();
+        Optional<SortedSegment> instead = sorted.of(next);
+        if (instead.isPresent()) {
+          open(next, instead.get());
+        } else {
+          open(next);
+        }
       }
     }
   }
@@ -93,6 +115,28 @@ final class TabletSegments implements RecordSource {
               + " may have records there above "
               + Math.max(above, highest)
               + ". It is not opened, so that no data is lost");
+    }
+  }
+
+  private void open(Segment segment, SortedSegment instead) {
+    instead.link().ifPresent(link -> checkLink(segment, link));
+    copy = Optional.of(new Copy(segment, instead, instead.records(tablet)));
+  }
+
+  /** Reads the segment itself where its copy is damaged: what was read of that comes again. */
+  private Optional<LogRecord> read(Copy from) throws IOException {
+    try {
+      Optional<LogRecord> record = from.records.next();
+      if (record.isEmpty()) {
+        copy = Optional.empty();
+        links.ended(from.segment.number(), from.sorted.ended());
+      }
+      return record;
+    } catch (CorruptionException | ChecksumException e) {
+      LOG.warn("{} is read itself, as its sorted copy is damaged", from.segment.path(), e);
+      copy = Optional.empty();
+      open(from.segment);
+      return Optional.empty();
     }
   }
 

@@ -1,8 +1,9 @@
 package io.stele.tabletserver;
 
-import io.stele.log.FencedLog;
+import io.stele.log.FencedLogs;
 import io.stele.log.LogRecord;
 import io.stele.log.RecordSource;
+import io.stele.metadata.Layout;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import java.io.IOException;
@@ -14,7 +15,8 @@ import java.util.Optional;
  * the records one at a time is in memory. Not safe for use by several threads.
  */
 final class LogReplay implements RecordSource {
-  private final TabletStorage storage;
+  private final FencedLogs fenced;
+  private final Layout layout;
   private final TabletRecord record;
   private final ReplayRoom.Share room;
   private final Iterator<ServerId> logs;
@@ -25,8 +27,10 @@ final class LogReplay implements RecordSource {
    *
    * @param self this server, whose own log has nothing to replay: it unloads tablets whole, or ends
    */
-  LogReplay(TabletStorage storage, TabletRecord record, ServerId self, ReplayRoom.Share room) {
-    this.storage = storage;
+  LogReplay(
+      FencedLogs fenced, Layout layout, TabletRecord record, ServerId self, ReplayRoom.Share room) {
+    this.fenced = fenced;
+    this.layout = layout;
     this.record = record;
     this.room = room;
     // Only fenced servers are left in a record: who unloads a tablet strikes its own log.
@@ -49,11 +53,7 @@ final class LogReplay implements RecordSource {
       }
       current =
           Optional.of(
-              FencedLog.read(
-                  storage.fs(),
-                  storage.layout().recovery(logs.next()),
-                  record.id(),
-                  record.redo().sequence()));
+              fenced.read(layout.recovery(logs.next()), record.id(), record.redo().sequence()));
     }
   }
 

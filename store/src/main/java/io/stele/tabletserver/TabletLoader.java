@@ -1,6 +1,7 @@
 package io.stele.tabletserver;
 
 import io.stele.format.NameSpace;
+import io.stele.log.FencedLogs;
 import io.stele.log.RecordSource;
 import io.stele.memtable.MemoryAccount;
 import io.stele.metadata.Assignment;
@@ -35,6 +36,7 @@ final class TabletLoader {
   private final ServerContext server;
   private final Schemas schemas;
   private final TabletStorage storage;
+  private final FencedLogs fenced;
   private final ReplayRoom userRoom;
   private final ReplayRoom systemRoom;
 
@@ -42,6 +44,7 @@ final class TabletLoader {
     this.server = server;
     this.schemas = schemas;
     this.storage = storage;
+    this.fenced = new FencedLogs(storage.fs());
     this.userRoom = room(server, TabletKind.USER);
     this.systemRoom = room(server, TabletKind.SYSTEM);
   }
@@ -192,7 +195,8 @@ final class TabletLoader {
       TabletRecord record, TableSchema schema, RecordManifest manifest) throws IOException {
     ReplayRoom.Opening<HostedTablet> opening =
         room -> {
-          try (LogReplay replay = new LogReplay(storage, record, server.id(), room)) {
+          try (LogReplay replay =
+              new LogReplay(fenced, storage.layout(), record, server.id(), room)) {
             return open(spec(record, schema), manifest, replay, room);
           }
         };

@@ -1,0 +1,137 @@
+package io.stele.log;
+
+import static io.stele.log.LogRecords.SERVER;
+import static io.stele.log.LogRecords.record;
+import static io.stele.log.LogRecords.tablet;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.CrashableFileSystem;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Replays of a log some of whose segments are sorted, and some of the sorted files damaged. */
+@Timeout(120)
+class FencedLogsTest {
+  private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
+  private static final Path FENCED = new Path("crash:/recovery/" + SERVER);
+  private static final int TABLETS = 4;
+
+  @Test
+  void whateverIsSortedAndDamagedEachTabletGetsItsRecords() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      long seed = System.nanoTime();
+      Random random = new Random(seed);
+      CrashableFileSystem fs = CrashableFileSystem.create();
+      List<LogRecord> appended = write(fs, random);
+      new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+      SegmentSorter sorter = new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000);
+      int sorted = 0;
+      for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
+        if (random.nextInt(3) > 0) {
+          sorter.sort(segment.path());
+          sorted++;
+          if (random.nextInt(3) == 0) {
+            damage(fs, SortedFormat.path(segment), random);
+          }
+        }
+      }
+      FencedLogs logs = new FencedLogs(fs);
+      for (int i = 0; i < TABLETS; i++) {
+        TabletId tablet = tablet(i);
+        long above = random.nextInt(40);
+        assertThat(distinct(logs.read(FENCED, tablet, above), tablet, above))
+            .as("tablet %s above %s, %s segments sorted, seed %s", tablet, above, sorted, seed)
+            .isEqualTo(
+                appended.stream()
+                    .filter(one -> one.tablet().equals(tablet) && one.sequence() > above)
+                    .toList());
+      }
+    }
+  }
+
+  @Test
+  void sortedSegmentsAreNotReadThemselves() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    List<LogRecord> appended = write(fs, new Random(1));
+    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
+      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path());
+      byte[] bytes = bytes(fs, segment.path());
+      bytes[bytes.length / 2] ^= 1; // Whoever reads it finds that.
+      rewrite(fs, segment.path(), bytes);
+    }
+    TabletId tablet = tablet(0);
+    assertThat(distinct(new FencedLogs(fs).read(FENCED, tablet, 0), tablet, 0))
+        .isEqualTo(appended.stream().filter(one -> one.tablet().equals(tablet)).toList());
+  }
+
+  private static List<LogRecord> write(CrashableFileSystem fs, Random random) throws Exception {
+    LogDirectory.create(fs, DIRECTORY);
+    List<LogRecord> appended = new ArrayList<>();
+    long[] sequence = new long[TABLETS];
+    try (CommitLog log =
+        CommitLog.open(
+            SystemRuntime.INSTANCE,
+            new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER),
+            LogOptions.DEFAULT,
+            failure -> {})) {
+      for (int i = 0; i < 200; i++) {
+        int one = random.nextInt(TABLETS);
+        LogRecord record = record(tablet(one), ++sequence[one], random.nextInt(500));
+        log.append(record).get();
+        appended.add(record);
+        if (random.nextInt(40) == 0) {
+          log.awaitStandby();
+          log.roll();
+        }
+      }
+    }
+    return appended;
+  }
+
+  private static List<LogRecord> distinct(RecordSource source, TabletId tablet, long above)
+      throws IOException {
+    DistinctRecords distinct = new DistinctRecords(tablet, above);
+    List<LogRecord> records = new ArrayList<>();
+    try (source) {
+      for (Optional<LogRecord> one = source.next(); one.isPresent(); one = source.next()) {
+        if (distinct.add(one.get())) {
+          records.add(one.get());
+        }
+      }
+    }
+    distinct.checkComplete();
+    return records;
+  }
+
+  private static void damage(CrashableFileSystem fs, Path file, Random random) throws IOException {
+    byte[] bytes = bytes(fs, file);
+    bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
+    rewrite(fs, file, bytes);
+  }
+
+  private static byte[] bytes(CrashableFileSystem fs, Path file) throws IOException {
+    byte[] bytes = new byte[(int) fs.getFileStatus(file).getLen()];
+    try (FSDataInputStream in = fs.open(file)) {
+      in.readFully(0, bytes);
+    }
+    return bytes;
+  }
+
+  private static void rewrite(CrashableFileSystem fs, Path file, byte[] bytes) throws IOException {
+    try (OutputStream out = fs.create(file, true)) {
+      out.write(bytes);
+    }
+  }
+}
