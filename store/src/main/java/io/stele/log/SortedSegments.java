@@ -1,9 +1,12 @@
 package io.stele.log;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
 
@@ -15,7 +18,9 @@ import org.apache.hadoop.fs.FileSystem;
  */
 final class SortedSegments implements Closeable {
   private final FileSystem fs;
-  private final Map<Long, Optional<SortedSegment>> opened = new HashMap<>(); // Guarded by this.
+
+  @GuardedBy("this")
+  private final Map<Long, Optional<SortedSegment>> opened = new HashMap<>();
 
   SortedSegments(FileSystem fs) {
     this.fs = fs;
@@ -30,25 +35,30 @@ final class SortedSegments implements Closeable {
       }
     }
     Optional<SortedSegment> sorted = SortedSegment.open(fs, segment);
+    Optional<SortedSegment> first;
+    boolean ours;
     synchronized (this) {
-      Optional<SortedSegment> faster = opened.putIfAbsent(segment.number(), sorted);
-      if (faster == null) {
-        return sorted;
-      }
-      if (sorted.isPresent()) {
-        sorted.get().close();
-      }
-      return faster;
+      ours = opened.putIfAbsent(segment.number(), sorted) == null;
+      first = Objects.requireNonNull(opened.get(segment.number()));
     }
+    if (!ours && sorted.isPresent()) {
+      sorted.get().close();
+    }
+    return first;
   }
 
+  /** Call it when nobody reads any more. */
   @Override
-  public synchronized void close() throws IOException {
-    for (Optional<SortedSegment> one : opened.values()) {
+  public void close() throws IOException {
+    List<Optional<SortedSegment>> all;
+    synchronized (this) {
+      all = List.copyOf(opened.values());
+      opened.clear();
+    }
+    for (Optional<SortedSegment> one : all) {
       if (one.isPresent()) {
         one.get().close();
       }
     }
-    opened.clear();
   }
 }

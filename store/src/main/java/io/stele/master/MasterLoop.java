@@ -228,8 +228,7 @@ final class MasterLoop implements Runnable {
     servers.logs().goOn(live);
 
     List<Action> actions = AssignmentPlanner.plan(snapshot(live, known, dropping));
-    PlanExecutor.Outcome outcome = 
-        executor.execute(actions, view, metadata, () -> hasLost(live));
+    PlanExecutor.Outcome outcome = executor.execute(actions, view, metadata, () -> hasLost(live));
     outcome.changed().forEach(this::remember);
     complete &= outcome.complete();
     // Nothing else that needs METADATA comes before what makes METADATA reachable again.

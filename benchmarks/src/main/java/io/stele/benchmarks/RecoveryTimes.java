@@ -1,0 +1,220 @@
+package io.stele.benchmarks;
+
+import io.stele.ChildJvm;
+import io.stele.client.BatchWriter;
+import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.client.TabletInfo;
+import io.stele.config.Keys;
+import io.stele.lock.CuratorLockService;
+import io.stele.lock.LockService;
+import io.stele.lock.ZooKeeperProcess;
+import io.stele.master.MasterMain;
+import io.stele.metadata.MasterInfo;
+import io.stele.metadata.ServerInfo;
+import io.stele.model.Bytes;
+import io.stele.model.Mutation;
+import io.stele.model.RowQuery;
+import io.stele.model.ServerId;
+import io.stele.model.TableSchema;
+import io.stele.runtime.SystemRuntime;
+import io.stele.tabletserver.TabletServerMain;
+import io.stele.wire.MasterProtocol;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
+
+/**
+ * How long the tablets of a tablet server are away that is killed with kill -9: ZooKeeper, a master
+ * and three tablet servers as processes, HDFS with three DataNodes in this one. The end is reported
+ * to the master at once, as the ApplicationMaster does when the NodeManager has seen it, or not at
+ * all. Prints when the first and the last row could be read again.
+ *
+ * <pre>
+ * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent]
+ * </pre>
+ */
+public final class RecoveryTimes {
+  private static final int SERVERS = 3;
+  private static final int VALUE_BYTES = 1000;
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  private final Path directory;
+  private final Configuration conf = new Configuration();
+  private final Map<String, Process> servers = new LinkedHashMap<>(); // By container.
+
+  private RecoveryTimes(Path directory) {
+    this.directory = directory;
+  }
+
+  /** Runs it. */
+  public static void main(String[] args) throws Exception {
+    int tablets = args.length > 0 ? Integer.parseInt(args[0]) : 200;
+    long megabytes = args.length > 1 ? Long.parseLong(args[1]) : 512;
+    boolean reports = args.length <= 2 || args[2].equals("report");
+    new RecoveryTimes(Files.createTempDirectory("recovery")).run(tablets, megabytes, reports);
+    System.exit(0);
+  }
+
+  private void run(int tablets, long megabytes, boolean reports) throws Exception {
+    Configuration hdfs = new Configuration();
+    hdfs.set("hdfs.minidfs.basedir", directory.resolve("hdfs").toString());
+    try (MiniDFSCluster files = new MiniDFSCluster.Builder(hdfs).numDataNodes(3).build();
+        ZooKeeperProcess zookeeper =
+            ZooKeeperProcess.start(directory.resolve("zk"), Duration.ofSeconds(2))) {
+      conf.set("fs.defaultFS", files.getFileSystem().getUri().toString());
+      conf.set(Keys.ROOT_DIR.name(), files.getFileSystem().getUri() + "/stele");
+      conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper.quorum());
+      conf.set(Keys.MEMTABLE_BYTES.name(), "1g"); // Nothing is written out before.
+      conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "1200m");
+      conf.set(Keys.LOG_SEGMENTS_MAX.name(), "100");
+      conf.set(Keys.CLIENT_TIMEOUT.name(), "120s");
+      Path file = directory.resolve("stele-site.xml");
+      try (OutputStream out = Files.newOutputStream(file)) {
+        conf.writeXml(out);
+      }
+      List<Process> all = new ArrayList<>();
+      all.add(start("master", MasterMain.class, "-Xmx512m", file));
+      for (int i = 1; i <= SERVERS; i++) {
+        Process server = start("server-" + i, TabletServerMain.class, "-Xmx3g", file);
+        servers.put("server-" + i, server);
+        all.add(server);
+      }
+      try (LockService locks =
+              CuratorLockService.connect(
+                  SystemRuntime.INSTANCE, zookeeper.quorum(), "stele", Duration.ofSeconds(10));
+          Stele client = Stele.connect(conf)) {
+        measure(client, locks, tablets, megabytes, reports);
+      } finally {
+        all.forEach(Process::destroyForcibly);
+      }
+    }
+  }
+
+  private Process start(String name, Class<?> main, String heap, Path file) throws IOException {
+    return ChildJvm.start(
+        List.of(heap, "-XX:MaxDirectMemorySize=512m", "-XX:+UseParallelGC"),
+        main,
+        List.of(),
+        Map.of("STELE_CONF", file.toString(), "CONTAINER_ID", name, "NM_HOST", "localhost"),
+        directory.resolve(name + ".log"));
+  }
+
+  private void measure(
+      Stele client, LockService locks, int tablets, long megabytes, boolean reports)
+      throws Exception {
+    while (ServerInfo.all(locks).size() < SERVERS) {
+      TimeUnit.MILLISECONDS.sleep(50);
+    }
+    List<Bytes> splits = new ArrayList<>();
+    for (int i = 1; i < tablets * SERVERS; i++) {
+      splits.add(Bytes.of(String.format("%06d", i)));
+    }
+    long begin = System.nanoTime();
+    client.admin().createTable(TableSchema.of("t", "f"), splits);
+    System.out.printf("%d tablets created in %d ms%n", splits.size() + 1, millisSince(begin));
+    Table table = client.table("t");
+
+    Map.Entry<ServerId, ServerInfo> victim = ServerInfo.all(locks).entrySet().iterator().next();
+    List<TabletInfo> its =
+        table.tablets().stream()
+            .filter(tablet -> tablet.server().equals(Optional.of(victim.getKey())))
+            .toList();
+    write(table, its, megabytes);
+    System.out.printf(
+        "%d MB written to %d tablets of %s%n", megabytes, its.size(), victim.getKey());
+    for (TabletInfo tablet : its) {
+      table.readRow(row(tablet, 0));
+    }
+
+    String container = victim.getValue().container().orElseThrow();
+    long killed = System.nanoTime();
+    Objects.requireNonNull(servers.get(container)).destroyForcibly().waitFor();
+    if (reports) {
+      report(locks, victim.getKey());
+    }
+    List<CompletableFuture<Long>> read = new ArrayList<>();
+    for (TabletInfo tablet : its) {
+      read.add(
+          table
+              .readRowAsync(row(tablet, 0), RowQuery.ALL)
+              .thenApply(
+                  found -> {
+                    if (found.isEmpty()) {
+                      throw new IllegalStateException("a row of " + tablet + " is lost");
+                    }
+                    return millisSince(killed);
+                  }));
+    }
+    List<Long> times = new ArrayList<>();
+    for (CompletableFuture<Long> one : read) {
+      times.add(one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+    }
+    times.sort(Long::compare);
+    System.out.printf(
+        "readable again: first %d ms, half %d ms, all %d ms%n",
+        times.get(0), times.get(times.size() / 2), times.get(times.size() - 1));
+    System.out.println("logs in " + directory);
+  }
+
+  private static long millisSince(long nanos) {
+    return (System.nanoTime() - nanos) / 1_000_000;
+  }
+
+  private static Bytes row(TabletInfo tablet, long number) {
+    return Bytes.of(
+        (tablet.rows().start().isEmpty() ? "0" : tablet.rows().start().toUtf8())
+            + "-"
+            + String.format("%09d", number));
+  }
+
+  private static void write(Table table, List<TabletInfo> tablets, long megabytes)
+      throws IOException {
+    SplittableRandom random = new SplittableRandom(1);
+    byte[] value = new byte[VALUE_BYTES];
+    long rows = (megabytes << 20) / (VALUE_BYTES + 100);
+    try (BatchWriter writer = table.batchWriter()) {
+      for (long i = 0; i < rows; i++) {
+        random.nextBytes(value);
+        TabletInfo tablet = tablets.get((int) (i % tablets.size()));
+        writer.add(
+            Mutation.of(row(tablet, i / tablets.size()))
+                .put("f", Bytes.of("q"), Bytes.wrap(value.clone())));
+      }
+    }
+  }
+
+  private void report(LockService locks, ServerId dead) throws Exception {
+    try (NetworkTransport transport =
+        new NetworkTransport(conf, SystemRuntime.INSTANCE, "localhost")) {
+      transport
+          .controlPlane()
+          .call(
+              MasterInfo.address(locks).orElseThrow(),
+              MasterProtocol.class,
+              Duration.ofSeconds(5),
+              protocol ->
+                  protocol.serverExited(
+                      null,
+                      ServerExitedRequestProto.newBuilder()
+                          .setServerId(dead.toString())
+                          .setSeen(true)
+                          .build()));
+    }
+  }
+}
