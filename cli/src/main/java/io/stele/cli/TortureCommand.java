@@ -1,6 +1,7 @@
 package io.stele.cli;
 
 import io.stele.client.Stele;
+import io.stele.runtime.AtExit;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.workload.Pace;
 import io.stele.sim.workload.Workload;
@@ -115,17 +116,13 @@ final class TortureCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     Torture torture = new Torture(conf, connector, plan, workloads, out);
     torture.refuseWhatIsThere();
-    Thread atExit = new Thread(() -> dropAtExit(torture));
-    if (!keep) {
-      Runtime.getRuntime().addShutdownHook(atExit); // For Ctrl-C.
-    }
+    AtExit atCtrlC =
+        keep ? () -> {} : SystemRuntime.atExit("drop-tables", () -> dropAtExit(torture));
     boolean good;
     try (AutoCloseable end = keep ? () -> {} : torture::dropTables) {
       good = torture.run();
     } finally {
-      if (!keep) {
-        Runtime.getRuntime().removeShutdownHook(atExit);
-      }
+      atCtrlC.cancel();
     }
     return (good ? ExitCode.DONE : ExitCode.FAILED).number();
   }

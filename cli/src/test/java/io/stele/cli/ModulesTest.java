@@ -103,8 +103,9 @@ class ModulesTest {
   }
 
   @Test
-  void theApplicationMasterTakesTimeChanceThreadsAndWaitingFromTheRuntime() {
+  void theApplicationMasterAndTheCommandTakeTimeChanceThreadsAndWaitingFromTheRuntime() {
     RuntimeSeam.check(everything.that(resideInAPackage(in("yarn"))), List.of());
+    RuntimeSeam.check(everything.that(resideInAPackage(in("cli"))), List.of());
   }
 
   private static List<String> with(List<String> first, String... more) {

@@ -29,7 +29,8 @@ class TidyTest {
           "SSTableProperties",
           "TabletRecord",
           "TabletSpec",
-          "StoredTable",
+          "TableName",
+          "SchemaChange",
           "FileRef",
           // What an operator configures or asks for: made by a builder, or from the settings.
           "TabletServerConfig",
@@ -43,6 +44,7 @@ class TidyTest {
           "TabletStatistics",
           "LogStatistics",
           "CacheStatistics",
+          "ClusterStatus",
           "ApplicationStatus",
           "WebtableReport.Result",
           "Summary",

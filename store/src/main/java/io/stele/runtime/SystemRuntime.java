@@ -39,8 +39,29 @@ public final class SystemRuntime implements ProcessRuntime {
   }
 
   /** Runs {@code work} when the process is asked to end. */
-  public static void atExit(String name, Runnable work) {
-    Runtime.getRuntime().addShutdownHook(new Thread(work, name));
+  public static AtExit atExit(String name, Runnable work) {
+    Thread hook = new Thread(work, name);
+    Runtime.getRuntime().addShutdownHook(hook);
+    return () -> {
+      try {
+        Runtime.getRuntime().removeShutdownHook(hook);
+      } catch (IllegalStateException e) {
+        LOG.debug("The process is ending: {} is done", name, e);
+      }
+    };
+  }
+
+  /** Whether the process is ending: what was to be done then is being done. */
+  public static boolean isEnding() {
+    Thread probe = new Thread(() -> {});
+    try {
+      Runtime.getRuntime().addShutdownHook(probe);
+      Runtime.getRuntime().removeShutdownHook(probe);
+      return false;
+    } catch (IllegalStateException e) {
+      LOG.debug("The process is ending", e);
+      return true;
+    }
   }
 
   @Override

@@ -64,7 +64,14 @@ final class FaultRunner {
       cluster.network().services().countChangesOnly();
       process.pause();
       later(fault.length(), () -> process.resumeLate(fault.length()));
-    } else if (fault instanceof Fault.Cut cut) {
+    } else {
+      beginAround(fault);
+    }
+  }
+
+  /** One that is not of a member itself, but of what it needs. */
+  private void beginAround(Fault fault) {
+    if (fault instanceof Fault.Cut cut) {
       cut(cut);
     } else if (fault instanceof Fault.BadNetwork bad) {
       cluster.network().setWeather(bad.weather());

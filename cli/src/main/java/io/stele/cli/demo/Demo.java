@@ -8,10 +8,13 @@ import io.stele.examples.webtable.WebtableLink;
 import io.stele.examples.webtable.WebtableLoad;
 import io.stele.examples.webtable.WebtableReport;
 import io.stele.model.Bytes;
+import io.stele.runtime.AtExit;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
 import io.stele.yarn.StartOptions;
 import io.stele.yarn.YarnSubmitter;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -54,7 +57,8 @@ final class Demo {
 
   private static final int NODE_MANAGERS = 2;
   private static final int NODE_MANAGER_MB = 2304;
-  private static final int POLL_MILLIS = 250;
+  private static final Duration POLL = Duration.ofMillis(250);
+  private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
 
   /** What a cluster on a small machine is set to. */
   private static final String[][] SETTINGS = {
@@ -89,7 +93,7 @@ final class Demo {
   }
 
   void run() throws IOException {
-    long started = System.nanoTime();
+    long started = RUNTIME.nanoTime();
     out.println(
         "Running Stele on its own Hadoop on this machine. All files are in "
             + directory
@@ -99,14 +103,13 @@ final class Demo {
             ? "The cluster keeps running at the end. Ctrl-C stops everything."
             : "Nothing keeps running at the end. Ctrl-C stops everything.");
     out.println();
-    Thread atCtrlC = new Thread(this::interrupted, "demo-interrupted");
-    Runtime.getRuntime().addShutdownHook(atCtrlC);
+    AtExit atCtrlC = SystemRuntime.atExit("demo-interrupted", this::interrupted);
     try (EmbeddedHadoop hadoop = startHadoop();
         MemoryWatch memory = new MemoryWatch(hadoop)) {
       run(hadoop, memory, started);
     } finally {
       progress.close();
-      removeHook(atCtrlC);
+      atCtrlC.cancel();
     }
   }
 
@@ -160,7 +163,7 @@ final class Demo {
               memory.peakProcesses(),
               local);
       progress.close();
-      summary.print(out, Duration.ofNanos(System.nanoTime() - started), keep, directory);
+      summary.print(out, Duration.ofNanos(RUNTIME.nanoTime() - started), keep, directory);
     }
     if (keep) {
       hadoop.detach();
@@ -252,7 +255,7 @@ final class Demo {
         float reduce = reduces ? job.reduceProgress() : 0;
         String what = reduces && map >= 1 ? "reducing" : map > 0 ? "mapping" : "starting";
         progress.say(reduces ? (map + reduce) / 2 : map, what);
-        Thread.sleep(POLL_MILLIS);
+        RUNTIME.sleep(POLL);
       }
       if (!job.isSuccessful()) {
         throw new IOException(
@@ -267,8 +270,7 @@ final class Demo {
                 + "/containers-*");
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException("interrupted while job \"" + job.getJobName() + "\" ran");
+      throw Futures.interrupted(e, "waiting for job \"" + job.getJobName() + "\"");
     } catch (ClassNotFoundException e) {
       throw new IOException(
           "job \"" + job.getJobName() + "\" names a class that does not exist", e);
@@ -292,14 +294,6 @@ final class Demo {
       out.println();
       out.println("Interrupted in \"" + step + "\"; stopping everything.");
       out.flush();
-    }
-  }
-
-  private static void removeHook(Thread hook) {
-    try {
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // This JVM is ending: the hook runs.
     }
   }
 

@@ -3,12 +3,15 @@ package io.stele.cli.demo;
 import io.stele.cli.Distribution;
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -100,20 +103,9 @@ public final class DemoCommand implements Callable<Integer> {
   }
 
   /** After Ctrl-C everything fails because it is being ended: that is not worth a word. */
-  private static void waitIfEnding() {
-    Thread probe = new Thread(() -> {});
-    try {
-      Runtime.getRuntime().addShutdownHook(probe);
-      Runtime.getRuntime().removeShutdownHook(probe);
-    } catch (IllegalStateException ending) {
-      while (true) {
-        try {
-          Thread.sleep(Long.MAX_VALUE);
-        } catch (InterruptedException e) {
-          Thread.currentThread().interrupt();
-          return;
-        }
-      }
+  private static void waitIfEnding() throws IOException {
+    if (SystemRuntime.isEnding()) {
+      Futures.await(SystemRuntime.INSTANCE, new CompletableFuture<>(), "waiting for the end");
     }
   }
 }

@@ -2,13 +2,13 @@ package io.stele.cli.demo;
 
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.cli.embedded.TaggedProcess;
+import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.Task;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.OptionalLong;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Watches how much memory this process, the daemons and all containers take together: the sum of
@@ -17,22 +17,16 @@ import java.util.concurrent.TimeUnit;
  */
 final class MemoryWatch implements AutoCloseable {
   private static final long PAGE_BYTES = 4096;
-  private static final int PERIOD_SECONDS = 2;
+  private static final Duration LOOK_EVERY = Duration.ofSeconds(2);
 
   private final EmbeddedHadoop hadoop;
-  private final ScheduledExecutorService scheduler =
-      Executors.newSingleThreadScheduledExecutor(
-          task -> {
-            Thread thread = new Thread(task, "memory-watch");
-            thread.setDaemon(true);
-            return thread;
-          });
+  private final Task task;
   private volatile long peakBytes;
   private volatile int peakProcesses;
 
   MemoryWatch(EmbeddedHadoop hadoop) {
     this.hadoop = hadoop;
-    scheduler.scheduleAtFixedRate(this::look, 0, PERIOD_SECONDS, TimeUnit.SECONDS);
+    this.task = SystemRuntime.INSTANCE.start("memory-watch", this::watch);
   }
 
   /** The most seen so far, in bytes; none if the system does not tell. */
@@ -43,6 +37,17 @@ final class MemoryWatch implements AutoCloseable {
   /** The most Java processes seen at a time. */
   int peakProcesses() {
     return peakProcesses;
+  }
+
+  private void watch() {
+    try {
+      while (true) {
+        look();
+        SystemRuntime.INSTANCE.sleep(LOOK_EVERY);
+      }
+    } catch (InterruptedException e) {
+      return; // Closed.
+    }
   }
 
   private void look() {
@@ -67,6 +72,6 @@ final class MemoryWatch implements AutoCloseable {
 
   @Override
   public void close() {
-    scheduler.shutdownNow();
+    task.interrupt();
   }
 }

@@ -1,5 +1,6 @@
 package io.stele.cli.demo;
 
+import io.stele.runtime.SystemRuntime;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,7 +52,7 @@ final class Progress {
   /** Begins a step. */
   synchronized void begin(String newTitle) {
     title = newTitle;
-    startedNanos = System.nanoTime();
+    startedNanos = SystemRuntime.INSTANCE.nanoTime();
     shownNanos = startedNanos;
     shown = "";
     if (terminal) {
@@ -118,12 +119,12 @@ final class Progress {
   }
 
   private Duration elapsed() {
-    return Duration.ofNanos(System.nanoTime() - startedNanos);
+    return Duration.ofNanos(SystemRuntime.INSTANCE.nanoTime() - startedNanos);
   }
 
   private void quietly(String what) {
-    if (!ended && System.nanoTime() - shownNanos > QUIET_MAX.toNanos()) {
-      shownNanos = System.nanoTime();
+    if (!ended && SystemRuntime.INSTANCE.nanoTime() - shownNanos > QUIET_MAX.toNanos()) {
+      shownNanos = SystemRuntime.INSTANCE.nanoTime();
       out.println("       " + elapsed().toSeconds() + " s: " + what.strip());
       out.flush();
     }

@@ -1,6 +1,9 @@
 package io.stele.cli.embedded;
 
+import io.stele.runtime.AtExit;
 import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -22,7 +25,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
@@ -51,14 +53,14 @@ public final class EmbeddedHadoop implements AutoCloseable {
   private final Path directory;
   private final Process shell;
   private final ProcessTag tag;
-  private final Thread atExit = new Thread(this::endQuietly, "embedded-hadoop-end");
-
+  private final AtExit atExit;
   private volatile boolean detached;
 
   private EmbeddedHadoop(Path directory, Process shell) {
     this.directory = directory;
     this.shell = shell;
     this.tag = ProcessTag.of(directory);
+    this.atExit = SystemRuntime.atExit("embedded-hadoop-end", () -> endQuietly(shell, tag));
   }
 
   /**
@@ -135,7 +137,6 @@ public final class EmbeddedHadoop implements AutoCloseable {
     empty(directory);
     Files.createDirectories(logDirectory(directory));
     EmbeddedHadoop hadoop = new EmbeddedHadoop(directory, launch(options));
-    Runtime.getRuntime().addShutdownHook(hadoop.atExit);
     try {
       hadoop.awaitReady(options.timeout(), up);
     } catch (IOException | RuntimeException e) {
@@ -233,7 +234,7 @@ public final class EmbeddedHadoop implements AutoCloseable {
   public void detach() throws IOException {
     tell("detach");
     detached = true;
-    Runtime.getRuntime().removeShutdownHook(atExit);
+    atExit.cancel();
     shell.getInputStream().close();
   }
 
@@ -246,30 +247,26 @@ public final class EmbeddedHadoop implements AutoCloseable {
     if (detached) {
       return;
     }
-    try {
-      Runtime.getRuntime().removeShutdownHook(atExit);
-    } catch (IllegalStateException e) {
-      // This JVM is ending: the hook is what runs this, or will find nothing left to do.
-    }
-    endAll();
+    atExit.cancel();
+    endAll(shell, tag);
   }
 
-  private void endAll() throws IOException {
+  private static void endAll(Process shell, ProcessTag tag) throws IOException {
     shell.destroy(); // SIGTERM: it kills the daemons' JVM, then the containers.
     try {
       if (!shell.waitFor(10, TimeUnit.SECONDS)) {
         shell.destroyForcibly();
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      Futures.interruptAgain();
       shell.destroyForcibly();
     }
     tag.sweep(END);
   }
 
-  private void endQuietly() {
+  private static void endQuietly(Process shell, ProcessTag tag) {
     try {
-      endAll();
+      endAll(shell, tag);
     } catch (IOException e) {
       System.err.println("stele: " + e.getMessage());
     }
@@ -331,16 +328,18 @@ public final class EmbeddedHadoop implements AutoCloseable {
 
   private void awaitReady(Duration timeout, Consumer<String> up) throws IOException {
     CompletableFuture<String> failure = new CompletableFuture<>();
-    Thread reader = new Thread(() -> failure.complete(readUntilReady(up)), "embedded-hadoop-start");
-    reader.setDaemon(true);
-    reader.start();
+    ProcessRuntime runtime = SystemRuntime.INSTANCE;
+    runtime.start(
+        "embedded-hadoop-start",
+        () -> failure.completeAsync(() -> readUntilReady(up), Runnable::run));
     String why;
     try {
-      why = failure.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (TimeoutException e) {
-      why = "it was not up after " + timeout.toSeconds() + " s";
+      why =
+          runtime.await(failure, timeout)
+              ? runtime.await(failure)
+              : "it was not up after " + timeout.toSeconds() + " s";
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      Futures.interruptAgain();
       why = "interrupted";
     } catch (ExecutionException e) {
       why = Futures.cause(e).toString();

@@ -1,5 +1,9 @@
 package io.stele.cli.embedded;
 
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.WorkerPool;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -7,6 +11,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -41,6 +46,7 @@ import org.apache.zookeeper.server.ZooKeeperServer;
  */
 final class HadoopDaemons {
   private static final int LOCKED = 3;
+  private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
 
   private final Path directory;
   private final PrintStream parent;
@@ -72,7 +78,7 @@ final class HadoopDaemons {
       parent.println("failed another embedded Hadoop runs in " + directory);
       Runtime.getRuntime().halt(LOCKED);
     }
-    listenToParent();
+    RUNTIME.start("parent", HadoopDaemons::listenToParent);
     try {
       Configuration conf =
           HadoopSettings.ofDaemons(directory, Integer.parseInt(args[2]), Integer.parseInt(args[3]));
@@ -85,62 +91,50 @@ final class HadoopDaemons {
       parent.println("failed " + e.toString().replace('\n', ' '));
       Runtime.getRuntime().halt(1);
     }
-    // Kept until the process ends: garbage collection would release the lock.
-    while (true) {
-      waitOn(lock);
-    }
-  }
-
-  private static void waitOn(FileLock lock) {
-    synchronized (lock) {
-      try {
-        lock.wait();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        Runtime.getRuntime().halt(1); // Nobody interrupts this thread.
-      }
+    try {
+      Futures.await(RUNTIME, new CompletableFuture<>(), "waiting for the parent"); // For ever.
+    } finally {
+      Reference.reachabilityFence(lock); // Garbage collection would release it.
     }
   }
 
   private static void listenToParent() {
-    Thread listener =
-        new Thread(
-            () -> {
-              boolean detached = false;
-              try (BufferedReader in =
-                  new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-                for (String line = in.readLine(); line != null; line = in.readLine()) {
-                  if (line.equals("stop")) {
-                    break;
-                  }
-                  detached |= line.equals("detach");
-                }
-              } catch (IOException e) {
-                System.err.println("The parent is gone: " + e);
-              }
-              if (!detached) {
-                Runtime.getRuntime().halt(0);
-              }
-            },
-            "parent");
-    listener.setDaemon(true);
-    listener.start();
+    boolean detached = false;
+    try (BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        if (line.equals("stop")) {
+          break;
+        }
+        detached |= line.equals("detach");
+      }
+    } catch (IOException e) {
+      System.err.println("The parent is gone: " + e);
+    }
+    if (!detached) {
+      Runtime.getRuntime().halt(0);
+    }
   }
 
   private void start(int dataNodes, int nodeManagers) throws Exception {
     // HDFS and YARN are busy with different things while they start.
-    CompletableFuture<Integer> zookeeper = CompletableFuture.supplyAsync(this::startZookeeper);
-    CompletableFuture<MiniDFSCluster> hdfs =
-        CompletableFuture.supplyAsync(() -> startHdfs(dataNodes));
+    WorkerPool starters = RUNTIME.pool("starter", 2);
+    CompletableFuture<Integer> zookeeper =
+        CompletableFuture.supplyAsync(this::startZookeeper, starters);
+    CompletableFuture<MiniDFSCluster> starting =
+        CompletableFuture.supplyAsync(() -> startHdfs(dataNodes), starters);
     MiniYARNCluster yarn = startYarn(nodeManagers);
-    hdfs.join().waitActive();
-    FileSystem fs = hdfs.join().getFileSystem();
+    MiniDFSCluster hdfs = Futures.await(RUNTIME, starting, "starting HDFS");
+    hdfs.waitActive();
+    FileSystem fs = hdfs.getFileSystem();
     conf.set("fs.defaultFS", fs.getUri().toString());
     makeDirectories(fs);
     Configuration history = startHistory();
 
     Configuration client = HadoopSettings.ofClients(conf, yarn.getConfig(), history);
-    client.set("stele.zookeeper.quorum", "localhost:" + zookeeper.join());
+    client.set(
+        "stele.zookeeper.quorum",
+        "localhost:" + Futures.await(RUNTIME, zookeeper, "starting ZooKeeper"));
     Path file = EmbeddedHadoop.configurationFile(directory);
     Path temporary = file.resolveSibling(file.getFileName() + ".new");
     try (OutputStream out = Files.newOutputStream(temporary)) {
@@ -164,7 +158,7 @@ final class HadoopDaemons {
     } catch (IOException e) {
       throw new IllegalStateException("ZooKeeper did not start", e);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      Futures.interruptAgain();
       throw new IllegalStateException("ZooKeeper did not start", e);
     }
   }

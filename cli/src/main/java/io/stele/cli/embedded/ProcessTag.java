@@ -1,5 +1,8 @@
 package io.stele.cli.embedded;
 
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -31,6 +34,7 @@ record ProcessTag(String value) {
   static final String VARIABLE = "STELE_EMBEDDED_HADOOP";
 
   private static final Path PROC = Path.of("/proc");
+  private static final Duration LOOK_EVERY = Duration.ofMillis(20);
 
   /** The tag of all that runs in {@code directory}. */
   static ProcessTag of(Path directory) {
@@ -57,14 +61,14 @@ record ProcessTag(String value) {
    * @throws IOException if some were still there after {@code timeout}
    */
   int sweep(Duration timeout) throws IOException {
-    long deadline = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.after(SystemRuntime.INSTANCE, timeout);
     int killed = 0;
     while (true) {
       List<TaggedProcess> left = processes();
       if (left.isEmpty()) {
         return killed;
       }
-      if (System.nanoTime() > deadline) {
+      if (deadline.isOver()) {
         throw new IOException(
             "cannot end these processes of an embedded Hadoop: "
                 + left.stream().map(TaggedProcess::pid).toList());
@@ -72,10 +76,9 @@ record ProcessTag(String value) {
       left.forEach(TaggedProcess::kill);
       killed += left.size();
       try {
-        Thread.sleep(20);
+        SystemRuntime.INSTANCE.sleep(LOOK_EVERY);
       } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IOException("interrupted while ending an embedded Hadoop", e);
+        throw Futures.interrupted(e, "ending an embedded Hadoop");
       }
     }
   }
