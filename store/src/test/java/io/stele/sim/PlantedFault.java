@@ -1,6 +1,7 @@
 package io.stele.sim;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import net.bytebuddy.ByteBuddy;
@@ -21,31 +22,54 @@ import net.bytebuddy.pool.TypePool;
  * @param className whose method
  * @param method which
  * @param advice what is wrong with it
- * @param workloads those under which it may show
- * @param focus of the histories in which it may show; empty: any
+ * @param where it may show
  */
-record PlantedFault(
-    String name,
-    String className,
-    String method,
-    Class<?> advice,
-    List<String> workloads,
-    Optional<Focus> focus) {
+record PlantedFault(String name, String className, String method, Class<?> advice, Where where) {
+  /**
+   * Histories.
+   *
+   * @param workloads what they choose from
+   * @param focus of all of them; empty: any
+   * @param besides a fault that each of them has, all along
+   */
+  record Where(List<String> workloads, Optional<Focus> focus, Optional<Fault> besides) {
+    /** All. */
+    static final Where ANY = new Where(Histories.NAMES, Optional.empty(), Optional.empty());
+
+    private HistoryPlan plan(long seed, Duration length) {
+      HistoryPlan plan =
+          focus
+              .map(only -> HistoryPlan.of(seed, length, workloads, only))
+              .orElseGet(() -> HistoryPlan.of(seed, length, workloads));
+      List<Fault.Planned> faults = new ArrayList<>();
+      besides.ifPresent(fault -> faults.add(new Fault.Planned(Duration.ZERO, fault)));
+      faults.addAll(plan.faults());
+      return plan.withFaults(faults);
+    }
+  }
+
+  private PlantedFault in(Where other) {
+    return new PlantedFault(name, className, method, advice, other);
+  }
+
   /** The same, looked for under fewer workloads. */
   PlantedFault under(String... names) {
-    return new PlantedFault(name, className, method, advice, List.of(names), focus);
+    return in(new Where(List.of(names), where.focus(), where.besides()));
   }
 
   /** The same, looked for in histories with that focus. */
   PlantedFault in(Focus only) {
-    return new PlantedFault(name, className, method, advice, workloads, Optional.of(only));
+    return in(new Where(where.workloads(), Optional.of(only), where.besides()));
+  }
+
+  /** The same, looked for in histories with that fault all along. */
+  PlantedFault besides(Fault fault) {
+    return in(new Where(where.workloads(), where.focus(), Optional.of(fault)));
   }
 
   /** The history of a seed in which it may show. */
   HistoryPlan plan(long seed, Duration length) {
-    return focus
-        .map(only -> HistoryPlan.of(seed, length, workloads, only))
-        .orElseGet(() -> HistoryPlan.of(seed, length, workloads));
+    return where.plan(seed, length);
   }
 
   /** Plants it; the class is as before when the result is closed. */

@@ -6,7 +6,6 @@ import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import net.bytebuddy.asm.Advice;
@@ -15,6 +14,10 @@ import net.bytebuddy.implementation.bytecode.assign.Assigner;
 /** The mistakes that the simulator must find: those that an engineer might make. */
 final class PlantedFaults {
   private static final String ROOM = "io.stele.";
+
+  /** What a write waits for takes long, and may end its process: others read meanwhile. */
+  private static final Fault SLOW_FILES =
+      new Fault.BadFiles(new SimulatedFiles.Weather(0.4, 0.1, 0, 0.005), Duration.ofSeconds(29));
 
   private PlantedFaults() {}
 
@@ -68,7 +71,9 @@ final class PlantedFaults {
   private static List<PlantedFault> ofTablets() {
     return List.of(
         fault("the redo point is one too high", "record.ManifestEdit", "redoPoint", OneMore.class),
-        fault("the read point moves early", "tablet.CommitQueue", "add", ReadPointEarly.class),
+        fault("the read point moves early", "tablet.CommitQueue", "add", ReadPointEarly.class)
+            .under("registers")
+            .besides(SLOW_FILES),
         fault(
                 "operation ids are not kept in files",
                 "tablet.OperationWindow",
@@ -124,8 +129,7 @@ final class PlantedFaults {
   }
 
   private static PlantedFault fault(String name, String className, String method, Class<?> advice) {
-    return new PlantedFault(
-        name, ROOM + className, method, advice, Histories.NAMES, Optional.empty());
+    return new PlantedFault(name, ROOM + className, method, advice, PlantedFault.Where.ANY);
   }
 
   static final class ConditionHolds {
