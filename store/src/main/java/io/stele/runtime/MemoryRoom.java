@@ -37,12 +37,27 @@ public final class MemoryRoom {
 
   /** What one has of it, until it is closed. For use by one thread. */
   public final class Share implements MemoryClaim, AutoCloseable {
+    private final boolean within;
     private long own;
+    private boolean isTooMuch;
+
+    private Share(boolean within) {
+      this.within = within;
+    }
 
     @Override
     public void take(long more) {
+      isTooMuch = within && own + more > bytesMax;
+      if (isTooMuch) {
+        throw noRoom();
+      }
       MemoryRoom.this.take(own, more);
       own += more;
+    }
+
+    /** Whether it was refused what there is no room for even if nobody else has any. */
+    public boolean isTooMuch() {
+      return isTooMuch;
     }
 
     @Override
@@ -54,21 +69,24 @@ public final class MemoryRoom {
 
   /** A share that has nothing yet. */
   public Share open() {
-    return new Share();
+    return new Share(false);
+  }
+
+  /** The same of one that does not get more than there is even if it is alone. */
+  public Share openWithin() {
+    return new Share(true);
   }
 
   private synchronized void take(long own, long more) {
     if (bytes > own && bytes + more > bytesMax) {
-      throw SteleException.retryLater(
-          "there is no room for "
-              + what
-              + " at the moment: "
-              + bytes
-              + " of "
-              + bytesMax
-              + " bytes");
+      throw noRoom();
     }
     bytes += more;
+  }
+
+  private synchronized SteleException noRoom() {
+    return SteleException.retryLater(
+        "there is no room for " + what + " at the moment: " + bytes + " of " + bytesMax + " bytes");
   }
 
   private synchronized void letGo(long gone) {

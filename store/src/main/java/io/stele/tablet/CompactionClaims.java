@@ -51,6 +51,24 @@ final class CompactionClaims {
           stack.collectedMicros());
     }
 
+    /** The same in parts of so many files, as far as layers allow, in the order of layers. */
+    List<Claim> parts(int filesMax) {
+      List<Claim> parts = new ArrayList<>();
+      List<FileStack.Layer> part = new ArrayList<>();
+      int files = 0;
+      for (FileStack.Layer layer : layers) {
+        if (!part.isEmpty() && files + layer.files().size() > filesMax) {
+          parts.add(new Claim(stack, List.copyOf(part), rules));
+          part.clear();
+          files = 0;
+        }
+        part.add(layer);
+        files += layer.files().size();
+      }
+      parts.add(new Claim(stack, part, rules));
+      return parts;
+    }
+
     /** Whether nothing of the stack is older. */
     boolean hasOldest() {
       return layers.contains(stack.layers().get(stack.layers().size() - 1));

@@ -19,6 +19,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.Lock;
 import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Minor, merging and major compactions of one tablet. Each is a call that <em>picks</em> its
@@ -34,6 +36,8 @@ import java.util.function.UnaryOperator;
  * for each {@link FileStack}. Commits run one at a time. Safe for use by any number of threads.
  */
 final class Compactor {
+  private static final Logger LOG = LoggerFactory.getLogger(Compactor.class);
+
   private static final int CROWDED = 2;
 
   private final TabletCore core;
@@ -101,18 +105,23 @@ final class Compactor {
 
   /** Writes all files again, those of a locality group as one; false if there are none. */
   boolean majorCompact() throws IOException {
-    core.health().check();
-    List<CompactionClaims.Claim> all = claims.takeAll();
-    Set<CompactionClaims.Claim> done = new HashSet<>();
-    try {
-      for (CompactionClaims.Claim claim : all) {
-        compact("major compaction", claim);
-        done.add(claim);
+    while (true) {
+      core.health().check();
+      List<CompactionClaims.Claim> all = claims.takeAll();
+      Set<CompactionClaims.Claim> done = new HashSet<>();
+      boolean isWhole = true;
+      try {
+        for (CompactionClaims.Claim claim : all) {
+          isWhole &= compact("major compaction", claim);
+          done.add(claim);
+        }
+      } finally {
+        all.forEach(claim -> claims.release(claim, done.contains(claim)));
       }
-    } finally {
-      all.forEach(claim -> claims.release(claim, done.contains(claim)));
+      if (isWhole) {
+        return !all.isEmpty();
+      }
     }
-    return !all.isEmpty();
   }
 
   /** Whether {@link #mergingCompact} would find something to do. */
@@ -183,13 +192,36 @@ final class Compactor {
     environment.log().release(boundary);
   }
 
-  private void compact(String reason, CompactionClaims.Claim claim) throws IOException {
-    MemoryRoom.Share memory = environment.largeBlocks().open();
+  /**
+   * Makes one file of those claimed; or several, where blocks of all at once are too large for the
+   * memory that there is. Their number is less then, so that another compaction may make them one.
+   *
+   * @return whether it is one
+   */
+  private boolean compact(String reason, CompactionClaims.Claim claim) throws IOException {
+    List<CompactionClaims.Claim> parts = claim.parts(core.options().merging().filesMax());
+    MemoryRoom room = environment.largeBlocks();
+    boolean isDivisible = parts.size() > 1 && parts.size() < claim.layers().size();
+    MemoryRoom.Share memory = isDivisible ? room.openWithin() : room.open();
     try {
       compact(reason, claim, memory);
+      return true;
+    } catch (SteleException e) {
+      if (!memory.isTooMuch()) {
+        throw e;
+      }
+      LOG.info("The {} of {} goes on in parts: {}", reason, core.spec().id(), e.getMessage());
     } finally {
       memory.close();
     }
+    for (CompactionClaims.Claim part : parts) {
+      if (part.layers().size() > 1) {
+        try (MemoryRoom.Share ofPart = room.open()) {
+          compact(reason, part, ofPart);
+        }
+      }
+    }
+    return false;
   }
 
   private void compact(String reason, CompactionClaims.Claim claim, MemoryClaim memory)

@@ -37,6 +37,11 @@ final class GroupWriters implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(GroupWriters.class);
   private static final int NAMES_TRIED = 1000;
 
+  /** All groups together have blocks of this part of the largest value, as far as these go. */
+  private static final int BLOCKS_SHARE = 16;
+
+  private static final int BLOCK_BYTES_LEAST = 16 << 10;
+
   /**
    * A finished file.
    *
@@ -168,9 +173,16 @@ final class GroupWriters implements Closeable {
 
   private SSTableWriter writer(Group group) throws IOException {
     if (group.writer.isEmpty()) {
-      group.writer = Optional.of(create(SSTableOptions.of(group.options)));
+      group.writer = Optional.of(create(SSTableOptions.of(withinMemory(group.options))));
     }
     return group.writer.get();
+  }
+
+  /** With blocks no larger than the memory allows in which all groups have one being written. */
+  private LocalityGroup withinMemory(LocalityGroup group) {
+    long fair = environment.options().valueBytesMax() / BLOCKS_SHARE / groups.size();
+    return group.withBlockBytes(
+        (int) Math.min(group.blockBytes(), Math.max(BLOCK_BYTES_LEAST, fair)));
   }
 
   private SSTableWriter create(SSTableOptions options) throws IOException {

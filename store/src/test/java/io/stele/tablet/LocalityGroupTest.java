@@ -57,6 +57,22 @@ class LocalityGroupTest {
   }
 
   @Test
+  void blocksOfAllGroupsTogetherKeepToTheMemoryThatThereIs() throws IOException {
+    TabletFixture fixture = new TabletFixture(APART);
+    fixture.options = TabletOptions.DEFAULT.withValueBytesMax(1 << 20);
+    fixture.tablet.close();
+    fixture.reopen(List.of());
+    for (int i = 0; i < 100; i++) {
+      fixture.put("r" + i, "page", "", 1, "x".repeat(4000));
+      fixture.put("r" + i, "rank", "", 1, "7");
+    }
+    fixture.tablet.minorCompact();
+    long blocks = file(fixture, "page").table().properties().dataBlocks();
+    assertThat(blocks).as("of 32 KiB instead of 1 MiB").isBetween(10L, 20L);
+    assertThat(fixture.rows()).hasSize(100);
+  }
+
+  @Test
   void aReadOfOneGroupDoesNotTouchTheFilesOfOthers() throws IOException {
     TabletFixture fixture = new TabletFixture(APART);
     for (int i = 0; i < 50; i++) {

@@ -57,6 +57,8 @@ final class TabletFixture {
     tablet = Tablet.open(manifest.reassigned(), environment(), replay);
   }
 
+  MemoryRoom largeBlocks = MemoryRoom.unlimited();
+
   /** The fixture's wall clock. */
   private final class Clock implements ServerClock {
     @Override
@@ -98,7 +100,7 @@ final class TabletFixture {
         manifest,
         pace,
         options,
-        MemoryRoom.unlimited());
+        largeBlocks);
   }
 
   CompletableFuture<OperationResult> apply(RowOperation operation) {

@@ -11,6 +11,7 @@ import io.stele.memtable.CountingAccount;
 import io.stele.memtable.Memtable;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.runtime.MemoryRoom;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,6 +45,28 @@ class TabletMemoryTest {
     assertThat(fixture.memory.bytes()).isEqualTo(fixture.tablet.statistics().memtableBytes());
     fixture.tablet.close();
     assertThat(fixture.memory.bytes()).isZero();
+  }
+
+  @Test
+  void aMajorCompactionOfMoreLargeBlocksThanThereIsMemoryForIsMadeInParts() throws IOException {
+    String value = "v".repeat(600_000);
+    fixture.largeBlocks = new MemoryRoom("large blocks", 12L * value.length());
+    fixture.tablet.close();
+    fixture.reopen(List.of());
+    for (int i = 0; i < 25; i++) {
+      fixture.put("r" + i % 3, "f", "q", i, value + i);
+      fixture.tablet.minorCompact();
+    }
+    assertThat(fixture.manifest.record().files()).hasSize(25);
+    assertThat(fixture.tablet.majorCompact()).isTrue();
+    assertThat(fixture.manifest.record().files()).hasSize(1);
+    assertThat(fixture.tablet.statistics().mergingAndMajorCompactions())
+        .as("three in parts, and one of these")
+        .isEqualTo(4);
+    assertThat(fixture.largeBlocks.bytes()).isZero();
+    assertThat(fixture.rows())
+        .extracting(row -> row.substring(row.lastIndexOf('v') + 1))
+        .containsExactly("24", "22", "23");
   }
 
   @Test
