@@ -148,10 +148,7 @@ public final class TabletServer {
     ServerResources resources = ServerResources.open(runtime, fs, logs, id, config, life);
     teardown.add(resources::closeThreads);
 
-    TabletAccess access =
-        new TabletAccess(runtime, locks, transport.dataPlane(), config.cluster().lease());
-    teardown.add(access::close);
-    TabletRecords records = new TabletRecords(runtime, locks, access, METADATA_PATIENCE);
+    TabletRecords records = records(environment, config.cluster().lease(), teardown);
     context = new ServerContext(runtime, id, life, records, new HostedTablets(), resources);
     CaffeineBlockCache cache =
         new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes());
@@ -192,6 +189,15 @@ public final class TabletServer {
     Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
     teardown.add(rounds::interrupt);
     LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
+  }
+
+  private static TabletRecords records(Environment environment, Duration lease, Teardown teardown) {
+    ProcessRuntime runtime = environment.runtime();
+    LockService locks = environment.locks();
+    TabletAccess access =
+        new TabletAccess(runtime, locks, environment.transport().dataPlane(), lease);
+    teardown.add(access::close);
+    return new TabletRecords(runtime, locks, access, METADATA_PATIENCE);
   }
 
   /** Refuses requests until there is a handler to hand them to. */
