@@ -54,6 +54,14 @@ public final class RecoveryTimes {
   private static final int VALUE_BYTES = 1000;
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
+  private static final String LOGGING =
+      """
+      log4j.rootLogger=INFO, A
+      log4j.appender.A=org.apache.log4j.ConsoleAppender
+      log4j.appender.A.layout=org.apache.log4j.PatternLayout
+      log4j.appender.A.layout.ConversionPattern=%d{ABSOLUTE} %p %c{1}: %m%n
+      """;
+
   private final Path directory;
   private final Configuration conf = new Configuration();
   private final Map<String, Process> servers = new LinkedHashMap<>(); // By container.
@@ -84,6 +92,7 @@ public final class RecoveryTimes {
       conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "1200m");
       conf.set(Keys.LOG_SEGMENTS_MAX.name(), "100");
       conf.set(Keys.CLIENT_TIMEOUT.name(), "120s");
+      Files.writeString(directory.resolve("log4j.properties"), LOGGING);
       Path file = directory.resolve("stele-site.xml");
       try (OutputStream out = Files.newOutputStream(file)) {
         conf.writeXml(out);
@@ -108,7 +117,11 @@ public final class RecoveryTimes {
 
   private Process start(String name, Class<?> main, String heap, Path file) throws IOException {
     return ChildJvm.start(
-        List.of(heap, "-XX:MaxDirectMemorySize=512m", "-XX:+UseParallelGC"),
+        List.of(
+            heap,
+            "-XX:MaxDirectMemorySize=512m",
+            "-XX:+UseParallelGC",
+            "-Dlog4j.configuration=file:" + directory.resolve("log4j.properties")),
         main,
         List.of(),
         Map.of("STELE_CONF", file.toString(), "CONTAINER_ID", name, "NM_HOST", "localhost"),

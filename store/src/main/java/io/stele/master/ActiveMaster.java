@@ -76,13 +76,13 @@ final class ActiveMaster implements AutoCloseable {
     Transport transport = environment.transport();
     TabletAccess access =
         opened(new TabletAccess(runtime, locks, transport.dataPlane(), cluster.lease()));
-    TabletRecords forLoop = new TabletRecords(runtime, locks, access, LOOP_TIMEOUT);
+    Wake wake = new Wake(runtime);
+    TabletRecords forLoop = new TabletRecords(runtime, locks, access, LOOP_TIMEOUT, wake::nextLoss);
     TabletRecords records = new TabletRecords(runtime, locks, access, REQUEST_TIMEOUT);
     Schemas schemas = new Schemas(runtime, locks);
 
     Layout layout = Bootstrap.begin(runtime, fs, cluster.root(), locks, records);
     transport.join(layout.memberKey(fs));
-    Wake wake = new Wake(runtime);
     TabletServers requests = opened(new TabletServers(runtime, transport.controlPlane()));
     ServerWatch servers =
         opened(

@@ -128,7 +128,14 @@ final class ServerWatch implements AutoCloseable {
     }
   }
 
-  private synchronized void saw(Map<ServerId, ServerInfo> now, Set<ServerId> suspects) {
+  private void saw(Map<ServerId, ServerInfo> now, Set<ServerId> suspects) {
+    if (update(now, suspects)) {
+      wake.serverLost();
+    }
+  }
+
+  /** Returns whether a server is lost. */
+  private synchronized boolean update(Map<ServerId, ServerInfo> now, Set<ServerId> suspects) {
     suspects.addAll(live.keySet());
     for (ServerId server : live.keySet()) {
       if (!now.containsKey(server)) {
@@ -150,6 +157,7 @@ final class ServerWatch implements AutoCloseable {
     Set<ServerId> before = live.keySet();
     live = alive;
     suspects.forEach(server -> beginFence(server, before.contains(server)));
+    return !alive.keySet().containsAll(before);
   }
 
   /** Whether the server took its lock too late: its log is taken, or about to be. */

@@ -13,6 +13,9 @@ final class Wake {
   private CompletableFuture<Void> called = new CompletableFuture<>();
 
   @GuardedBy("this")
+  private CompletableFuture<Void> nextLoss = new CompletableFuture<>();
+
+  @GuardedBy("this")
   private boolean all = true;
 
   Wake(ProcessRuntime runtime) {
@@ -34,6 +37,22 @@ final class Wake {
       all = true;
     }
     look();
+  }
+
+  /** A server is lost: reads that may wait for it are given up, and the loop looks soon. */
+  void serverLost() {
+    CompletableFuture<Void> loss;
+    synchronized (this) {
+      loss = nextLoss;
+      nextLoss = new CompletableFuture<>();
+    }
+    loss.complete(null);
+    look();
+  }
+
+  /** Completes when the next server is lost. */
+  synchronized CompletableFuture<Void> nextLoss() {
+    return nextLoss;
   }
 
   /** Whether all records must be read; the caller must then read them. */

@@ -15,6 +15,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /** The records that are rows of a table: the root tablet or METADATA, over the data plane. */
 final class TableRecordRows implements RecordRows {
@@ -22,12 +24,24 @@ final class TableRecordRows implements RecordRows {
   private final TabletAccess access;
   private final TableId table;
   private final Duration timeout;
+  private final Supplier<CompletableFuture<Void>> overtaken;
 
-  TableRecordRows(ProcessRuntime runtime, TabletAccess access, TableId table, Duration timeout) {
+  /**
+   * The rows of {@code table}.
+   *
+   * @param overtaken completes when a read that begins now should be given up
+   */
+  TableRecordRows(
+      ProcessRuntime runtime,
+      TabletAccess access,
+      TableId table,
+      Duration timeout,
+      Supplier<CompletableFuture<Void>> overtaken) {
     this.runtime = runtime;
     this.access = access;
     this.table = table;
     this.timeout = timeout;
+    this.overtaken = overtaken;
   }
 
   @Override
@@ -41,9 +55,7 @@ final class TableRecordRows implements RecordRows {
               .range(new RowRange(next, range.end()))
               .versions(1)
               .limit(limit - rows.size());
-      TabletAccess.Rows page =
-          Futures.await(
-              runtime, access.rows(table, next, query, deadline), "reading rows of " + table);
+      TabletAccess.Rows page = await(access.rows(table, next, query, deadline));
       rows.addAll(page.rows());
       if (page.next().isEmpty()) {
         break; // The table's last tablet has no more.
@@ -51,6 +63,19 @@ final class TableRecordRows implements RecordRows {
       next = page.next().get();
     }
     return rows;
+  }
+
+  private TabletAccess.Rows await(CompletableFuture<TabletAccess.Rows> page) throws IOException {
+    CompletableFuture<Void> end = overtaken.get();
+    Futures.await(
+        runtime,
+        CompletableFuture.anyOf(page.handle((rows, failure) -> rows), end),
+        "reading rows of " + table);
+    if (!page.isDone()) {
+      page.cancel(false);
+      throw new IOException("reading rows of " + table + " was given up: a server was lost");
+    }
+    return Futures.await(runtime, page, "reading rows of " + table);
   }
 
   @Override

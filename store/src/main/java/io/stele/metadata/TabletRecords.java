@@ -28,6 +28,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,11 +66,26 @@ public final class TabletRecords {
    */
   public TabletRecords(
       ProcessRuntime runtime, LockService locks, TabletAccess access, Duration timeout) {
+    this(runtime, locks, access, timeout, CompletableFuture::new);
+  }
+
+  /**
+   * As above; what is read is given up early where that is in vain.
+   *
+   * @param overtaken asked when a read begins: completes when it is to fail with an {@link
+   *     IOException}
+   */
+  public TabletRecords(
+      ProcessRuntime runtime,
+      LockService locks,
+      TabletAccess access,
+      Duration timeout,
+      Supplier<CompletableFuture<Void>> overtaken) {
     this(
         runtime,
         new RootRecordRows(runtime, locks, timeout),
-        new TableRecordRows(runtime, access, TableId.ROOT, timeout),
-        new TableRecordRows(runtime, access, TableId.METADATA, timeout));
+        new TableRecordRows(runtime, access, TableId.ROOT, timeout, overtaken),
+        new TableRecordRows(runtime, access, TableId.METADATA, timeout, overtaken));
   }
 
   TabletRecords(

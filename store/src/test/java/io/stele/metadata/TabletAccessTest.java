@@ -194,6 +194,21 @@ class TabletAccessTest {
             e -> assertThat(e.code()).isEqualTo(SteleException.Code.OUTCOME_UNKNOWN));
   }
 
+  @Test
+  void aReadThatIsOvertakenIsGivenUpWithoutWaiting() {
+    CompletableFuture<Void> overtaken = new CompletableFuture<>();
+    TabletRecords loop =
+        new TabletRecords(SystemRuntime.INSTANCE, locks, access, LONG, () -> overtaken);
+    plane.afterwards =
+        request -> {
+          overtaken.complete(null);
+          return Optional.of(StatusProto.RETRY_LATER);
+        };
+    assertThatThrownBy(() -> loop.readAll(TABLE))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("given up");
+  }
+
   private void ping(Effect effect, Duration timeout) throws IOException {
     await(access.send(ping(effect), Deadline.after(SystemRuntime.INSTANCE, timeout)));
   }
