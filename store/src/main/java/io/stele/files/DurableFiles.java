@@ -37,6 +37,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
 public final class DurableFiles {
   private static final int BUFFER_BYTES = 64 << 10;
   private static final short OWNER_ONLY = 0600;
+  private static final String CLOSED = "Filesystem closed"; // HDFS has no type for it.
 
   /** Where the first replica of a file's blocks is. */
   public enum Placement {
@@ -79,6 +80,11 @@ public final class DurableFiles {
   /** As {@link #create(Path)}; the file is its owner's alone to read and write. */
   public DurableFile createPrivate(Path file) throws IOException {
     return create(file, Placement.NEAR, new FsPermission(OWNER_ONLY));
+  }
+
+  /** Whether a call failed because this process has closed the file system, which stays so. */
+  public static boolean saysClosed(IOException failure) {
+    return CLOSED.equals(failure.getMessage());
   }
 
   private DurableFile create(Path file, Placement placement, FsPermission permission)

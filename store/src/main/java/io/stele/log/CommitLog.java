@@ -32,11 +32,13 @@ import org.slf4j.LoggerFactory;
  * are appended again, first, to the next segment, so that a sequence number never has two meanings
  * and no record overtakes another. The same happens to a batch whose flush is slow. A replay skips
  * records it has seen. A flush that reached fewer replicas than {@link LogOptions#replicasMin}
- * acknowledges nothing and ends its segment as well, but never the log: while no segment has
- * enough, records wait and new ones are refused. When the directory is gone (a master has fenced
- * this server) or too many segments in a row have failed, the log fails for good: every record that
- * waits fails with OUTCOME_UNKNOWN, and {@code onFailure} is called once, which must end the
- * process.
+ * acknowledges nothing and ends its segment as well.
+ *
+ * <p>An outage of the file system, however long, does not end the log: attempts go on, records
+ * wait, and after a few failures in a row new ones are refused. When the directory is gone (a
+ * master has fenced this server) or the file system can never be written again, the log fails for
+ * good: every record that waits fails with OUTCOME_UNKNOWN, and {@code onFailure} is called once,
+ * which must end the process.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -130,7 +132,7 @@ public final class CommitLog implements AutoCloseable {
 
   /**
    * Why no new records should be appended now: {@link LogOptions#queuedBytesMax} bytes wait, or
-   * segments had too few replicas again and again. Empty if they may be.
+   * segments failed, or had too few replicas, again and again. Empty if they may be.
    */
   public Optional<String> refusal() {
     return pipeline.refusal();

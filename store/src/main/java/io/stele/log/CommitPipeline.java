@@ -153,11 +153,11 @@ final class CommitPipeline {
       if (queue.bytes() >= options.queuedBytesMax()) {
         return Optional.of("the queue of the commit log is full");
       }
-      // While there is hope, records wait: the next pipeline mostly has replicas enough.
+      // After a few failures records wait: the next pipeline mostly works.
       return active.isPresent()
           ? Optional.empty()
           : writers.stream()
-              .flatMap(writer -> writer.shortageAfter(options.attemptsMax()).stream())
+              .flatMap(writer -> writer.troubleAfter(options.attemptsMax()).stream())
               .findFirst();
     } finally {
       lock.unlock();
@@ -415,12 +415,16 @@ final class CommitPipeline {
     }
   }
 
-  /** Whether the log should fail: no writer is active, and this one has failed too often. */
-  boolean hasFailedTooOften(WriterState writer) {
+  /**
+   * Whether to give up what still waits: the log is closing, and segments have failed too often.
+   */
+  boolean closesInVain(WriterState writer) {
     lock.lock();
     try {
-      boolean nothingWaits = queue.isEmpty() && inFlight.isEmpty();
-      return active.isEmpty() && !nothingWaits && writer.failures() >= options.attemptsMax();
+      return state == State.CLOSING
+          && active.isEmpty()
+          && !isOver()
+          && writer.failuresInARow() >= options.attemptsMax();
     } finally {
       lock.unlock();
     }

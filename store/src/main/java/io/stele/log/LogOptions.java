@@ -13,7 +13,8 @@ import java.time.Duration;
  * @param durability the least that every record gets
  * @param replicasMin with fewer replicas of a segment, nothing in it is acknowledged; where the
  *     file system makes fewer of a file, with fewer than that
- * @param attemptsMax how many segments in a row may fail before the log fails for good
+ * @param attemptsMax how many segments in a row may fail before {@link CommitLog#refusal()} says
+ *     no, and a log that is being closed gives up
  * @param retryPause how long to wait after the first failure; doubled after each further one
  */
 public record LogOptions(

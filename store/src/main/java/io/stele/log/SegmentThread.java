@@ -104,6 +104,7 @@ final class SegmentThread {
       writer = LogWriter.create(files, location.segment(number), header, where);
     } catch (IOException e) {
       site.ledger().ended(number);
+      delete(number); // An outage of hours leaves no trail of files that were only begun.
       throw e;
     }
     try {
@@ -227,11 +228,15 @@ final class SegmentThread {
     pipeline.busy(state);
     boolean hopeless = isHopeless(failure);
     pipeline.idle(state);
-    if (hopeless || pipeline.hasFailedTooOften(state)) {
+    if (hopeless || pipeline.closesInVain(state)) {
       site.onFatal().accept(failure);
     }
   }
 
+  /**
+   * Whether no later attempt can succeed. An outage of the file system is not that, however long:
+   * another server has the same file system, and this one is fenced before others have its tablets.
+   */
   private boolean isHopeless(IOException failure) {
     if (failure instanceof NotDurableException) {
       return true;
@@ -240,7 +245,7 @@ final class SegmentThread {
       return !location.fs().exists(location.directory()); // Fenced: nothing may bring it back.
     } catch (IOException unknown) {
       failure.addSuppressed(unknown);
-      return false; // The file system is not reachable; the next attempt will tell.
+      return DurableFiles.saysClosed(unknown);
     }
   }
 }

@@ -43,8 +43,7 @@ final class WriterState {
 
   // In a row; counted from 0 again when either writer completes a batch.
   private int failures;
-  private int shortages;
-  private String shortage = "";
+  private String lastFailure = "";
   private boolean busy;
   private long sinceNanos;
   private boolean interrupted;
@@ -68,33 +67,26 @@ final class WriterState {
 
   /** Its segment could not be created or written. */
   void failed(IOException failure) {
-    if (failure instanceof TooFewReplicasException) {
-      shortages++;
-      shortage = String.valueOf(failure.getMessage());
-    } else {
-      failures++;
-    }
+    failures++;
+    lastFailure =
+        failure instanceof TooFewReplicasException
+            ? String.valueOf(failure.getMessage())
+            : "the commit log cannot be written now: " + failure;
   }
 
   /** A batch has completed, or its failures do not count any more. */
   void succeeded() {
     failures = 0;
-    shortages = 0;
   }
 
-  /** How often it failed in a row, apart from having too few replicas. */
-  int failures() {
+  /** How often it failed in a row. */
+  int failuresInARow() {
     return failures;
   }
 
-  /** How often it failed in a row, for whatever reason. */
-  int failuresInARow() {
-    return failures + shortages;
-  }
-
-  /** What it said of replicas where it lacked them so often in a row. */
-  Optional<String> shortageAfter(int times) {
-    return shortages >= times ? Optional.of(shortage) : Optional.empty();
+  /** How it failed last where it failed so often in a row. */
+  Optional<String> troubleAfter(int times) {
+    return failures >= times ? Optional.of(lastFailure) : Optional.empty();
   }
 
   /** It calls the file system. */

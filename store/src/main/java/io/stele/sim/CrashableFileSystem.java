@@ -238,7 +238,7 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
 
   private void checkAlive() throws IOException {
     if (dead) {
-      throw new IOException("this process has crashed");
+      throw new IOException("Filesystem closed"); // As HDFS says to who goes on after closing it.
     }
   }
 

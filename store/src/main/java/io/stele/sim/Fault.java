@@ -141,6 +141,9 @@ public sealed interface Fault {
    */
   record Poison(int which, Duration length) implements Fault {}
 
+  /** Every call of the file system fails, of whatever process. */
+  record NoFiles(Duration length) implements Fault {}
+
   /** The file system is full. */
   record FullDisk(Duration length) implements Fault {}
 

@@ -107,6 +107,9 @@ final class FaultRunner {
     } else if (fault instanceof Fault.Poison poison) {
       cluster.files().poison(poison.which());
       later(fault.length(), () -> cluster.files().endPoison());
+    } else if (fault instanceof Fault.NoFiles) {
+      cluster.files().setAway(true);
+      later(fault.length(), () -> cluster.files().setAway(false));
     } else if (fault instanceof Fault.FullDisk) {
       cluster.files().setFull(true);
       later(fault.length(), () -> cluster.files().setFull(false));

@@ -41,6 +41,7 @@ public final class SimulatedFiles {
   private final Map<String, CrashableFileSystem> views = new TreeMap<>(); // By process.
   private Weather weather = Weather.FAIR;
   private boolean full;
+  private boolean away;
   private Optional<Path> poisoned = Optional.empty(); // A tablet's directory.
   private long calls;
 
@@ -65,7 +66,7 @@ public final class SimulatedFiles {
 
   /** Whether more goes wrong than that calls take a little time. */
   boolean isFaulty() {
-    return full || !weather.equals(Weather.FAIR);
+    return full || away || !weather.equals(Weather.FAIR);
   }
 
   /**
@@ -82,6 +83,11 @@ public final class SimulatedFiles {
   /** Sets how calls fare from now on. */
   public void setWeather(Weather now) {
     weather = now;
+  }
+
+  /** Makes every call of every process fail, or not. */
+  void setAway(boolean now) {
+    away = now;
   }
 
   /** Makes every write fail because the disk is full, or not. */
@@ -138,7 +144,7 @@ public final class SimulatedFiles {
       return Optional.empty();
     }
     calls++;
-    if (!network.passes(process, machine) || !network.passes(machine, process)) {
+    if (away || !network.passes(process, machine) || !network.passes(machine, process)) {
       process.sleepUninterruptibly(UNREACHABLE);
       return Optional.of(new FaultInjector.Effect.Fail());
     }

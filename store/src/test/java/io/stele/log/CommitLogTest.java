@@ -23,9 +23,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.Path;
@@ -63,7 +65,11 @@ class CommitLogTest {
 
   /** Returns when so many segments were created. */
   private static void awaitSegments(CommitLog log, int count) {
-    while (log.statistics().segments() < count) {
+    await(() -> log.statistics().segments() >= count);
+  }
+
+  private static void await(BooleanSupplier condition) {
+    while (!condition.getAsBoolean()) {
       assertThat(Thread.interrupted()).as("waited in vain").isFalse(); // By JUnit's time limit.
       Thread.onSpinWait();
     }
@@ -190,14 +196,48 @@ class CommitLogTest {
   }
 
   @Test
-  void aLogThatCannotBeginASegmentGivesUpAndSaysThatTheOutcomeIsUnknown() throws Exception {
+  void aLogWhoseFileSystemIsAwayRefusesWritesAndGoesOnWhenItIsBack() throws Exception {
+    try (CommitLog log = open(OPTIONS)) {
+      log.append(record(TABLET, 1, 10)).get();
+      for (Operation operation : Operation.values()) {
+        fs.disk().inject(FaultInjector.always(operation, path -> true, new Effect.Fail()));
+      }
+      CompletableFuture<Void> waiting = log.append(record(TABLET, 2, 10));
+      await(() -> log.refusal().isPresent());
+      assertThat(log.refusal().orElseThrow()).contains("cannot be written now", "injected");
+      await(() -> log.statistics().failures() > 3L * OPTIONS.attemptsMax());
+      assertThat(waiting).isNotDone();
+      assertThat(failure).isNotDone();
+      fs.disk().heal();
+      waiting.get();
+      await(() -> log.refusal().isEmpty());
+      log.append(record(TABLET, 3, 10)).get();
+    }
+    assertThat(replayed(fs, DIRECTORY)).extracting(LogRecord::sequence).containsExactly(1L, 2L, 3L);
+    assertThat(LogDirectory.segments(fs, DIRECTORY))
+        .as("files that were only begun are deleted")
+        .hasSizeLessThan(OPTIONS.attemptsMax());
+  }
+
+  @Test
+  void aLogThatIsClosedWhileItsFileSystemIsAwayGivesUpAndSaysThatTheOutcomeIsUnknown()
+      throws Exception {
     CommitLog log = open(OPTIONS);
     fs.disk().inject(FaultInjector.always(Operation.CREATE, path -> true, new Effect.Fail()));
     fs.disk().inject(FaultInjector.always(Operation.FLUSH, path -> true, new Effect.Fail()));
-    assertOutcome(log.append(record(TABLET, 1, 10)), SteleException.Code.OUTCOME_UNKNOWN);
+    CompletableFuture<Void> waiting = log.append(record(TABLET, 1, 10));
+    log.close();
+    assertOutcome(waiting, SteleException.Code.OUTCOME_UNKNOWN);
     assertThat(failure.get()).hasMessageContaining("injected");
     assertOutcome(log.append(record(TABLET, 2, 10)), SteleException.Code.RETRY_LATER);
-    log.close();
+  }
+
+  @Test
+  void aLogWhoseFileSystemWasClosedEnds() throws Exception {
+    CommitLog log = open(OPTIONS);
+    fs.disk().crash(new Random(1));
+    assertOutcome(log.append(record(TABLET, 1, 10)), SteleException.Code.OUTCOME_UNKNOWN);
+    assertThat(failure.get()).hasMessageContaining("closed");
   }
 
   @Test

@@ -341,7 +341,7 @@ final class FaultRun {
       if (part.tablet.isEmpty() || part.tablet.get().failure().isPresent()) {
         serves = false;
         boolean opening = scenario == Scenario.OPEN || host.tablets.size() > 1;
-        assertThat(!alone || fault.equals(Optional.of(Fault.NO_SPACE)) || opening)
+        assertThat(!alone || opening)
             .as("whether the tablet may have stopped: %s", part.tablet.flatMap(Tablet::failure))
             .isTrue();
       } else if (!fault.equals(Optional.of(Fault.CRASH))) {

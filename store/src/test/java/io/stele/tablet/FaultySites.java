@@ -30,7 +30,7 @@ final class FaultySites implements FaultInjector {
     FAILS_AFTER,
     /** A write takes a part and fails; a read gives a part. */
     SHORT,
-    /** It fails, and so does all from then on that takes room on the disk. */
+    /** It fails, and so do all for a while that take room on the disk. */
     NO_SPACE,
     /** The file was closed by somebody else just before. */
     LEASE_LOST,
@@ -67,6 +67,9 @@ final class FaultySites implements FaultInjector {
     }
   }
 
+  /** More attempts in a row than after which a log refuses writes. */
+  private static final int WITHOUT_SPACE = 40;
+
   private final Optional<Area> area;
   private final int number;
   private final Fault fault;
@@ -77,6 +80,7 @@ final class FaultySites implements FaultInjector {
   private final int[] counts = new int[Area.values().length];
   private final List<Call> calls = new ArrayList<>();
   private Optional<Call> hit = Optional.empty();
+  private int withoutSpace = WITHOUT_SPACE;
   private boolean over;
 
   private FaultySites(
@@ -118,7 +122,7 @@ final class FaultySites implements FaultInjector {
       Call call = new Call(where, ++counts[where.ordinal()], operation, name);
       calls.add(call);
       if (hit.isPresent()) {
-        return fault == Fault.NO_SPACE && takesRoom(operation)
+        return fault == Fault.NO_SPACE && takesRoom(operation) && withoutSpace-- > 0
             ? Optional.of(new Effect.Fail())
             : Optional.empty();
       }

@@ -1,0 +1,177 @@
+package io.stele.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.client.Table;
+import io.stele.config.Keys;
+import io.stele.lock.LockService;
+import io.stele.model.ColumnFamily;
+import io.stele.model.Mutation;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import java.io.File;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A cluster whose HDFS is away for half a minute. */
+@Timeout(300)
+class HdfsOutageIT {
+  private static final Duration OUTAGE = Duration.ofSeconds(30);
+  private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(3);
+  private static final Duration LATE_MAX = Duration.ofSeconds(1);
+  private static final Duration BACK_MAX = Duration.ofSeconds(60);
+
+  @TempDir static File scratch;
+
+  /** Something the outage begins or ends with. */
+  private interface Step {
+    void take(MiniDFSCluster hdfs) throws Exception;
+  }
+
+  @Test
+  void withoutAnyDataNodeNoServerEndsAndNoWriteIsLost() throws Exception {
+    List<MiniDFSCluster.DataNodeProperties> stopped = new ArrayList<>();
+    survives(
+        "datanodes",
+        hdfs -> {
+          while (!hdfs.getDataNodes().isEmpty()) {
+            stopped.add(hdfs.stopDataNode(0));
+          }
+        },
+        hdfs -> {
+          for (MiniDFSCluster.DataNodeProperties one : stopped) {
+            hdfs.restartDataNode(one, true);
+          }
+        });
+  }
+
+  @Test
+  void withoutANameNodeNoServerEndsAndNoWriteIsLost() throws Exception {
+    survives("namenode", hdfs -> hdfs.shutdownNameNode(0), hdfs -> hdfs.restartNameNode(0));
+  }
+
+  private static Site site(MiniDFSCluster hdfs) throws IOException {
+    Configuration conf = hdfs.getConfiguration(0);
+    MemoryLockStore locks = new MemoryLockStore();
+    return new Site() {
+      @Override
+      public FileSystem mount() throws IOException {
+        return FileSystem.newInstance(hdfs.getURI(), conf);
+      }
+
+      @Override
+      public LockService connect() {
+        return locks.connect();
+      }
+
+      @Override
+      public void kill(FileSystem view, RandomGenerator random) {
+        // Left open, as a dead process leaves it.
+      }
+    };
+  }
+
+  private static void survives(String name, Step begin, Step end) throws Exception {
+    Configuration conf = new Configuration();
+    conf.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, new File(scratch, name).getPath());
+    conf.set("dfs.client.block.write.locateFollowingBlock.retries", "1");
+    conf.set("ipc.client.connect.max.retries", "1");
+    MiniDFSCluster hdfs = new MiniDFSCluster.Builder(conf).numDataNodes(2).build();
+    try {
+      hdfs.waitActive();
+      Configuration own = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
+      own.set(Keys.CLIENT_TIMEOUT.name(), CLIENT_TIMEOUT.toSeconds() + "s");
+      try (MiniStele cluster = MiniStele.start(own, site(hdfs), 2, 1)) {
+        new Outage(cluster).run(() -> begin.take(hdfs), () -> end.take(hdfs));
+      }
+    } finally {
+      hdfs.shutdown(true);
+    }
+  }
+
+  private interface Action {
+    void take() throws Exception;
+  }
+
+  private static final class Outage {
+    private final MiniStele cluster;
+    private final Table table;
+    private final List<String> acknowledged = new ArrayList<>();
+
+    Outage(MiniStele cluster) throws IOException {
+      this.cluster = cluster;
+      cluster.client().admin().createTable(TableSchema.of("t", List.of(ColumnFamily.of("f"))));
+      this.table = cluster.client().table("t");
+    }
+
+    void run(Action begin, Action end) throws Exception {
+      List<ServerId> before = cluster.servers();
+      for (int i = 0; i < 100; i++) {
+        assertThat(put("before" + i)).isTrue();
+      }
+      begin.take();
+      long away = System.nanoTime();
+      for (int i = 0; System.nanoTime() - away < OUTAGE.toNanos(); i++) {
+        long start = System.nanoTime();
+        put("meanwhile" + i);
+        assertThat(Duration.ofNanos(System.nanoTime() - start))
+            .isLessThan(CLIENT_TIMEOUT.plus(LATE_MAX));
+        assertThat(table.readRow("before0")).as("a row that memory has").isPresent();
+      }
+      assertThat(cluster.aborts()).isEmpty();
+
+      end.take();
+      until(() -> assertThat(put("after")).isTrue());
+      readAll();
+      assertThat(cluster.aborts()).isEmpty();
+      assertThat(cluster.servers()).isEqualTo(before);
+
+      // All is in the log, not only in memory.
+      before.forEach(cluster::killServer);
+      cluster.startServer();
+      until(this::readAll);
+    }
+
+    private void readAll() throws IOException {
+      for (String row : acknowledged) {
+        assertThat(table.readRow(row)).as(row).isPresent();
+      }
+    }
+
+    private void until(Action action) throws Exception {
+      long start = System.nanoTime();
+      while (true) {
+        try {
+          action.take();
+          return;
+        } catch (SteleException | IOException | AssertionError e) {
+          if (System.nanoTime() - start > BACK_MAX.toNanos()) {
+            throw e;
+          }
+        }
+      }
+    }
+
+    private boolean put(String row) throws IOException {
+      try {
+        table.mutate(Mutation.of(row).put("f", "", "value"));
+        acknowledged.add(row);
+        return true;
+      } catch (SteleException e) {
+        assertThat(e.code())
+            .isIn(SteleException.Code.RETRY_LATER, SteleException.Code.OUTCOME_UNKNOWN);
+        return false;
+      }
+    }
+  }
+}
