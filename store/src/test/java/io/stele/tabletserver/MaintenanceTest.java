@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.config.Keys;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.TableSchema;
+import io.stele.model.TabletKind;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
@@ -14,6 +15,7 @@ import io.stele.sim.Operation;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -55,6 +57,40 @@ class MaintenanceTest {
       server.work();
       assertThat(hosted.tablet().statistics().files()).isEqualTo(1);
       assertThat(hosted.minor().free()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void ofAThousandTabletsARoundWritesOutAsManyAsTheDeficitNeeds() throws Exception {
+    int tablets = 1000;
+    conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "64m");
+    try (TestServer server = server()) {
+      for (int i = 0; i < tablets; i++) {
+        // Larger and larger, so that it is known which go first.
+        TestServer.put(
+            server.takeNew(TableSchema.of("t" + i, "f")), "row", "x".repeat(40_000 + 10 * i));
+      }
+      MemtableBudget memtables = server.context.resources().of(TabletKind.USER).memtables();
+      long deficit = memtables.excess();
+      List<Long> largestFirst =
+          server.context.tablets().all().stream()
+              .map(hosted -> hosted.tablet().statistics().memtableBytes())
+              .sorted(Comparator.reverseOrder())
+              .toList();
+      int needed = 0;
+      for (long left = deficit; left > 0; needed++) {
+        left -= largestFirst.get(needed);
+      }
+      assertThat(needed).isBetween(20, tablets / 2);
+      Maintenance maintenance = maintenance(server);
+      maintenance.round();
+      assertThat(server.minor.size()).isEqualTo(needed);
+      maintenance.round();
+      assertThat(server.minor.size()).as("they are under way").isEqualTo(needed);
+      server.work();
+      assertThat(memtables.isTight()).isFalse();
+      maintenance.round();
+      assertThat(server.minor.size()).isZero();
     }
   }
 
