@@ -27,6 +27,7 @@ import picocli.CommandLine.ParameterException;
       GetCommand.class,
       ScanCommand.class,
       FileCommand.class,
+      LogCommand.class,
       ConfCommand.class,
       TortureCommand.class,
       HelpCommand.class

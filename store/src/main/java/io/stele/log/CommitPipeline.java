@@ -374,7 +374,7 @@ final class CommitPipeline {
       inFlight = Optional.empty();
       acknowledging = Optional.of(completed);
       writer.acknowledgedBytes = position;
-      last = new SegmentLink(writer.number, position);
+      last = new SegmentLink(writer.number, position, SegmentSummary.EMPTY);
       ledger.grown(writer.number, position);
       writers.forEach(WriterState::succeeded);
       queue.completed(completed.bytes);
@@ -554,8 +554,10 @@ final class CommitPipeline {
   private void activate(WriterState writer) {
     active = Optional.of(writer);
     standby = Optional.empty();
-    writer.link = last;
-    last = new SegmentLink(writer.number, writer.acknowledgedBytes);
+    writer.link =
+        new SegmentLink(
+            last.previous(), last.previousAcknowledgedBytes(), ledger.takeSummary(last.previous()));
+    last = new SegmentLink(writer.number, writer.acknowledgedBytes, SegmentSummary.EMPTY);
     Optional<BatchInFlight> moved = inFlight.filter(one -> !one.records.isEmpty());
     inFlight = Optional.empty();
     moved.ifPresent(one -> startBatch(one.to(writer, runtime.nanoTime())));

@@ -4,7 +4,10 @@ import io.stele.format.ByteWriter;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
@@ -20,6 +23,7 @@ public final class DistinctRecords {
   private final TabletId tablet;
   private final long above;
   private final Map<Long, Integer> seen = new HashMap<>(); // Sequence numbers; checksums.
+  private final Set<Long> passedOver = new HashSet<>();
   private long last;
 
   /** Of the records of {@code tablet}, those whose sequence number is above {@code above}. */
@@ -67,19 +71,30 @@ public final class DistinctRecords {
     return (int) crc.getValue();
   }
 
+  /** Those with these numbers may be missing: they are known to be lost. */
+  public void passOver(List<SequenceRange> lost) {
+    for (SequenceRange range : lost) {
+      for (long one = Math.max(range.lowest(), above + 1); one <= range.highest(); one++) {
+        passedOver.add(one);
+        last = Math.max(last, one); // So that the number gets no other meaning.
+      }
+    }
+    passedOver.removeIf(seen::containsKey);
+  }
+
   /**
    * Checks that no record is missing between those seen.
    *
    * @throws SteleException CORRUPTION if one is
    */
   public void checkComplete() {
-    if (seen.size() != last - above) {
+    if (seen.size() + passedOver.size() != last - above) {
       throw new SteleException(
           SteleException.Code.CORRUPTION,
           "the logs of tablet "
               + tablet
               + " lack "
-              + (last - above - seen.size())
+              + (last - above - seen.size() - passedOver.size())
               + " of the records "
               + (above + 1)
               + " to "
@@ -107,7 +122,7 @@ public final class DistinctRecords {
 
   private long firstMissing() {
     long missing = above + 1;
-    while (seen.containsKey(missing)) {
+    while (seen.containsKey(missing) || passedOver.contains(missing)) {
       missing++;
     }
     return missing;

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -65,7 +66,10 @@ public final class FencedLog {
     files.syncNamesIn(directory);
   }
 
-  /** The segments of {@code kind} in a fenced log, in the order they were written. */
+  /**
+   * The segments of {@code kind} in a fenced log as they were when that was fenced, in the order
+   * they were written.
+   */
   static List<Segment> segments(FileSystem fs, Path directory, TabletKind kind) throws IOException {
     NameSpace.catchUp(fs);
     Path file = new Path(directory, NAME);
@@ -87,7 +91,6 @@ public final class FencedLog {
                       new CorruptionException(
                           file.toString(), 0, "\"" + line + "\" does not name a segment"));
       if (segment.kind() == kind) {
-        check(fs, segment);
         segments.add(segment);
       }
     }
@@ -104,16 +107,22 @@ public final class FencedLog {
    */
   public static RecordSource read(FileSystem fs, Path directory, TabletKind kind)
       throws IOException {
-    return LogDirectory.read(fs, segments(fs, directory, kind));
+    List<Segment> segments = segments(fs, directory, kind);
+    for (Segment segment : segments) {
+      Optional<CorruptionException> changed = changed(fs, segment);
+      if (changed.isPresent()) {
+        throw changed.get();
+      }
+    }
+    return LogDirectory.read(fs, segments);
   }
 
   /**
    * The records of {@code tablet} above {@code above} in the fenced log in {@code directory}.
-   * Segments that have none, by their summary, are not read; damage that cannot concern the tablet
-   * does not stop it.
+   * Segments that have none, by their summary, are not read; damage, such as a listed segment that
+   * is gone, does not stop a tablet that it cannot concern, or where it was accepted.
    *
-   * @throws CorruptionException if the directory, its list or a listed segment is gone, or is not
-   *     as long as it was
+   * @throws CorruptionException if the directory or its list is gone
    * @throws IOException if they cannot be read
    */
   public static RecordSource read(FileSystem fs, Path directory, TabletId tablet, long above)
@@ -121,21 +130,36 @@ public final class FencedLog {
     return new FencedLogs(fs).read(directory, tablet, above);
   }
 
-  private static void check(FileSystem fs, Segment segment) throws IOException {
+  /** What was done to a segment since its server was fenced; empty if nothing, as it must be. */
+  static Optional<CorruptionException> changed(FileSystem fs, Segment segment) throws IOException {
     FileStatus status;
     try {
       status = fs.getFileStatus(segment.path());
     } catch (FileNotFoundException e) {
-      throw gone(segment.path(), "it was there when its server was fenced", e);
+      return Optional.of(
+          because(
+              new CorruptionException(
+                  segment.path().toString(),
+                  AcceptedLosses.WHOLE,
+                  "the file is missing: it was there when its server was fenced"),
+              e));
     }
-    if (status.getLen() != segment.lengthBytes()) {
-      throw new CorruptionException(
-          segment.path().toString(),
-          status.getLen(),
-          "the segment ends here, but had "
-              + segment.lengthBytes()
-              + " bytes when its server was fenced");
+    if (status.getLen() == segment.lengthBytes()) {
+      return Optional.empty();
     }
+    return Optional.of(
+        new CorruptionException(
+            segment.path().toString(),
+            status.getLen(),
+            "the segment ends here, but had "
+                + segment.lengthBytes()
+                + " bytes when its server was fenced"));
+  }
+
+  /** Stands for whatever was wrong with a segment that is not to be read. */
+  static CorruptionException accepted(Segment segment) {
+    return new CorruptionException(
+        segment.path().toString(), AcceptedLosses.WHOLE, "an operator has accepted its loss");
   }
 
   private static List<String> lines(Path file, String text) throws CorruptionException {

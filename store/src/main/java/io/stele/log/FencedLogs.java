@@ -46,9 +46,10 @@ public final class FencedLogs {
    */
   public RecordSource read(Path directory, TabletId tablet, long above) throws IOException {
     List<Segment> segments = FencedLog.segments(fs, directory, TabletKind.of(tablet));
+    AcceptedLosses accepted = AcceptedLosses.read(fs, directory);
     Shared log = take(directory);
     return new Borrowed(
-        new TabletSegments(fs, segments, log.sorted, tablet, above), directory, log);
+        new TabletSegments(fs, segments, log.sorted, tablet, above, accepted), directory, log);
   }
 
   private synchronized Shared take(Path directory) {
@@ -82,6 +83,11 @@ public final class FencedLogs {
     @Override
     public Optional<LogRecord> next() throws IOException {
       return records.next();
+    }
+
+    @Override
+    public List<SequenceRange> passedOver() {
+      return records.passedOver();
     }
 
     @Override

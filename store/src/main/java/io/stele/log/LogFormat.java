@@ -180,10 +180,13 @@ final class LogFormat {
   }
 
   static ByteWriter encodeBody(SegmentLink link) {
-    return new ByteWriter(24)
-        .writeByte(TYPE_LINK)
-        .writeVarlong(link.previous())
-        .writeVarlong(link.previousAcknowledgedBytes());
+    ByteWriter out =
+        new ByteWriter(24)
+            .writeByte(TYPE_LINK)
+            .writeVarlong(link.previous())
+            .writeVarlong(link.previousAcknowledgedBytes());
+    writeTablets(out, link.previousTablets());
+    return out;
   }
 
   static SegmentLink decodeLink(byte[] body) throws MalformedException {
@@ -193,7 +196,7 @@ final class LogFormat {
       throw in.malformed(
           "the first record of a segment must be a link to the one before it, not of type " + type);
     }
-    SegmentLink link = new SegmentLink(in.readVarlong(), in.readVarlong());
+    SegmentLink link = new SegmentLink(in.readVarlong(), in.readVarlong(), readTablets(in));
     if (in.remaining() > 0) {
       throw in.malformed("a link is followed by " + in.remaining() + " bytes");
     }
@@ -229,7 +232,13 @@ final class LogFormat {
 
   static ByteWriter encodeBody(SegmentSummary summary) {
     ByteWriter out = new ByteWriter(64 + 40 * summary.tablets().size());
-    out.writeByte(TYPE_SUMMARY).writeVarlong(summary.tablets().size());
+    out.writeByte(TYPE_SUMMARY);
+    writeTablets(out, summary);
+    return out.writeInt(out.size() + Integer.BYTES);
+  }
+
+  private static void writeTablets(ByteWriter out, SegmentSummary summary) {
+    out.writeVarlong(summary.tablets().size());
     summary
         .tablets()
         .forEach(
@@ -238,7 +247,6 @@ final class LogFormat {
                     .writeLong(Long.parseUnsignedLong(tablet.name(), 16))
                     .writeVarlong(range.lowest())
                     .writeVarlong(range.highest()));
-    return out.writeInt(out.size() + Integer.BYTES);
   }
 
   static boolean isSummary(byte[] body) {
@@ -248,6 +256,14 @@ final class LogFormat {
   static SegmentSummary decodeSummary(byte[] body) throws MalformedException {
     ByteReader in = new ByteReader(body);
     in.skip(1);
+    SegmentSummary summary = readTablets(in);
+    if (in.readInt() != body.length || in.remaining() > 0) {
+      throw in.malformed("a summary does not end with its length");
+    }
+    return summary;
+  }
+
+  private static SegmentSummary readTablets(ByteReader in) throws MalformedException {
     SortedMap<TabletId, SequenceRange> tablets = new TreeMap<>();
     try {
       for (long left = in.readVarlong(); left > 0; left--) {
@@ -256,9 +272,6 @@ final class LogFormat {
       }
     } catch (IllegalArgumentException e) {
       throw in.malformed(String.valueOf(e.getMessage()));
-    }
-    if (in.readInt() != body.length || in.remaining() > 0) {
-      throw in.malformed("a summary does not end with its length");
     }
     return new SegmentSummary(tablets);
   }

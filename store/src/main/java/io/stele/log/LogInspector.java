@@ -23,6 +23,8 @@ public final class LogInspector {
    * @param records whole records
    * @param bytes the file's length
    * @param tornBytes bytes of an unfinished record at its end, which is normal after a crash
+   * @param link what it says of the segment before it; empty if it was not used, or is damaged
+   *     there
    * @param summary which tablets have records in it, and so may have lost some where it is damaged;
    *     empty if it does not say, so that any may
    * @param damage what is damaged, in order; empty for a sound file
@@ -31,6 +33,7 @@ public final class LogInspector {
       long records,
       long bytes,
       long tornBytes,
+      Optional<SegmentLink> link,
       Optional<SegmentSummary> summary,
       List<CorruptionException> damage) {
     public Report {
@@ -70,24 +73,25 @@ public final class LogInspector {
     } catch (CorruptionException e) {
       // Without the header's checksum no record can be told from other bytes.
       lines.accept("damaged: " + e.getMessage());
-      return new Report(0, bytes.length, 0, Optional.empty(), List.of(e));
+      return new Report(0, bytes.length, 0, Optional.empty(), Optional.empty(), List.of(e));
     }
     if (reader.header().isEmpty()) {
       lines.accept("the file ends within its header: no records");
-      return new Report(0, bytes.length, bytes.length, Optional.empty(), List.of());
+      return new Report(
+          0, bytes.length, bytes.length, Optional.empty(), Optional.empty(), List.of());
     }
     SegmentHeader header = reader.header().get();
     int salt = reader.salt();
     lines.accept(
         "commit log segment " + header.number() + " (" + header.kind() + ") of " + header.server());
     long records = 0;
-    boolean linked = false;
+    Optional<SegmentLink> linked = Optional.empty();
     while (true) {
       long at = reader.position();
       try {
         Optional<SegmentLink> link = reader.link();
-        if (link.isPresent() && !linked) {
-          linked = true;
+        if (link.isPresent() && linked.isEmpty()) {
+          linked = link;
           lines.accept(describe(at, link.get()));
           at = reader.position();
         }
@@ -111,8 +115,8 @@ public final class LogInspector {
                 next);
       }
     }
-    reader.summary().ifPresent(summary -> lines.accept(describe(summary)));
-    if (!linked && damage.isEmpty()) {
+    reader.summary().ifPresent(summary -> lines.accept("summary:" + describe(summary)));
+    if (linked.isEmpty() && damage.isEmpty()) {
       lines.accept("a standby segment that was not used");
     }
     long tornBytes = reader.torn() ? bytes.length - reader.position() : 0;
@@ -120,7 +124,7 @@ public final class LogInspector {
       lines.accept("torn tail of " + tornBytes + " bytes at offset " + reader.position() + ": cut");
     }
     lines.accept(records + " records, " + bytes.length + " bytes");
-    return new Report(records, bytes.length, tornBytes, reader.summary(), damage);
+    return new Report(records, bytes.length, tornBytes, linked, reader.summary(), damage);
   }
 
   /**
@@ -144,11 +148,13 @@ public final class LogInspector {
         + " after segment "
         + link.previous()
         + " acknowledged up to "
-        + link.previousAcknowledgedBytes();
+        + link.previousAcknowledgedBytes()
+        + ", which has"
+        + describe(link.previousTablets());
   }
 
   private static String describe(SegmentSummary summary) {
-    StringBuilder line = new StringBuilder("summary:");
+    StringBuilder line = new StringBuilder();
     summary
         .tablets()
         .forEach((tablet, range) -> line.append(' ').append(tablet).append(' ').append(range));

@@ -4,6 +4,7 @@ import io.stele.model.TabletId;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -21,6 +22,14 @@ public interface RecordSource extends Closeable {
    * @throws IOException if the log cannot be read
    */
   Optional<LogRecord> next() throws IOException;
+
+  /**
+   * Once all were read: the sequence numbers that may be missing, as an operator has accepted their
+   * loss.
+   */
+  default List<SequenceRange> passedOver() {
+    return List.of();
+  }
 
   /** These records. */
   static RecordSource of(Iterable<LogRecord> records) {

@@ -11,4 +11,9 @@ import org.apache.hadoop.fs.Path;
  * @param path where it is
  * @param lengthBytes its length when it was listed; of a file still open a lower bound
  */
-public record Segment(TabletKind kind, long number, Path path, long lengthBytes) {}
+public record Segment(TabletKind kind, long number, Path path, long lengthBytes) {
+  /** The same with another length. */
+  Segment withLength(long bytes) {
+    return new Segment(kind, number, path, bytes);
+  }
+}

@@ -23,6 +23,7 @@ import java.util.TreeMap;
 final class SegmentLedger {
   private static final class Entry {
     final SortedMap<TabletId, Long> highest = new TreeMap<>();
+    SortedMap<TabletId, SequenceRange> written = new TreeMap<>();
     long bytes;
     long firstRecordNanos;
     boolean ended;
@@ -54,7 +55,25 @@ final class SegmentLedger {
     }
     for (WaitingRecord record : records) {
       entry.highest.merge(record.tablet, record.sequence, Math::max);
+      entry.written.merge(
+          record.tablet,
+          new SequenceRange(record.sequence, record.sequence),
+          (before, one) -> before.with(one.lowest()));
     }
+  }
+
+  /**
+   * What may have been written to a segment: asked for once, when it is written no more. Nothing
+   * where it was deleted, as nobody needed it.
+   */
+  synchronized SegmentSummary takeSummary(long number) {
+    Entry entry = entries.get(number);
+    if (entry == null) {
+      return SegmentSummary.EMPTY;
+    }
+    SegmentSummary summary = new SegmentSummary(entry.written);
+    entry.written = new TreeMap<>();
+    return summary;
   }
 
   /** How long a segment is. */

@@ -9,11 +9,11 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -52,16 +52,20 @@ public final class SegmentSorter {
 
   /**
    * The segments of user tablets in the fenced log in {@code directory} that have bytes and are not
-   * sorted.
+   * sorted. Those that are gone, or not as long as they were, are damaged.
    */
   public static List<Segment> unsorted(FileSystem fs, Path directory) throws IOException {
-    Set<String> names = new HashSet<>();
+    Map<String, Long> lengths = new HashMap<>();
     for (FileStatus file : fs.listStatus(directory)) {
-      names.add(file.getPath().getName());
+      lengths.put(file.getPath().getName(), file.getLen());
     }
     return FencedLog.segments(fs, directory, TabletKind.USER).stream()
         .filter(segment -> segment.lengthBytes() > 0)
-        .filter(segment -> !names.contains(SortedFormat.path(segment).getName()))
+        .filter(
+            segment ->
+                Objects.equals(
+                    lengths.get(segment.path().getName()), (Long) segment.lengthBytes()))
+        .filter(segment -> !lengths.containsKey(SortedFormat.path(segment).getName()))
         .toList();
   }
 

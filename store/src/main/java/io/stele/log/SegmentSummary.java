@@ -21,6 +21,9 @@ import org.apache.hadoop.fs.FileSystem;
  *     sequence number it may lack some
  */
 public record SegmentSummary(SortedMap<TabletId, SequenceRange> tablets) {
+  /** That of a segment without records. */
+  static final SegmentSummary EMPTY = new SegmentSummary(new TreeMap<>());
+
   private static final int BYTES_MAX = 64 << 20;
 
   public SegmentSummary {
@@ -33,8 +36,13 @@ public record SegmentSummary(SortedMap<TabletId, SequenceRange> tablets) {
   }
 
   /** The highest sequence number of the tablet's records in the segment; -1 where it has none. */
-  long highest(TabletId tablet) {
-    return Optional.ofNullable(tablets.get(tablet)).map(SequenceRange::highest).orElse(-1L);
+  private long highest(TabletId tablet) {
+    return range(tablet).map(SequenceRange::highest).orElse(-1L);
+  }
+
+  /** The sequence numbers of the tablet's records in the segment; empty where it has none. */
+  Optional<SequenceRange> range(TabletId tablet) {
+    return Optional.ofNullable(tablets.get(tablet));
   }
 
   /**

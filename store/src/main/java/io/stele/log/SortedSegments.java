@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 
 /**
  * The sorted segments of one fenced log, each opened once for all tablets that are replayed from
@@ -20,7 +21,7 @@ final class SortedSegments implements Closeable {
   private final FileSystem fs;
 
   @GuardedBy("this")
-  private final Map<Long, Optional<SortedSegment>> opened = new HashMap<>();
+  private final Map<Path, Optional<SortedSegment>> opened = new HashMap<>(); // By segment.
 
   SortedSegments(FileSystem fs) {
     this.fs = fs;
@@ -29,7 +30,7 @@ final class SortedSegments implements Closeable {
   /** The sorted file of a segment; empty if the segment itself must be read. */
   Optional<SortedSegment> of(Segment segment) throws IOException {
     synchronized (this) {
-      Optional<SortedSegment> known = opened.get(segment.number());
+      Optional<SortedSegment> known = opened.get(segment.path());
       if (known != null) {
         return known;
       }
@@ -38,8 +39,8 @@ final class SortedSegments implements Closeable {
     Optional<SortedSegment> first;
     boolean ours;
     synchronized (this) {
-      ours = opened.putIfAbsent(segment.number(), sorted) == null;
-      first = Objects.requireNonNull(opened.get(segment.number()));
+      ours = opened.putIfAbsent(segment.path(), sorted) == null;
+      first = Objects.requireNonNull(opened.get(segment.path()));
     }
     if (!ours && sorted.isPresent()) {
       sorted.get().close();

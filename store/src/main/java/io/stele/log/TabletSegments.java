@@ -4,36 +4,28 @@ import io.stele.model.CorruptionException;
 import io.stele.model.TabletId;
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FileSystem;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The records of one tablet in a log, above a sequence number. Segments whose summary has none of
- * them are not read.
+ * The records of one tablet in a fenced log, above a sequence number. Segments whose summary has
+ * none of them are not read.
  *
- * <p><b>Damage</b> stops only tablets that may lose a record by it. A record of the tablet that
- * follows the damage clears it: a tablet's sequence numbers have no gaps, so {@link
- * DistinctRecords#checkComplete} finds what is missing below. So does the summary of the damaged
- * segment, where that has nothing of the tablet above the number, or once its highest was found.
- * Damage that may concern the tablet is reported at the end, as a {@link CorruptionException} that
- * names file, offset and tablet.
+ * <p><b>Damage</b>, such as a segment that is gone, stops only tablets that may lose a record by it
+ * ({@link TabletDamage}). It is reported at the end, as a {@link CorruptionException} that names
+ * file, offset and tablet. What an operator has accepted is passed over: {@link #passedOver}.
  *
  * <p>Not safe for use by several threads.
  */
 final class TabletSegments implements RecordSource {
   private static final Logger LOG = LoggerFactory.getLogger(TabletSegments.class);
-
-  /** What a damaged segment without a summary may have had. */
-  private static final long ANY = Long.MAX_VALUE;
-
-  /** Damage that may have taken records of the tablet, the last of them {@code highest}. */
-  private record Unclear(CorruptionException damage, long highest) {}
 
   /** The segment being read. */
   private record Open(Segment segment, LogReader reader, Optional<SegmentSummary> summary) {}
@@ -46,25 +38,35 @@ final class TabletSegments implements RecordSource {
   private final SortedSegments sorted;
   private final TabletId tablet;
   private final long above;
+  private final AcceptedLosses accepted;
   private final SegmentLinks links;
-  private final List<Unclear> unclear = new ArrayList<>();
+  private final TabletDamage damages;
+  private final Set<Long> cut = new HashSet<>(); // Segments that are shorter than they were.
   private Optional<Open> current = Optional.empty();
   private Optional<Copy> copy = Optional.empty(); // In place of the current one.
-  private long highest = -1;
 
   /**
    * Of the records of {@code tablet} in {@code segments}, those above {@code above}.
    *
+   * @param segments as they were when the log was fenced, whether they are there or not
    * @param sorted read in place of the segments, where there are any; stays open
+   * @param accepted the damage to pass over
    */
   TabletSegments(
-      FileSystem fs, List<Segment> segments, SortedSegments sorted, TabletId tablet, long above) {
+      FileSystem fs,
+      List<Segment> segments,
+      SortedSegments sorted,
+      TabletId tablet,
+      long above,
+      AcceptedLosses accepted) {
     this.fs = fs;
     this.sorted = sorted;
     this.rest = new ArrayDeque<>(segments);
     this.tablet = tablet;
     this.above = above;
+    this.accepted = accepted;
     this.links = new SegmentLinks(segments);
+    this.damages = new TabletDamage(tablet, above);
   }
 
   @Override
@@ -81,45 +83,45 @@ final class TabletSegments implements RecordSource {
           return record;
         }
       } else if (rest.isEmpty()) {
-        checkClear();
+        damages.checkClear();
         return Optional.empty();
       } else {
-        Segment next = rest.remove();
-        Optional<SortedSegment> instead = sorted.of(next);
-        if (instead.isPresent()) {
-          open(next, instead.get());
-        } else {
-          open(next);
-        }
+        openNext(rest.remove());
       }
     }
+  }
+
+  @Override
+  public List<SequenceRange> passedOver() {
+    return damages.passedOver();
   }
 
   private boolean isWanted(LogRecord record) {
     if (!record.tablet().equals(tablet)) {
       return false;
     }
-    highest = Math.max(highest, record.sequence());
-    unclear.removeIf(one -> one.highest == ANY || one.highest <= highest);
+    damages.found(record.sequence());
     return record.sequence() > above;
   }
 
-  private void checkClear() throws CorruptionException {
-    for (Unclear one : unclear) {
-      throw new CorruptionException(
-          one.damage.file(),
-          one.damage.offset(),
-          one.damage.detail()
-              + "; tablet "
-              + tablet
-              + " may have records there above "
-              + Math.max(above, highest)
-              + ". It is not opened, so that no data is lost");
+  private void openNext(Segment next) throws IOException {
+    if (accepted.hasWhole(next)) {
+      lost(next, FencedLog.accepted(next));
+      return;
+    }
+    Optional<SortedSegment> instead = sorted.of(next);
+    if (instead.isPresent()) {
+      open(next, instead.get());
+    } else {
+      open(next);
     }
   }
 
   private void open(Segment segment, SortedSegment instead) {
-    instead.link().ifPresent(link -> checkLink(segment, link));
+    if (instead.link().isPresent()) {
+      damages.learn(segment.number(), instead.link().get());
+      checkLink(segment, instead.link().get());
+    }
     copy = Optional.of(new Copy(segment, instead, instead.records(tablet)));
   }
 
@@ -140,29 +142,43 @@ final class TabletSegments implements RecordSource {
     }
   }
 
-  private void open(Segment segment) throws IOException {
+  private void open(Segment listed) throws IOException {
+    Segment segment = listed;
+    Optional<CorruptionException> changed = FencedLog.changed(fs, listed);
+    if (changed.isPresent()) {
+      if (changed.get().offset() == AcceptedLosses.WHOLE) {
+        lost(listed, changed.get());
+        return;
+      }
+      segment = listed.withLength(changed.get().offset());
+      cut.add(listed.number());
+    }
     Optional<LogReader> opened;
     try {
       opened = openHeader(segment);
     } catch (CorruptionException e) {
-      damaged(segment, e, Optional.empty());
-      links.ended(segment.number(), segment.lengthBytes());
+      lost(listed, e);
       return;
     }
-    if (opened.isEmpty()) {
-      return; // Not created properly: no other segment names it as previous.
-    }
-    current = Optional.of(new Open(segment, opened.get(), Optional.empty())); // To be closed.
+    if (opened.isPresent()) {
+      open(segment, opened.get());
+    } // Otherwise it was not created properly: no other segment names it as previous.
+    changed.ifPresent(damage -> damaged(listed.number(), damage, Optional.empty()));
+  }
+
+  private void open(Segment segment, LogReader reader) throws IOException {
+    current = Optional.of(new Open(segment, reader, Optional.empty())); // To be closed.
     Optional<SegmentSummary> summary = SegmentSummary.read(fs, segment);
-    Open open = new Open(segment, opened.get(), summary);
+    Open open = new Open(segment, reader, summary);
     current = Optional.of(open);
     try {
       Optional<SegmentLink> link = open.reader.link();
       if (link.isPresent()) {
+        damages.learn(segment.number(), link.get());
         checkLink(segment, link.get());
       } // Otherwise it stood by and was not used: no other segment needs it.
     } catch (CorruptionException e) {
-      damaged(segment, e, summary);
+      damaged(segment.number(), e, summary);
       resume(open);
     }
     if (summary.isPresent() && !summary.get().has(tablet, above)) {
@@ -188,8 +204,8 @@ final class TabletSegments implements RecordSource {
   private void checkLink(Segment segment, SegmentLink link) {
     try {
       links.check(segment, link);
-    } catch (CorruptionException e) {
-      damaged(segment, e, Optional.empty()); // It is another that is damaged or missing.
+    } catch (CorruptionException e) { // It is another that is damaged or missing.
+      damaged(link.previous(), e, Optional.of(link.previousTablets()));
     }
   }
 
@@ -201,26 +217,33 @@ final class TabletSegments implements RecordSource {
       }
       return record;
     } catch (CorruptionException e) {
-      damaged(open.segment, e, open.summary);
+      damaged(open.segment.number(), e, open.summary);
       resume(open);
       return Optional.empty();
     } catch (ChecksumException e) { // The file system's own: all replicas are damaged.
       CorruptionException damage =
           new CorruptionException(
               open.segment.path().toString(), open.reader.position(), String.valueOf(e));
-      damaged(open.segment, damage, open.summary);
+      damaged(open.segment.number(), damage, open.summary);
       end(open, open.segment.lengthBytes());
       return Optional.empty();
     }
   }
 
-  private void damaged(
-      Segment segment, CorruptionException damage, Optional<SegmentSummary> summary) {
-    long last = summary.map(one -> one.highest(tablet)).orElse(ANY);
-    if (last > Math.max(above, highest)) {
-      unclear.add(new Unclear(damage, last));
-    }
-    LOG.warn("Segment {} is damaged; reading on for tablet {}", segment.path(), tablet, damage);
+  /** Nothing of a segment can be read. */
+  private void lost(Segment segment, CorruptionException damage) {
+    damaged(segment.number(), damage, Optional.empty());
+    links.ended(segment.number(), Long.MAX_VALUE);
+  }
+
+  private void damaged(long segment, CorruptionException damage, Optional<SegmentSummary> summary) {
+    boolean passes = accepted.has(damage);
+    damages.add(segment, damage, summary, passes);
+    LOG.warn(
+        "{} for tablet {}",
+        passes ? "Passing over damage that was accepted," : "Reading on behind damage",
+        tablet,
+        damage);
   }
 
   /** Goes on behind the damage at the reader's position. */
@@ -234,11 +257,11 @@ final class TabletSegments implements RecordSource {
       next = LogReader.openBehind(fs, segment, open.reader, damaged);
     } catch (ChecksumException e) {
       LOG.warn("Segment {} cannot be read further", segment.path(), e);
-      links.ended(segment.number(), segment.lengthBytes());
+      ended(segment, segment.lengthBytes());
       return;
     }
     if (next.isEmpty()) {
-      links.ended(segment.number(), segment.lengthBytes());
+      ended(segment, segment.lengthBytes());
     } else {
       current = Optional.of(new Open(segment, next.get(), open.summary));
     }
@@ -246,8 +269,13 @@ final class TabletSegments implements RecordSource {
 
   private void end(Open open, long position) throws IOException {
     current = Optional.empty();
-    links.ended(open.segment.number(), position);
+    ended(open.segment, position);
     open.reader.close();
+  }
+
+  private void ended(Segment segment, long position) {
+    // That it lost its end was told before.
+    links.ended(segment.number(), cut.contains(segment.number()) ? Long.MAX_VALUE : position);
   }
 
   @Override

@@ -3,11 +3,14 @@ package io.stele.tabletserver;
 import io.stele.log.FencedLogs;
 import io.stele.log.LogRecord;
 import io.stele.log.RecordSource;
+import io.stele.log.SequenceRange;
 import io.stele.metadata.Layout;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -20,6 +23,7 @@ final class LogReplay implements RecordSource {
   private final TabletRecord record;
   private final ReplayRoom.Share room;
   private final Iterator<ServerId> logs;
+  private final List<SequenceRange> passedOver = new ArrayList<>();
   private Optional<RecordSource> current = Optional.empty();
 
   /**
@@ -46,6 +50,7 @@ final class LogReplay implements RecordSource {
           room.await(next.get().cells().length());
           return next;
         }
+        passedOver.addAll(current.get().passedOver());
         close();
       }
       if (!logs.hasNext()) {
@@ -55,6 +60,11 @@ final class LogReplay implements RecordSource {
           Optional.of(
               fenced.read(layout.recovery(logs.next()), record.id(), record.redo().sequence()));
     }
+  }
+
+  @Override
+  public List<SequenceRange> passedOver() {
+    return List.copyOf(passedOver);
   }
 
   @Override

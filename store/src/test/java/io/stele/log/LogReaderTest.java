@@ -24,8 +24,10 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
@@ -37,7 +39,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(120)
 class LogReaderTest {
   private static final SegmentHeader HEADER = new SegmentHeader(TabletKind.SYSTEM, SERVER, 3);
-  private static final SegmentLink LINK = new SegmentLink(2, 4711);
+  private static final SegmentLink LINK =
+      new SegmentLink(
+          2, 4711, new SegmentSummary(new TreeMap<>(Map.of(tablet(7), new SequenceRange(8, 9)))));
   private static final Path FILE = new Path("crash:/system-3.log");
   private static final List<LogRecord> RECORDS =
       List.of(

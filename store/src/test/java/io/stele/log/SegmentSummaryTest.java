@@ -17,6 +17,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -213,6 +215,158 @@ class SegmentSummaryTest {
     }
     fs.disk().flipBits(segment.path(), (int) second, 0x7f);
     assertThat(read(FIRST, 1)).isEqualTo(records(FIRST, 3, 3));
+  }
+
+  /** Three segments: the first has only the first tablet, the second both, the third the second. */
+  private List<Segment> threeSegments() throws Exception {
+    try (CommitLog log = open()) {
+      append(log, FIRST, 1, 3);
+      fill(log);
+      append(log, FIRST, 4, 6);
+      append(log, SECOND, 1, 3);
+      fill(log);
+      append(log, SECOND, 4, 6);
+    }
+    fence();
+    List<Segment> used = new ArrayList<>();
+    for (Segment segment : LogDirectory.segments(fs, FENCED)) {
+      try (LogReader reader = LogReader.open(fs, segment.path())) {
+        if (reader.link().isPresent()) {
+          used.add(segment);
+        }
+      }
+    }
+    assertThat(used).hasSize(3);
+    return used;
+  }
+
+  @Test
+  void aSegmentThatIsGoneStopsOnlyTabletsThatHadRecordsInIt() throws Exception {
+    List<Segment> segments = threeSegments();
+    fs.delete(segments.get(1).path(), false);
+    assertThat(read(tablet(3), 0)).isEmpty();
+    assertThat(read(FIRST, 6)).isEmpty();
+    assertThat(read(SECOND, 3)).isEqualTo(records(SECOND, 4, 6));
+    assertThatThrownBy(() -> read(FIRST, 0))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining(segments.get(1).path().toString())
+        .hasMessageContaining("tablet " + FIRST)
+        .hasMessageContaining("above 3");
+    DistinctRecords distinct = new DistinctRecords(SECOND, 0);
+    read(SECOND, 0).forEach(distinct::add);
+    assertThatThrownBy(distinct::checkComplete).hasMessageContaining("lack 3 of the records");
+  }
+
+  @Test
+  void theLastSegmentIfItIsGoneStopsEveryTabletAsNobodyKnowsWhoseRecordsItHad() throws Exception {
+    List<Segment> segments = threeSegments();
+    fs.delete(segments.get(2).path(), false);
+    for (TabletId tablet : List.of(FIRST, SECOND, tablet(3))) {
+      assertThatThrownBy(() -> read(tablet, 100)).isInstanceOf(CorruptionException.class);
+    }
+  }
+
+  @Test
+  void aSegmentThatIsShorterThanItWasIsReadAsFarAsItGoes() throws Exception {
+    Segment second = threeSegments().get(1);
+    byte[] bytes;
+    try (FSDataInputStream in = fs.open(second.path())) {
+      bytes = in.readAllBytes();
+    }
+    long end;
+    try (LogReader reader = LogReader.open(fs, second.path())) {
+      for (int i = 0; i < 3; i++) {
+        reader.next();
+      }
+      end = reader.position();
+    }
+    try (FSDataOutputStream out = fs.create(second.path(), true)) {
+      out.write(bytes, 0, (int) end + 5);
+    }
+    assertThat(read(FIRST, 0)).isEqualTo(records(FIRST, 1, 6));
+    assertThat(read(SECOND, 3)).isEqualTo(records(SECOND, 4, 6));
+    assertThatThrownBy(
+            () -> {
+              DistinctRecords distinct = new DistinctRecords(SECOND, 0);
+              read(SECOND, 0).forEach(distinct::add);
+              distinct.checkComplete();
+            })
+        .hasMessageContaining("lack 3");
+  }
+
+  /** As a tablet replays them. */
+  private List<LogRecord> replay(TabletId tablet, long above) throws IOException {
+    DistinctRecords distinct = new DistinctRecords(tablet, above);
+    List<LogRecord> records = new ArrayList<>();
+    try (RecordSource source = FencedLog.read(fs, FENCED, tablet, above)) {
+      for (LogRecord record : all(source)) {
+        if (distinct.add(record)) {
+          records.add(record);
+        }
+      }
+      distinct.passOver(source.passedOver());
+    }
+    distinct.checkComplete();
+    return records;
+  }
+
+  @Test
+  void anAcceptedLossIsPassedOverAndNothingElse() throws Exception {
+    List<Segment> segments = threeSegments();
+    fs.delete(segments.get(1).path(), false);
+    LogRepair.Damaged found = LogRepair.check(fs, FENCED).get(0);
+    assertThat(found.segment()).isEqualTo(segments.get(1));
+    assertThat(found.tablets().orElseThrow().tablets())
+        .isEqualTo(Map.of(FIRST, new SequenceRange(4, 6), SECOND, new SequenceRange(1, 3)));
+    assertThat(found.accepted()).isFalse();
+
+    LogRepair.accept(fs, FENCED, segments.get(1).path().getName());
+    assertThat(LogRepair.check(fs, FENCED)).singleElement().matches(LogRepair.Damaged::accepted);
+    assertThat(replay(FIRST, 0)).isEqualTo(records(FIRST, 1, 3));
+    assertThat(replay(SECOND, 0)).isEqualTo(records(SECOND, 4, 6));
+
+    // Another one that is lost later was not meant.
+    fs.delete(segments.get(0).path(), false);
+    assertThatThrownBy(() -> replay(FIRST, 0))
+        .isInstanceOf(CorruptionException.class)
+        .hasMessageContaining(segments.get(0).path().toString());
+    assertThat(replay(SECOND, 0)).isEqualTo(records(SECOND, 4, 6));
+    assertThatThrownBy(() -> LogRepair.accept(fs, FENCED, segments.get(2).path().getName()))
+        .hasMessageContaining("not damaged");
+  }
+
+  @Test
+  void acceptedDamageWithinASegmentCostsTheRecordThere() throws Exception {
+    Path second = threeSegments().get(1).path();
+    int later = 0;
+    try (LogReader reader = LogReader.open(fs, second)) {
+      for (int i = 0; i < 4; i++) {
+        reader.next();
+        later = (int) reader.position() - 1;
+      }
+    }
+    Segment damaged = damage(2, 1); // The fifth record of the first tablet.
+    assertThatThrownBy(() -> replay(FIRST, 0)).hasMessageContaining("lack 1 of the records");
+    LogRepair.accept(fs, FENCED, damaged.path().getName());
+    assertThat(replay(FIRST, 0))
+        .extracting(LogRecord::sequence)
+        .containsExactly(1L, 2L, 3L, 4L, 6L);
+    assertThat(replay(SECOND, 0)).isEqualTo(records(SECOND, 1, 6));
+    fs.disk().flipBits(second, later, 1); // The first of the second tablet: damaged since.
+    assertThatThrownBy(() -> replay(SECOND, 0)).hasMessageContaining("lack 1 of the records");
+    LogRepair.accept(fs, FENCED, damaged.path().getName());
+    assertThat(replay(SECOND, 0)).isEqualTo(records(SECOND, 2, 6));
+  }
+
+  @Test
+  void aSegmentThatTurnsUpAfterItsLossWasAcceptedIsNotRead() throws Exception {
+    List<Segment> segments = threeSegments();
+    Path aside = new Path("crash:/aside");
+    fs.rename(segments.get(2).path(), aside);
+    LogRepair.accept(fs, FENCED, segments.get(2).path().getName());
+    assertThat(replay(SECOND, 0)).isEqualTo(records(SECOND, 1, 3));
+    fs.rename(aside, segments.get(2).path());
+    assertThat(replay(SECOND, 0)).isEqualTo(records(SECOND, 1, 3));
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.config.Keys;
+import io.stele.log.LogRepair;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
@@ -18,6 +19,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -131,6 +134,39 @@ class TabletLoaderTest {
       assertThat(second.context.tablets().count()).isZero();
       assertThat(second.stored(loaded.id()).assignment().state())
           .isEqualTo(Assignment.State.ASSIGNED);
+    }
+  }
+
+  @Test
+  void aTabletWhoseLogLostASegmentIsLoadedOnceThatLossIsAccepted() throws Exception {
+    TestServer first = new TestServer(world);
+    HostedTablet hosted = first.takeNew(SCHEMA);
+    TestServer.put(hosted, "in a file", "1");
+    hosted.tablet().minorCompact();
+    TestServer.put(hosted, "lost", "2");
+    TabletRecord loaded = first.stored(hosted.id());
+    first.dieAndBeFenced();
+    try (TestServer second = new TestServer(world)) {
+      Path log = second.layout.recovery(first.context.id());
+      for (FileStatus file : second.fs.listStatus(log)) {
+        if (file.getPath().getName().startsWith("user-")) {
+          second.fs.delete(file.getPath(), false);
+        }
+      }
+      TabletRecord free = second.records().release(loaded, "its server died");
+      assertThatThrownBy(() -> second.take(free))
+          .isInstanceOf(CorruptionException.class)
+          .hasMessageContaining("stele log check");
+      for (LogRepair.Damaged damaged : LogRepair.check(second.fs, log)) {
+        LogRepair.accept(second.fs, log, damaged.segment().path().getName());
+      }
+      HostedTablet again =
+          second.take(second.records().release(second.stored(loaded.id()), "could not load"));
+      assertThat(TestServer.rows(again)).isEqualTo(1);
+      TestServer.put(again, "after", "3");
+      second.loader.coverReplay(again);
+      second.lifecycle.unload(again, false);
+      assertThat(TestServer.rows(second.take(second.stored(loaded.id())))).isEqualTo(2);
     }
   }
 

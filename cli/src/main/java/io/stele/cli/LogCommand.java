@@ -1,0 +1,158 @@
+package io.stele.cli;
+
+import io.stele.config.Keys;
+import io.stele.log.LogRepair;
+import io.stele.metadata.Layout;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code stele log}: damaged logs of dead servers. */
+@Command(
+    name = "log",
+    description = "Check the commit logs of dead tablet servers, and go on without what they lost.",
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "(check|accept-loss)",
+    footer = {
+      "",
+      "A tablet is not served while records of it may be lost: stele status shows which, and why.",
+      "",
+      "Examples:",
+      "  stele log check",
+      "  stele log accept-loss host_7021_1700000000000 user-7.log"
+    })
+final class LogCommand implements Runnable {
+  private static final int TABLETS_SHOWN = 20;
+
+  @Spec private CommandSpec spec;
+
+  private PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(
+        spec.commandLine(), "Missing subcommand: one of check, accept-loss");
+  }
+
+  @Command(
+      name = "check",
+      description =
+          "Read the logs that tablets may still need; show what is damaged, and whose records were there.",
+      mixinStandardHelpOptions = true,
+      footer = {"", "Exits with 7 if something is damaged and its loss is not accepted."})
+  int check(@Mixin ClusterOptions cluster) throws Exception {
+    Configuration conf = cluster.configuration();
+    Path root = new Path(Keys.ROOT_DIR.in(conf));
+    FileSystem fs = root.getFileSystem(conf);
+    List<Path> logs = LogRepair.logs(fs, Layout.open(fs, root).recovery());
+    int waiting = 0;
+    for (Path log : logs) {
+      List<LogRepair.Damaged> damaged = LogRepair.check(fs, log);
+      for (LogRepair.Damaged one : damaged) {
+        show(log, one);
+        waiting += one.accepted() ? 0 : 1;
+      }
+    }
+    out()
+        .println(
+            logs.size() + " logs, " + waiting + " damaged segments whose loss is not accepted");
+    return waiting == 0 ? ExitCode.DONE.number() : ExitCode.CORRUPTION.number();
+  }
+
+  @Command(
+      name = "accept-loss",
+      description =
+          "Have tablets go on without what is lost in a damaged or missing segment. It cannot be taken back.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "Shows what is lost; with --yes it is given up. Try to bring the file back first: another replica, a snapshot,",
+        "a DataNode that is down. Only the damage found now is passed over."
+      })
+  int acceptLoss(
+      @Mixin ClusterOptions cluster,
+      @Parameters(paramLabel = "LOG", description = "The log, as stele log check shows it.")
+          String log,
+      @Parameters(paramLabel = "SEGMENT", description = "The segment's file, such as user-7.log.")
+          String segment,
+      @Option(names = "--yes", description = "Give up what is lost.") boolean yes)
+      throws Exception {
+    Configuration conf = cluster.configuration();
+    Path root = new Path(Keys.ROOT_DIR.in(conf));
+    FileSystem fs = root.getFileSystem(conf);
+    Path directory =
+        LogRepair.logs(fs, Layout.open(fs, root).recovery()).stream()
+            .filter(one -> one.getName().equals(log))
+            .findFirst()
+            .orElseThrow(
+                () -> SteleException.notFound("there is no log " + log + " of a dead server"));
+    if (!yes) {
+      show(directory, damaged(fs, directory, segment));
+      throw SteleException.refused("nothing was changed: to give up what is lost, add --yes");
+    }
+    show(directory, LogRepair.accept(fs, directory, segment));
+    out().println("Accepted: tablets go on without it when they are next loaded, within minutes.");
+    return ExitCode.DONE.number();
+  }
+
+  private static LogRepair.Damaged damaged(FileSystem fs, Path directory, String segment)
+      throws IOException {
+    return LogRepair.check(fs, directory).stream()
+        .filter(one -> one.segment().path().getName().equals(segment))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                SteleException.refused(
+                    "segment " + segment + " of " + directory + " is not damaged"));
+  }
+
+  private void show(Path log, LogRepair.Damaged damaged) {
+    String segment = damaged.segment().path().getName();
+    out().println("log " + log.getName() + " segment " + segment);
+    damaged.damage().forEach(damage -> out().println("  " + damage.getMessage()));
+    out()
+        .println(
+            "  written "
+                + damaged.after().map(time -> "after " + text(time) + " and ").orElse("")
+                + damaged
+                    .before()
+                    .map(time -> "before " + text(time))
+                    .orElse("until its server died"));
+    if (damaged.tablets().isPresent()) {
+      out().println("  records in it, by tablet and sequence number:");
+      damaged.tablets().get().tablets().entrySet().stream()
+          .limit(TABLETS_SHOWN)
+          .forEach(one -> out().println("    " + one.getKey() + " " + one.getValue()));
+      int more = damaged.tablets().get().tablets().size() - TABLETS_SHOWN;
+      if (more > 0) {
+        out().println("    and " + more + " more tablets");
+      }
+    } else {
+      out().println("  whose records it had is not known: any tablet of that server");
+    }
+    out()
+        .println(
+            damaged.accepted()
+                ? "  its loss is accepted"
+                : "  to go on without it: stele log accept-loss " + log.getName() + " " + segment);
+  }
+
+  private static String text(Instant time) {
+    return time.truncatedTo(ChronoUnit.SECONDS).toString();
+  }
+}

@@ -1,0 +1,141 @@
+package io.stele.log;
+
+import io.stele.files.DurableFile;
+import io.stele.files.DurableFiles;
+import io.stele.format.Crc32c;
+import io.stele.model.CorruptionException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * The damage in a fenced log that an operator has decided to live without. A replay passes over
+ * this and nothing else.
+ *
+ * <p>Each decision is a file in the log's directory, written once and never changed: {@code
+ * docs/formats/log.md}. Immutable.
+ */
+final class AcceptedLosses {
+  /** The offset of what is no place in a segment, but all of it. */
+  static final long WHOLE = -1;
+
+  private static final String PREFIX = "ACCEPTED.";
+  private static final String FIRST_LINE = "stele accepted losses 1";
+  private static final String DRAFT = ".draft";
+  private static final int BYTES_MAX = 1 << 20;
+
+  /**
+   * A place.
+   *
+   * @param segment the file's name
+   * @param offset where the damage is, or {@link #WHOLE}
+   */
+  record Loss(String segment, long offset) implements Comparable<Loss> {
+    static Loss of(CorruptionException damage) {
+      return new Loss(new Path(damage.file()).getName(), damage.offset());
+    }
+
+    @Override
+    public int compareTo(Loss other) {
+      int bySegment = segment.compareTo(other.segment);
+      return bySegment != 0 ? bySegment : Long.compare(offset, other.offset);
+    }
+  }
+
+  private final Set<Loss> losses;
+
+  private AcceptedLosses(Set<Loss> losses) {
+    this.losses = losses;
+  }
+
+  /** Those that were written down in {@code directory}. */
+  static AcceptedLosses read(FileSystem fs, Path directory) throws IOException {
+    Set<Loss> losses = new TreeSet<>();
+    for (FileStatus file : fs.listStatus(directory)) {
+      String name = file.getPath().getName();
+      if (name.startsWith(PREFIX) && !name.endsWith(DRAFT)) {
+        try (FSDataInputStream in = fs.open(file.getPath())) {
+          String text = new String(in.readNBytes(BYTES_MAX), StandardCharsets.UTF_8);
+          losses.addAll(decode(file.getPath(), text));
+        }
+      }
+    }
+    return new AcceptedLosses(losses);
+  }
+
+  /**
+   * Writes down that {@code more} are accepted.
+   *
+   * @param name tells this decision from others
+   */
+  static void write(FileSystem fs, Path directory, String name, Set<Loss> more) throws IOException {
+    StringBuilder text = new StringBuilder(FIRST_LINE).append('\n');
+    more.forEach(loss -> text.append(loss.segment).append(' ').append(loss.offset).append('\n'));
+    text.append(checksumLine(text.toString()));
+    DurableFiles files = new DurableFiles(fs);
+    Path file = file(directory, name);
+    Path draft = file.suffix(DRAFT);
+    fs.delete(draft, false); // Of somebody who died with it.
+    try (DurableFile out = files.create(draft)) {
+      out.write(text.toString().getBytes(StandardCharsets.UTF_8));
+      out.hsync();
+    }
+    if (!fs.rename(draft, file)) {
+      throw new IOException("cannot rename " + draft + " to " + file);
+    }
+    files.syncNamesIn(directory);
+  }
+
+  /** Where a decision is written down. */
+  static Path file(Path directory, String name) {
+    return new Path(directory, PREFIX + name);
+  }
+
+  private static Set<Loss> decode(Path file, String text) throws CorruptionException {
+    int last = text.lastIndexOf('\n', text.length() - 2) + 1;
+    List<String> lines = text.substring(0, last).lines().toList();
+    if (!text.substring(last).equals(checksumLine(text.substring(0, last)))
+        || lines.isEmpty()
+        || !lines.get(0).equals(FIRST_LINE)) {
+      throw new CorruptionException(file.toString(), 0, "not a list of accepted losses");
+    }
+    Set<Loss> losses = new TreeSet<>();
+    for (String line : lines.subList(1, lines.size())) {
+      int space = line.indexOf(' ');
+      try {
+        losses.add(
+            new Loss(
+                line.substring(0, Math.max(space, 0)), Long.parseLong(line.substring(space + 1))));
+      } catch (NumberFormatException e) {
+        CorruptionException damage =
+            new CorruptionException(file.toString(), 0, "\"" + line + "\" names no place");
+        damage.initCause(e);
+        throw damage;
+      }
+    }
+    return losses;
+  }
+
+  private static String checksumLine(String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    return String.format(Locale.ROOT, "crc32c %08x\n", Crc32c.of(bytes, 0, bytes.length));
+  }
+
+  /** Whether a segment is not to be read at all. */
+  boolean hasWhole(Segment segment) {
+    return losses.contains(new Loss(segment.path().getName(), WHOLE));
+  }
+
+  /** Whether {@code damage} is one of them. */
+  boolean has(CorruptionException damage) {
+    return losses.contains(Loss.of(damage))
+        || losses.contains(new Loss(Loss.of(damage).segment, WHOLE));
+  }
+}

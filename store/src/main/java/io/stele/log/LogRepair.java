@@ -1,0 +1,186 @@
+package io.stele.log;
+
+import io.stele.format.NameSpace;
+import io.stele.model.CorruptionException;
+import io.stele.model.SteleException;
+import io.stele.model.TabletKind;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * What an operator can do about a fenced log that is damaged: see what was lost ({@link #check}),
+ * and have tablets go on without it ({@link #accept}). Needs no server.
+ */
+public final class LogRepair {
+  private LogRepair() {}
+
+  /**
+   * A damaged or missing segment.
+   *
+   * @param segment as it was when its server was fenced
+   * @param damage what is wrong with it, in order
+   * @param tablets with records in it, which wait unless their files or later segments have those
+   *     records; empty if that is not known, so that every tablet of the log may wait
+   * @param after when the segment before it was ended, at the earliest: what is lost was written
+   *     after that
+   * @param before when it was ended, or the next one: what is lost was written before that
+   * @param accepted whether tablets go on without what is lost
+   */
+  public record Damaged(
+      Segment segment,
+      List<CorruptionException> damage,
+      Optional<SegmentSummary> tablets,
+      Optional<Instant> after,
+      Optional<Instant> before,
+      boolean accepted) {
+    public Damaged {
+      damage = List.copyOf(damage);
+    }
+  }
+
+  /** What was found out of one segment. */
+  private record Found(Segment segment, List<CorruptionException> damage, Optional<Instant> ended) {
+    boolean sound() {
+      return damage.isEmpty();
+    }
+  }
+
+  /**
+   * Reads every segment of the fenced log in {@code directory}.
+   *
+   * @throws CorruptionException if the list of its segments is gone or damaged
+   */
+  public static List<Damaged> check(FileSystem fs, Path directory) throws IOException {
+    List<Damaged> damaged = new ArrayList<>();
+    for (TabletKind kind : TabletKind.values()) {
+      damaged.addAll(check(fs, directory, kind));
+    }
+    return List.copyOf(damaged);
+  }
+
+  private static List<Damaged> check(FileSystem fs, Path directory, TabletKind kind)
+      throws IOException {
+    AcceptedLosses accepted = AcceptedLosses.read(fs, directory);
+    List<Found> all = new ArrayList<>();
+    List<SegmentLink> links = new ArrayList<>();
+    List<Optional<SegmentSummary>> summaries = new ArrayList<>();
+    for (Segment segment : FencedLog.segments(fs, directory, kind)) {
+      all.add(look(fs, segment, links, summaries));
+    }
+    List<Damaged> damaged = new ArrayList<>();
+    for (int i = 0; i < all.size(); i++) {
+      Found one = all.get(i);
+      if (!one.sound()) {
+        long number = one.segment.number();
+        Optional<SegmentSummary> tablets =
+            summaries
+                .get(i)
+                .or(
+                    () ->
+                        links.stream()
+                            .filter(link -> link.previous() == number)
+                            .map(SegmentLink::previousTablets)
+                            .findFirst());
+        damaged.add(
+            new Damaged(
+                one.segment,
+                one.damage,
+                tablets,
+                i == 0 ? Optional.empty() : all.get(i - 1).ended,
+                one.ended.or(nextEnd(all, i)),
+                accepted.hasWhole(one.segment) || one.damage.stream().allMatch(accepted::has)));
+      }
+    }
+    return damaged;
+  }
+
+  private static Supplier<Optional<Instant>> nextEnd(List<Found> all, int of) {
+    return () -> of + 1 < all.size() ? all.get(of + 1).ended : Optional.empty();
+  }
+
+  private static Found look(
+      FileSystem fs,
+      Segment segment,
+      List<SegmentLink> links,
+      List<Optional<SegmentSummary>> summaries)
+      throws IOException {
+    List<CorruptionException> damage = new ArrayList<>();
+    Optional<CorruptionException> changed = FencedLog.changed(fs, segment);
+    if (changed.isPresent() && changed.get().offset() == AcceptedLosses.WHOLE) {
+      summaries.add(Optional.empty());
+      return new Found(segment, List.of(changed.get()), Optional.empty());
+    }
+    LogInspector.Report report = LogInspector.verify(fs, segment.path());
+    report.link().ifPresent(links::add);
+    summaries.add(report.summary());
+    damage.addAll(report.damage());
+    changed.ifPresent(damage::add);
+    FileStatus status = fs.getFileStatus(segment.path());
+    return new Found(
+        segment, damage, Optional.of(Instant.ofEpochMilli(status.getModificationTime())));
+  }
+
+  /**
+   * Has tablets go on without what is lost in a segment, for good: replays pass over the damage
+   * that it has now, and over nothing else. A segment that is missing, or of which nothing can be
+   * read, is not read any more, whatever may turn up.
+   *
+   * @param segment the name of its file
+   * @return what is given up
+   * @throws SteleException REFUSED if it is not damaged, NOT_FOUND if the log has none of that name
+   */
+  public static Damaged accept(FileSystem fs, Path directory, String segment) throws IOException {
+    Damaged damaged =
+        check(fs, directory).stream()
+            .filter(one -> one.segment.path().getName().equals(segment))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    SteleException.refused(
+                        "segment " + segment + " of " + directory + " is not damaged"));
+    if (damaged.accepted) {
+      return damaged;
+    }
+    Set<AcceptedLosses.Loss> losses = new TreeSet<>();
+    for (CorruptionException one : damaged.damage) {
+      // At 0 is the header: without it no record can be told from other bytes.
+      losses.add(
+          one.offset() == 0
+              ? new AcceptedLosses.Loss(segment, AcceptedLosses.WHOLE)
+              : AcceptedLosses.Loss.of(one));
+    }
+    NameSpace.catchUp(fs);
+    int number = 1;
+    while (fs.exists(AcceptedLosses.file(directory, segment + "." + number))) {
+      number++;
+    }
+    AcceptedLosses.write(fs, directory, segment + "." + number, losses);
+    return damaged;
+  }
+
+  /** The logs of fenced servers below {@code recovery} that tablets may still need. */
+  public static List<Path> logs(FileSystem fs, Path recovery) throws IOException {
+    NameSpace.catchUp(fs);
+    List<Path> logs = new ArrayList<>();
+    try {
+      for (FileStatus directory : fs.listStatus(recovery)) {
+        if (directory.isDirectory() && FencedLog.isListed(fs, directory.getPath())) {
+          logs.add(directory.getPath());
+        }
+      }
+    } catch (FileNotFoundException e) {
+      return List.of(); // No server was fenced yet.
+    }
+    return List.copyOf(logs);
+  }
+}

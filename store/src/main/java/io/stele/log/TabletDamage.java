@@ -1,0 +1,137 @@
+package io.stele.log;
+
+import io.stele.model.CorruptionException;
+import io.stele.model.TabletId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Which damage of a log may have taken records of one tablet.
+ *
+ * <p>A record of the tablet that follows the damage clears it: a tablet's sequence numbers have no
+ * gaps, so {@link DistinctRecords#checkComplete} finds what is missing below. So does the summary
+ * of the damaged segment, or what the next one says of it, where that has nothing of the tablet
+ * above the number, or once its highest was found.
+ *
+ * <p>Damage that an operator has accepted stops nothing: instead of it there are sequence numbers
+ * that may be missing.
+ *
+ * <p>Not safe for use by several threads.
+ */
+final class TabletDamage {
+  /** One that is not cleared. */
+  private static final class Unclear {
+    final long segment;
+    final CorruptionException damage;
+    final boolean accepted;
+    long from; // What was found last.
+    Optional<SequenceRange> range = Optional.empty(); // Of the tablet's records there, if known.
+
+    Unclear(long segment, CorruptionException damage, boolean accepted, long from) {
+      this.segment = segment;
+      this.damage = damage;
+      this.accepted = accepted;
+      this.from = from;
+    }
+
+    boolean isKnownToBeLost() {
+      return accepted && range.isPresent() && damage.offset() == AcceptedLosses.WHOLE;
+    }
+
+    /** What may be lost by it below {@code next}, which follows it. */
+    Optional<SequenceRange> lostBelow(long next) {
+      long lowest = Math.max(from + 1, range.map(SequenceRange::lowest).orElse(0L));
+      long highest = Math.min(next - 1, range.map(SequenceRange::highest).orElse(next - 1));
+      return lowest <= highest ? Optional.of(new SequenceRange(lowest, highest)) : Optional.empty();
+    }
+  }
+
+  private final TabletId tablet;
+  private final List<Unclear> unclear = new ArrayList<>();
+  private final List<SequenceRange> passedOver = new ArrayList<>();
+  private long highest;
+
+  /** Of the records of {@code tablet} above {@code above}. */
+  TabletDamage(TabletId tablet, long above) {
+    this.tablet = tablet;
+    this.highest = above;
+  }
+
+  /**
+   * There is damage.
+   *
+   * @param segment the number of the segment where it is
+   * @param summary of that segment, if known
+   * @param accepted whether it is to be passed over
+   */
+  void add(
+      long segment,
+      CorruptionException damage,
+      Optional<SegmentSummary> summary,
+      boolean accepted) {
+    Unclear one = new Unclear(segment, damage, accepted, highest);
+    if (summary.isEmpty() || concerns(one, summary.get())) {
+      unclear.add(one);
+    }
+  }
+
+  /** Whether the damage may have taken records above those found. */
+  private boolean concerns(Unclear one, SegmentSummary summary) {
+    one.range = summary.range(tablet);
+    return one.range.filter(range -> range.highest() > highest).isPresent();
+  }
+
+  /** Takes what a segment says of the one before it. */
+  void learn(long segment, SegmentLink link) {
+    unclear.removeIf(
+        one ->
+            one.segment < segment
+                && one.range.isEmpty()
+                && (one.segment > link.previous() // It stood by and was not used.
+                    || (one.segment == link.previous() && !concerns(one, link.previousTablets()))));
+  }
+
+  /** A record of the tablet was found. */
+  void found(long sequence) {
+    // What is missing may be lost by any of them, so all must be accepted, unless it is known to be
+    // of one that is accepted as a whole.
+    boolean all = unclear.stream().allMatch(one -> one.accepted);
+    for (Unclear one : unclear) {
+      if (all || one.isKnownToBeLost()) {
+        one.lostBelow(sequence).ifPresent(passedOver::add);
+      }
+      one.from = Math.max(one.from, sequence);
+    }
+    highest = Math.max(highest, sequence);
+    unclear.removeIf(one -> one.range.isEmpty() || one.range.get().highest() <= highest);
+  }
+
+  /**
+   * At the end: checks that what is left was accepted.
+   *
+   * @throws CorruptionException if something was not
+   */
+  void checkClear() throws CorruptionException {
+    for (Unclear one : unclear) {
+      if (!one.accepted) {
+        throw new CorruptionException(
+            one.damage.file(),
+            one.damage.offset(),
+            one.damage.detail()
+                + "; tablet "
+                + tablet
+                + " may have records there above "
+                + highest
+                + ". It is not opened, so that no data is lost. `stele log check` shows what was"
+                + " there, and how to go on without it");
+      }
+      one.range.flatMap(range -> one.lostBelow(range.highest() + 1)).ifPresent(passedOver::add);
+    }
+  }
+
+  /** The sequence numbers that may be missing. */
+  List<SequenceRange> passedOver() {
+    return List.copyOf(passedOver);
+  }
+}
