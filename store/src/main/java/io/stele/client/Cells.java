@@ -29,11 +29,11 @@ public final class Cells implements Closeable {
   private Scan scan;
   private boolean begun;
 
-  Cells(Tablets tablets, TableRef table, Bytes row, RowQuery query) {
+  Cells(Tablets tablets, TableRef table, Bytes row, RowQuery query, long rowBytesMax) {
     this.tablets = tablets;
     this.table = table;
     this.query = query.withRanges(List.of(RowRange.single(row))).limit(1);
-    this.scan = Scan.of(this.query, Long.MAX_VALUE);
+    this.scan = Scan.unbounded(this.query, rowBytesMax);
   }
 
   /**

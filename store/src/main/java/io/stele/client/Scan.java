@@ -51,8 +51,10 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
 
   private static final long PAGE_BYTES = 1 << 20;
 
-  /** A row of more bytes comes in parts of about this size. */
+  /** A row of more bytes comes in parts of about this size, or less where rows may have little. */
   private static final long PART_BYTES = 8 << 20;
+
+  private static final int PARTS_MIN = 4;
 
   /**
    * Rows that were read, and how to go on.
@@ -69,15 +71,21 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
    * @param cells what was read of it
    * @param bytes the size of {@code cells}
    * @param bytesMax the size above which a row is not read
+   * @param askedBytes the size of the parts asked for
    */
-  record PartOfRow(Optional<Bytes> position, List<Cell> cells, long bytes, long bytesMax) {
-    static PartOfRow none(long bytesMax) {
-      return new PartOfRow(Optional.empty(), List.of(), 0, bytesMax);
+  record PartOfRow(
+      Optional<Bytes> position, List<Cell> cells, long bytes, long bytesMax, long askedBytes) {
+    PartOfRow none() {
+      return new PartOfRow(Optional.empty(), List.of(), 0, bytesMax, askedBytes);
     }
 
     PartOfRow with(Bytes newPosition, List<Cell> newCells) {
       return new PartOfRow(
-          Optional.of(newPosition), List.copyOf(newCells), size(newCells), bytesMax);
+          Optional.of(newPosition), List.copyOf(newCells), size(newCells), bytesMax, askedBytes);
+    }
+
+    PartOfRow withoutCells() {
+      return new PartOfRow(position, List.of(), 0, bytesMax, askedBytes);
     }
 
     static long size(List<Cell> cells) {
@@ -99,12 +107,22 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
    * @param rowBytesMax a row with more bytes than this fails the read
    */
   static Scan of(RowQuery query, long rowBytesMax) {
+    return of(query, rowBytesMax, rowBytesMax);
+  }
+
+  /** The same without a bound on rows, whose parts are as with {@code rowBytesMax}. */
+  static Scan unbounded(RowQuery query, long rowBytesMax) {
+    return of(query, Long.MAX_VALUE, rowBytesMax);
+  }
+
+  private static Scan of(RowQuery query, long rowBytesMax, long partsOf) {
+    long partBytes = Math.max(1, Math.min(PART_BYTES, partsOf / PARTS_MIN));
     return new Scan(
         RowRanges.of(query.ranges()),
         query.rowLimit(),
         0,
         RowRange.ALL,
-        PartOfRow.none(rowBytesMax));
+        new PartOfRow(Optional.empty(), List.of(), 0, rowBytesMax, partBytes));
   }
 
   /** Whether all has been read. */
@@ -153,14 +171,12 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
   /** The same without the rows up to {@code row}, this included. */
   Scan after(Bytes row) {
     RowRange rest = new RowRange(RowRange.single(row).end(), Bytes.EMPTY);
-    return new Scan(
-        left.within(rest, -1), limit, readPoint, readPointRows, PartOfRow.none(part.bytesMax()));
+    return new Scan(left.within(rest, -1), limit, readPoint, readPointRows, part.none());
   }
 
   /** The same without the cells of the row it is inside of, which were taken. */
   Scan withoutCells() {
-    PartOfRow rest = new PartOfRow(part.position(), List.of(), 0, part.bytesMax());
-    return new Scan(left, limit, readPoint, readPointRows, rest);
+    return new Scan(left, limit, readPoint, readPointRows, part.withoutCells());
   }
 
   private RequestProto.Builder request(TabletLocation tablet, RowQuery query) {
@@ -170,7 +186,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
             .setTablet(QueryCodec.encode(tablet.tablet(), tablet.epoch()))
             .setQuery(QueryCodec.encode(rest))
             .setBytesMax(readPoint == 0 ? FIRST_PAGE_BYTES : PAGE_BYTES)
-            .setRowPartBytes(Math.min(PART_BYTES, part.bytesMax()));
+            .setRowPartBytes(part.askedBytes());
     if (readPointCounts()) {
       read.setReadPoint(readPoint);
       part.position().ifPresent(position -> read.setPosition(ByteStrings.of(position)));
@@ -183,7 +199,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
     ResponseProto header = answer.response().header();
     boolean samePoint = readPointCounts() && header.getReadPoint() == readPoint;
     List<Row> rows = rows(answer);
-    PartOfRow unfinished = PartOfRow.none(part.bytesMax());
+    PartOfRow unfinished = part.none();
     if ((samePoint && part.position().isPresent()) || header.hasNextPosition()) {
       rows = new ArrayList<>(rows);
       if (samePoint) {

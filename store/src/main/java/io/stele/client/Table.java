@@ -275,7 +275,7 @@ public final class Table {
    */
   public Cells readCells(Bytes row, RowQuery query) throws IOException {
     checkFamilies(query);
-    return new Cells(connection.tablets(), ref, row, query);
+    return new Cells(connection.tablets(), ref, row, query, rowBytesMax);
   }
 
   /**

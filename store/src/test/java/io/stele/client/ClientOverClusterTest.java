@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.stele.config.Keys;
 import io.stele.model.Bytes;
+import io.stele.model.Cell;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
 import io.stele.model.ColumnFamily;
@@ -17,6 +18,7 @@ import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
+import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableSchema;
@@ -28,6 +30,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -121,6 +124,52 @@ class ClientOverClusterTest {
       table.mutate(Mutation.of("large").put("f", Bytes.of(String.format("q%03d", i)), 1, value));
     }
     return table;
+  }
+
+  /** Something that takes a row's tablet to another server. */
+  private interface Move {
+    void make(MiniStele cluster, ServerId from) throws IOException;
+  }
+
+  private static Mutation ofOneValue(String value) {
+    Mutation.Builder row = Mutation.builder(Bytes.of("row"));
+    for (int i = 0; i < 4; i++) {
+      row.put("f", Bytes.of("q" + i), Bytes.of(value));
+    }
+    return row.build();
+  }
+
+  private static List<String> values(Cells cells) throws IOException {
+    List<String> values = new ArrayList<>();
+    for (Optional<Cell> next = cells.read(); next.isPresent(); next = cells.read()) {
+      values.add(next.get().value().toUtf8());
+    }
+    return values;
+  }
+
+  @Test
+  void aRowWhosePartsComeFromTwoServersIsOfOneMomentOrFails() throws Exception {
+    List<Move> moves = List.of(MiniStele::drainServer, MiniStele::killServer);
+    for (Move move : moves) {
+      try (MiniStele cluster = cluster(2)) {
+        cluster.client().admin().createTable(TableSchema.of("t", "f"));
+        Table table = cluster.client().table("t").withRowBytesMax(16); // Each cell is a part.
+        table.mutate(ofOneValue("1"));
+        try (Cells cells = table.readCells(Bytes.of("row"), RowQuery.ALL)) {
+          assertThat(cells.read().orElseThrow().value()).isEqualTo(Bytes.of("1"));
+          move.make(cluster, table.tablets().get(0).server().orElseThrow());
+          table.mutate(ofOneValue("2"));
+          try {
+            assertThat(values(cells)).containsExactly("1", "1", "1");
+          } catch (SteleException e) {
+            assertThat(e.code()).isEqualTo(Code.RETRY_LATER);
+          }
+        }
+        try (Cells again = table.readCells(Bytes.of("row"), RowQuery.ALL)) {
+          assertThat(values(again)).containsExactly("2", "2", "2", "2");
+        }
+      }
+    }
   }
 
   @Test

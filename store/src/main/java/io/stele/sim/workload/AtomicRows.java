@@ -22,7 +22,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * Rows with columns in two locality groups, all of one value, that clients write, delete and write
- * again while others read and scan them: no read sees a half-changed row.
+ * again while others read and scan them: no read sees a half-changed row, also where a row comes in
+ * parts between which its tablet moves.
  */
 public final class AtomicRows extends TableWorkload {
   private static final List<Column> COLUMNS =
@@ -53,12 +54,14 @@ public final class AtomicRows extends TableWorkload {
     Optional<RecordedTable> opened = RecordedTable.open(context, client, table);
     RandomGenerator random = context.random();
     for (int i = 0; opened.isPresent() && !context.isOver(); i++) {
-      RecordedTable table = opened.get();
+      RecordedTable table = random.nextBoolean() ? opened.get() : opened.get().inParts();
       int number = random.nextInt(rows);
       Bytes row = row(number);
       Bytes value = Bytes.of(client + "-" + i);
       int choice = random.nextInt(100);
-      if (choice < 25) {
+      if (choice < 8) {
+        table.inParts().readSlowly(row);
+      } else if (choice < 25) {
         table.read(row);
       } else if (choice < 45) {
         table.scan(RowRange.ALL, Long.MAX_VALUE);

@@ -1,10 +1,12 @@
 package io.stele.sim.workload;
 
+import io.stele.client.Cells;
 import io.stele.client.Outcome;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.model.Bytes;
+import io.stele.model.Cell;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -36,6 +38,11 @@ final class RecordedTable {
   private static final long SPLIT_BYTES = 4 << 10;
 
   private static final int SCAN_TRIES = 3;
+
+  /** So little that a row of a few cells comes in several parts. */
+  private static final long ROW_BYTES_IN_PARTS = 64;
+
+  private static final int CELL_PAUSE_MAX_MILLIS = 1500;
 
   private final WorkloadContext context;
   private final int client;
@@ -226,6 +233,46 @@ final class RecordedTable {
     return call(
         new Action.Read(row),
         () -> Result.Rows.all(table.readRow(row, RowQuery.ALL).stream().toList()));
+  }
+
+  /** The same, in which every row comes in parts. */
+  RecordedTable inParts() {
+    return new RecordedTable(context, client, table.withRowBytesMax(ROW_BYTES_IN_PARTS));
+  }
+
+  /** Reads a row cell by cell, with pauses in which its tablet may move or lose its server. */
+  CallOutcome readSlowly(Bytes row) throws InterruptedException {
+    int number = context.history().begin(client, new Action.Read(row), context.nanoTime());
+    List<Cell> read = new ArrayList<>();
+    CallOutcome outcome = null;
+    Optional<IOException> failed = Optional.empty();
+    long longest = 0;
+    long before = context.nanoTime();
+    try (Cells cells = table.readCells(row, RowQuery.ALL)) {
+      while (outcome == null) {
+        Optional<Cell> cell = cells.read();
+        longest = Math.max(longest, context.nanoTime() - before);
+        if (cell.isPresent()) {
+          read.add(cell.get());
+          context.pause(Duration.ofMillis(context.random().nextInt(CELL_PAUSE_MAX_MILLIS)));
+          before = context.nanoTime();
+        } else {
+          List<Row> rows = read.isEmpty() ? List.of() : List.of(new Row(row, read));
+          outcome = new CallOutcome.Answered(Result.Rows.all(rows));
+        }
+      }
+    } catch (SteleException e) {
+      outcome = outcome(e);
+    } catch (IOException e) {
+      outcome = unknown(e);
+      failed = Optional.of(e);
+    }
+    long now = context.nanoTime();
+    context.history().end(number, outcome, now, Math.max(longest, now - before));
+    if (failed.isPresent()) {
+      passOnInterrupt(failed.get());
+    }
+    return outcome;
   }
 
   /** Reads a row: empty if it is not there, or the read failed. */
