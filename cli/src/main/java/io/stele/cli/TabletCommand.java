@@ -32,7 +32,7 @@ final class TabletCommand implements Runnable {
 
   @Command(
       name = "release",
-      description = "Let servers load a quarantined tablet again, once the cause is fixed.",
+      description = "Have servers try a quarantined tablet at once, instead of after its pause.",
       mixinStandardHelpOptions = true,
       footer = {"", "Next: stele status shows whether it is served."})
   int release(

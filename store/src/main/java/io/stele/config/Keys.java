@@ -211,6 +211,14 @@ public final class Keys {
       Key.number(
           "stele.master.port", 0, 0, 65535, "Port of the master's control plane; 0: any free one.");
 
+  public static final Key<Duration> QUARANTINE_RETRY =
+      Key.time(
+          "stele.master.quarantine.retry",
+          "1m",
+          ofMillis(100),
+          ofHours(24),
+          "A tablet in quarantine is tried again after this time, and after each further failure after twice as long, up to 60 times this.");
+
   public static final Key<Duration> SWEEP_INTERVAL =
       Key.time(
           "stele.master.sweep.interval",

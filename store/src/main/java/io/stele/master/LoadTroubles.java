@@ -26,19 +26,21 @@ import org.slf4j.LoggerFactory;
 /**
  * Tablets that could not be loaded. Each is released from the server that failed and assigned
  * again, to another server if there is one, after a growing pause. One that failed too often
- * because of the tablet itself is <em>quarantined</em>: it is not assigned, and its record says
- * why, until an operator releases it. The root tablet and METADATA are never quarantined, as
- * nothing works without them.
+ * because of the tablet itself is <em>quarantined</em>: its record says why, and it is tried again
+ * seldom, after pauses of minutes that grow to an hour, or when an operator releases it. The root
+ * tablet and METADATA are never quarantined, as nothing works without them.
  *
  * <p>What is said ({@link #failed}, {@link #release}) may be said by any thread and waits for
- * nothing; the rest is for the one thread of the master's loop. The records keep it all, except for
- * the pauses.
+ * nothing, as may be asked when the next attempt is; the rest is for the one thread of the master's
+ * loop. The records keep it all, except for the pauses.
  */
 final class LoadTroubles {
   private static final Logger LOG = LoggerFactory.getLogger(LoadTroubles.class);
   private static final Duration PAUSE_FIRST = Duration.ofMillis(500);
   private static final int PAUSE_DOUBLINGS_MAX = 7;
   private static final int FAILURES_MAX = 4;
+  private static final int RETRY_DOUBLINGS_MAX = 6;
+  private static final int RETRY_FACTOR_MAX = 60;
   private static final int REASON_CHARS_MAX = 1000;
 
   private final ProcessRuntime runtime;
@@ -50,14 +52,35 @@ final class LoadTroubles {
   @GuardedBy("this")
   private final Set<TabletId> toRelease = new TreeSet<>();
 
+  @GuardedBy("this")
   private final Map<TabletId, Pause> pauses = new TreeMap<>();
 
-  /** How often a tablet failed in this master's time, and until when it is left alone. */
-  private record Pause(int failures, long untilNanos) {}
+  @GuardedBy("this")
+  private Duration retry = Duration.ofMinutes(1);
+
+  /**
+   * Until when a tablet is left alone.
+   *
+   * @param failures how often it failed in this master's time, since it was quarantined if it is
+   * @param quarantined whether it is
+   */
+  private record Pause(int failures, boolean quarantined, long untilNanos) {}
 
   LoadTroubles(ProcessRuntime runtime, TabletRecords records) {
     this.runtime = runtime;
     this.records = records;
+  }
+
+  /** Sets the first pause of a tablet in quarantine. */
+  synchronized void retryAfter(Duration pause) {
+    retry = pause;
+  }
+
+  /** When a tablet in quarantine is tried again; empty if none is due. */
+  synchronized Optional<Duration> retryIn(TabletId tablet) {
+    return Optional.ofNullable(pauses.get(tablet))
+        .filter(Pause::quarantined)
+        .map(pause -> Duration.ofNanos(Math.max(0, pause.untilNanos - runtime.nanoTime())));
   }
 
   /** A server could not load a tablet. */
@@ -85,8 +108,8 @@ final class LoadTroubles {
       said.clear();
       releases = new TreeSet<>(toRelease);
       toRelease.clear();
+      pauses.keySet().retainAll(known.keySet());
     }
-    pauses.keySet().retainAll(known.keySet());
     List<TabletRecord> changed = new ArrayList<>();
     for (LoadFailure failure : failures) {
       Optional.ofNullable(known.get(failure.tablet()))
@@ -138,15 +161,14 @@ final class LoadTroubles {
                 before.map(LoadTrouble::sinceMillis).orElse(runtime.wallClock().millis()),
                 failures,
                 quarantined));
-    Pause last = pauses.getOrDefault(record.id(), new Pause(0, 0));
-    long pause = PAUSE_FIRST.toNanos() << Math.min(last.failures(), PAUSE_DOUBLINGS_MAX);
-    pauses.put(record.id(), new Pause(last.failures() + 1, runtime.nanoTime() + pause));
+    Duration pause = pause(record.id(), quarantined);
     if (quarantined) {
       LOG.error(
-          "Tablet {} is quarantined: it failed to load {} times. Fix the cause, then run `stele tablet"
-              + " release {}`. {}",
+          "Tablet {} is quarantined: it failed to load {} times. It is tried again in {}; sooner after"
+              + " `stele tablet release {}`. {}",
           record.id(),
           failures,
+          pause,
           record.id(),
           reason);
     } else {
@@ -155,19 +177,40 @@ final class LoadTroubles {
     return taken;
   }
 
+  /** Begins the next pause of a tablet. */
+  private synchronized Duration pause(TabletId tablet, boolean quarantined) {
+    int before =
+        Optional.ofNullable(pauses.get(tablet))
+            .filter(pause -> pause.quarantined == quarantined)
+            .map(Pause::failures)
+            .orElse(0);
+    Duration pause =
+        quarantined
+            ? retry.multipliedBy(
+                Math.min(1L << Math.min(before, RETRY_DOUBLINGS_MAX), RETRY_FACTOR_MAX))
+            : PAUSE_FIRST.multipliedBy(1L << Math.min(before, PAUSE_DOUBLINGS_MAX));
+    pauses.put(tablet, new Pause(before + 1, quarantined, runtime.nanoTime() + pause.toNanos()));
+    return pause;
+  }
+
   private TabletRecord free(TabletRecord record) throws IOException {
     TabletRecord freed = records.releaseFromQuarantine(record);
-    pauses.remove(record.id());
+    synchronized (this) {
+      pauses.remove(record.id());
+    }
     LOG.info("Tablet {} is released from quarantine", record.id());
     return freed;
   }
 
   /** Whether an unassigned tablet must not be assigned now. */
-  boolean holds(TabletRecord record) {
+  synchronized boolean holds(TabletRecord record) {
     if (record.assignment().state() != Assignment.State.NONE || record.trouble().isEmpty()) {
       return false;
     }
+    if (record.isQuarantined() && !pauses.containsKey(record.id())) {
+      pause(record.id(), true); // By a master before this one.
+    }
     Pause pause = pauses.get(record.id());
-    return record.isQuarantined() || (pause != null && runtime.nanoTime() - pause.untilNanos() < 0);
+    return pause != null && runtime.nanoTime() - pause.untilNanos() < 0;
   }
 }

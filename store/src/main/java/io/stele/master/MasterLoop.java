@@ -154,6 +154,16 @@ final class MasterLoop implements Runnable {
     wake.look();
   }
 
+  /** Sets the first pause after which a tablet in quarantine is tried again. */
+  void retryQuarantinedAfter(Duration pause) {
+    troubles.retryAfter(pause);
+  }
+
+  /** When a tablet in quarantine is tried again, if that is known. */
+  Optional<Duration> retryIn(TabletId tablet) {
+    return troubles.retryIn(tablet);
+  }
+
   /** Somebody wants a tablet tried again that is in quarantine. */
   void release(TabletId tablet) {
     troubles.release(tablet);

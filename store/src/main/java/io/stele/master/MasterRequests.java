@@ -200,7 +200,11 @@ final class MasterRequests implements MasterProtocol {
                   status.addTroubled(
                       TroubledTabletProto.newBuilder()
                           .setTablet(record.id().toString())
-                          .setReason(trouble.server() + " could not load it: " + trouble.reason())
+                          .setReason(
+                              trouble.server()
+                                  + " could not load it: "
+                                  + trouble.reason()
+                                  + retry(record.id()))
                           .setQuarantined(trouble.quarantined())));
     }
     loop.reports()
@@ -212,6 +216,10 @@ final class MasterRequests implements MasterProtocol {
                         .setTablet(tablet.toString())
                         .setReason(reason)
                         .setServed(true)));
+  }
+
+  private String retry(TabletId tablet) {
+    return loop.retryIn(tablet).map(in -> " (tried again in " + in.toSeconds() + " s)").orElse("");
   }
 
   private ServerStatusProto status(ServerId server, ServerInfo info, MasterLoop.View view) {

@@ -38,7 +38,7 @@ public record HistoryPlan(
   /** Client calls end by this and a second. */
   public static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(8);
 
-  private static final int POISON_EVERY = 8;
+  private static final int APART_EVERY = 8;
 
   /** Workloads that look at what was written only at the end, when no clock stands still. */
   private static final Set<String> WITH_FROZEN_CLOCKS = Set.of("lists");
@@ -84,21 +84,30 @@ public record HistoryPlan(
   }
 
   /**
-   * One history in eight has poison, too. It is drawn apart, so that all others are what they would
-   * be without.
+   * One history in eight has poison, too, and one a long outage of the file system. They are drawn
+   * apart, so that all others are what they would be without.
    */
   private static List<Fault.Planned> faults(
       long seed, Duration length, List<Fault.Planned> planned) {
-    if (seed % POISON_EVERY != POISON_EVERY - 1) {
+    RandomGenerator random = new SplittableRandom(~seed);
+    int which = Math.floorMod(seed, APART_EVERY);
+    Fault.Planned apart;
+    if (which == APART_EVERY - 1) {
+      apart =
+          new Fault.Planned(
+              Duration.ofMillis(random.nextLong(length.toMillis())),
+              new Fault.Poison(
+                  random.nextInt(16), Duration.ofMillis(500 + random.nextLong(12_000))));
+    } else if (which == APART_EVERY / 2 - 1) {
+      apart =
+          new Fault.Planned(
+              Duration.ofMillis(random.nextLong(length.toMillis() / 3)),
+              new Fault.NoFiles(Duration.ofMillis(10_000 + random.nextLong(20_000))));
+    } else {
       return planned;
     }
-    RandomGenerator random = new SplittableRandom(~seed);
     List<Fault.Planned> all = new ArrayList<>(planned);
-    all.add(
-        new Fault.Planned(
-            Duration.ofMillis(random.nextLong(length.toMillis())),
-            new Fault.Poison(
-                random.nextInt(16), Duration.ofMillis(500 + random.nextLong(12_000)))));
+    all.add(apart);
     all.sort(Comparator.comparing(Fault.Planned::at));
     return all;
   }
@@ -122,6 +131,7 @@ public record HistoryPlan(
     settings.add(new Setting(Keys.SESSION_TIMEOUT.name(), "1500ms"));
     settings.add(new Setting(Keys.LEASE.name(), "1s"));
     settings.add(new Setting(Keys.CLIENT_TIMEOUT.name(), CLIENT_TIMEOUT.toSeconds() + "s"));
+    settings.add(new Setting(Keys.QUARANTINE_RETRY.name(), "500ms"));
     settings.add(new Setting(Keys.CACHE_BYTES.name(), "8m"));
     settings.add(new Setting(Keys.CACHE_OFF_HEAP_PERCENT.name(), "0"));
     settings.add(new Setting(Keys.TABLETSERVER_HANDLERS.name(), "4"));

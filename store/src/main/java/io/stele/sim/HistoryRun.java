@@ -131,9 +131,6 @@ public final class HistoryRun {
     simulation.outside().sleep(plan.length());
     work.stop();
     faults.heal();
-    if (plan.faults().stream().anyMatch(one -> one.fault() instanceof Fault.Poison)) {
-      cluster.releaseQuarantined();
-    }
 
     join(process.start("reads back", () -> quietly(() -> work.readBack(process, client))), process);
     RestCheck rest = new RestCheck(cluster, new Path(Keys.ROOT_DIR.in(cluster.conf())));

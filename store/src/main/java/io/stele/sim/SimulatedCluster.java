@@ -1,6 +1,5 @@
 package io.stele.sim;
 
-import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.config.ClusterConfig;
 import io.stele.config.ProcessMemory;
@@ -26,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 
 /**
  * A whole cluster in a {@link Simulation}: masters and tablet servers, each in a process that may
@@ -39,7 +39,6 @@ public final class SimulatedCluster {
   private static final long RESTART_MAX_MILLIS = 2000;
   private static final long FAREWELL_MAX_MILLIS = 300;
   private static final long REPORT_MAX_MILLIS = 500;
-  private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
   private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
 
   /** What a slot is for. */
@@ -229,6 +228,11 @@ public final class SimulatedCluster {
     if (why.contains(SimulatedFiles.POISON)) {
       violations.add(new Violation("poison", process.name() + " ended for one tablet: " + why));
     }
+    if (why.contains("the log of its")
+        && !process.isDead()
+        && slot.server.filter(this::hasItsLog).isPresent()) {
+      violations.add(new Violation("log", process.name() + " gave up its log: " + why));
+    }
     slot.lastAbort = why;
     if (random.nextBoolean()) {
       process.start("farewell", () -> sayFarewell(slot, process));
@@ -249,6 +253,16 @@ public final class SimulatedCluster {
     } finally {
       process.kill();
     }
+  }
+
+  /** Whether nobody has fenced it. */
+  private boolean hasItsLog(TabletServer server) {
+    return files.disk().files().stream()
+        .map(Path::getParent)
+        .anyMatch(
+            directory ->
+                directory.getName().equals(server.id().toString())
+                    && directory.getParent().getName().equals("logs"));
   }
 
   private void lookAfter(Slot slot) {
@@ -351,32 +365,6 @@ public final class SimulatedCluster {
     return List.copyOf(violations);
   }
 
-  /** Has an operator release whatever is in quarantine, again and again until the end. */
-  void releaseQuarantined() {
-    SimulatedProcess operator = clientProcess();
-    operator.start("releases tablets", () -> release(operator));
-  }
-
-  private void release(SimulatedProcess operator) {
-    try (Stele stele = connect(operator)) {
-      while (true) {
-        operator.sleep(LOOK_EVERY);
-        try {
-          for (ClusterStatus.Troubled tablet : stele.admin().clusterStatus().troubled()) {
-            if (tablet.quarantined()) {
-              simulation.note(operator, "releases " + tablet.tablet());
-              stele.admin().releaseTablet(tablet.tablet());
-            }
-          }
-        } catch (IOException | SteleException e) {
-          simulation.note(operator, "could not release what is in quarantine: " + e);
-        }
-      }
-    } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody interrupts the operator", e);
-    }
-  }
-
   /** A new process for clients. */
   public SimulatedProcess clientProcess() {
     return simulation.process("client-" + ++clients);
@@ -397,6 +385,7 @@ public final class SimulatedCluster {
     ensemble.setLostAnswers(0);
     files.setWeather(SimulatedFiles.Weather.FAIR);
     files.setFull(false);
+    files.setAway(false);
     files.endPoison();
     for (Slot slot : slots) {
       slot.process().resume();

@@ -291,9 +291,52 @@ class MasterLoopTest {
           assertThat(stuck.isQuarantined()).isTrue();
           assertThat(stuck.assignment().epoch()).as("attempts").isEqualTo(4);
           assertThat(master.plane.failedOn).contains("a", "b");
-          master.sleep(Duration.ofMinutes(5));
-          assertThat(master.records.readAll(bad).get(0)).isEqualTo(stuck);
+          master.loop.stop();
+          master.simulation.outside().await(task.ended());
+        });
+  }
 
+  @Test
+  void aTabletInQuarantineIsTriedAgainByItselfMoreAndMoreSeldom() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          TableId bad = master.table("bad");
+          TabletRecord tablet = master.records.readAll(bad).get(0);
+          master.plane.damaged.add(tablet.id());
+          var task = master.process.start("loop", master.loop);
+          master.sleep(Duration.ofSeconds(30));
+          long before = master.records.readAll(bad).get(0).assignment().epoch();
+          assertThat(master.loop.retryIn(tablet.id()).orElseThrow())
+              .isBetween(Duration.ofSeconds(20), Duration.ofMinutes(1));
+          master.sleep(Duration.ofHours(10));
+          TabletRecord stuck = master.records.readAll(bad).get(0);
+          assertThat(stuck.isQuarantined()).isTrue();
+          // After 1, 2, 4, 8, 16 and 32 minutes, then every hour.
+          assertThat(stuck.assignment().epoch() - before).isBetween(13L, 16L);
+
+          master.plane.damaged.clear();
+          master.sleep(Duration.ofHours(1));
+          assertThat(master.isServed(bad)).isTrue();
+          assertThat(master.records.readAll(bad).get(0).trouble()).isEmpty();
+          master.loop.stop();
+          master.simulation.outside().await(task.ended());
+        });
+  }
+
+  @Test
+  void aTabletInQuarantineIsTriedAtOnceWhenAnOperatorReleasesIt() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          TableId bad = master.table("bad");
+          TabletRecord tablet = master.records.readAll(bad).get(0);
+          master.plane.damaged.add(tablet.id());
+          var task = master.process.start("loop", master.loop);
+          master.sleep(Duration.ofMinutes(20));
+          assertThat(master.records.readAll(bad).get(0).isQuarantined()).isTrue();
           master.plane.damaged.clear();
           master.loop.release(tablet.id());
           master.sleep(Duration.ofSeconds(5));
