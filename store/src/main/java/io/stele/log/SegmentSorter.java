@@ -63,8 +63,7 @@ public final class SegmentSorter {
         .filter(segment -> segment.lengthBytes() > 0)
         .filter(
             segment ->
-                Objects.equals(
-                    lengths.get(segment.path().getName()), (Long) segment.lengthBytes()))
+                Objects.equals(lengths.get(segment.path().getName()), (Long) segment.lengthBytes()))
         .filter(segment -> !lengths.containsKey(SortedFormat.path(segment).getName()))
         .toList();
   }

@@ -76,6 +76,29 @@ class FencedLogsTest {
         .isEqualTo(appended.stream().filter(one -> one.tablet().equals(tablet)).toList());
   }
 
+  @Test
+  void sortedSegmentsOfUsersTabletsAreNotTakenForThoseOfMetadata() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    write(fs, new Random(1));
+    try (CommitLog system =
+        CommitLog.open(
+            SystemRuntime.INSTANCE,
+            new LogLocation(fs, DIRECTORY, SERVER, TabletKind.SYSTEM),
+            LogOptions.DEFAULT,
+            failure -> {})) {
+      system.append(record(TabletId.ROOT, 1, 10)).get();
+    }
+    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
+      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path());
+    }
+    FencedLogs logs = new FencedLogs(fs);
+    try (RecordSource users = logs.read(FENCED, tablet(0), 0)) {
+      assertThat(users.next()).isPresent(); // So that the first of the sorted ones is open.
+      assertThat(distinct(logs.read(FENCED, TabletId.ROOT, 0), TabletId.ROOT, 0)).hasSize(1);
+    }
+  }
+
   private static List<LogRecord> write(CrashableFileSystem fs, Random random) throws Exception {
     LogDirectory.create(fs, DIRECTORY);
     List<LogRecord> appended = new ArrayList<>();
