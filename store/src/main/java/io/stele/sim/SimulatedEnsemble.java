@@ -162,7 +162,7 @@ public final class SimulatedEnsemble {
 
     /** Hears nothing of the process any more, until the session has ended for that. */
     public void expire() {
-      unheard = true;
+      unheard = !expired;
     }
 
     private interface Call<T> {
