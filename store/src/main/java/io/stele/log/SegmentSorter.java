@@ -26,14 +26,14 @@ import org.apache.hadoop.fs.Path;
  * reads its own records and not the whole log.
  *
  * <p>The sorted file stands beside the segment and is only a faster copy of it: where it is missing
- * or damaged, the segment is read. So it is neither synced nor replicated much, several may sort
- * the same segment at once, and a segment that is damaged itself is not sorted.
+ * or damaged, the segment is read. So it is neither synced nor replicated, several may sort the
+ * same segment at once, and a segment that is damaged itself is not sorted.
  *
  * <p>Immutable; safe for use by any number of threads.
  */
 public final class SegmentSorter {
   private static final int BUFFER_BYTES = 256 << 10;
-  private static final short REPLICAS_MAX = 2;
+  private static final short REPLICAS = 1; // The segment has more.
 
   private final ProcessRuntime runtime;
   private final FileSystem fs;
@@ -109,9 +109,8 @@ public final class SegmentSorter {
 
   private void write(Segment segment, LogReader reader, Path draft) throws IOException {
     SegmentLinks.check(segment, reader.header().orElseThrow());
-    short replicas = (short) Math.min(REPLICAS_MAX, fs.getDefaultReplication(draft));
     try (FSDataOutputStream out =
-        fs.create(draft, false, BUFFER_BYTES, replicas, fs.getDefaultBlockSize(draft))) {
+        fs.create(draft, false, BUFFER_BYTES, REPLICAS, fs.getDefaultBlockSize(draft))) {
       Sorting sorting = new Sorting(out, LogFormat.encodeHeader(reader.header().get()));
       Optional<SegmentLink> link = reader.link();
       for (Optional<LogRecord> next = reader.next(); next.isPresent(); next = reader.next()) {

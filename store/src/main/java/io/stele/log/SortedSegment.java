@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 final class SortedSegment implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(SortedSegment.class);
-  private static final int BUFFER_BYTES = 256 << 10;
+  private static final int BUFFER_BYTES = 1 << 20;
 
   private final FSDataInputStream in;
   private final Path file;

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 final class LogSorter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LogSorter.class);
   private static final int AT_ONCE = 2;
-  private static final long PART_BYTES_MAX = 16 << 20;
+  private static final long PART_BYTES_MAX = 96 << 20;
   private static final int PARTS_PER_BUDGET = 8;
   private static final int REMEMBERED_MAX = 10_000;
 
