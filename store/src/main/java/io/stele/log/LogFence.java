@@ -59,15 +59,29 @@ public final class LogFence {
   }
 
   /**
-   * Renames {@code directory} to {@code fenced} and returns when every segment in it is closed and
-   * the list of them is written.
+   * Renames {@code directory} to {@code fenced}, closes every segment in it and writes the list of
+   * them: see {@link #rename} and {@link #close}.
    *
-   * @param directory {@code logs/<serverId>}
-   * @param fenced {@code recovery/<serverId>}; the directory above it is made
    * @return {@code fenced}; empty if the server had no log directory
    * @throws IOException if a step failed, or the thread was interrupted: call again
    */
   public Optional<Path> fence(Path directory, Path fenced) throws IOException {
+    Optional<Path> renamed = rename(directory, fenced);
+    if (renamed.isPresent()) {
+      close(fenced);
+    }
+    return renamed;
+  }
+
+  /**
+   * Renames {@code directory} to {@code fenced}: no segment can be created any more.
+   *
+   * @param directory {@code logs/<serverId>}
+   * @param fenced {@code recovery/<serverId>}; the directory above it is made
+   * @return {@code fenced}; empty if the server had no log directory
+   * @throws IOException if it failed: call again
+   */
+  public Optional<Path> rename(Path directory, Path fenced) throws IOException {
     NameSpace.catchUp(fs); // Another master may have fenced it, or begun to.
     boolean renamedBefore = fs.exists(fenced);
     if (fs.exists(directory)) {
@@ -87,12 +101,21 @@ public final class LogFence {
     } else if (!renamedBefore) {
       return Optional.empty();
     }
+    return Optional.of(fenced);
+  }
+
+  /**
+   * Returns when every segment in {@code fenced}, which was renamed, is closed and the list of them
+   * is written: nothing of that server is acknowledged any more.
+   *
+   * @throws IOException if a step failed, or the thread was interrupted: call again
+   */
+  public void close(Path fenced) throws IOException {
     if (!FencedLog.isListed(fs, fenced)) {
       closeAll(fenced);
       NameSpace.catchUp(fs); // The DataNodes have closed them, not this process.
       FencedLog.list(runtime, fs, fenced);
     }
-    return Optional.of(fenced);
   }
 
   private void closeAll(Path directory) throws IOException {

@@ -10,6 +10,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -66,6 +67,23 @@ public final class SegmentSorter {
                 Objects.equals(lengths.get(segment.path().getName()), (Long) segment.lengthBytes()))
         .filter(segment -> !lengths.containsKey(SortedFormat.path(segment).getName()))
         .toList();
+  }
+
+  /**
+   * The segments of user tablets in {@code directory}, which was renamed, that their server had
+   * ended in order, and that are not sorted. They can be sorted while the others are being closed.
+   *
+   * @return each with its summary
+   */
+  public static Map<Segment, SegmentSummary> ended(FileSystem fs, Path directory)
+      throws IOException {
+    Map<Segment, SegmentSummary> ended = new LinkedHashMap<>();
+    for (Segment segment : LogDirectory.segments(fs, directory)) {
+      if (segment.kind() == TabletKind.USER && !fs.exists(SortedFormat.path(segment))) {
+        SegmentSummary.read(fs, segment).ifPresent(summary -> ended.put(segment, summary));
+      }
+    }
+    return ended;
   }
 
   /**

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -71,12 +72,23 @@ final class DeadLogs {
 
   /** The segments of one log that are not sorted. */
   private static final class Sorting {
-    final List<Open> open;
+    final List<Open> open = new ArrayList<>();
+    final Set<String> known = new HashSet<>(); // Their names, also of those that are sorted.
+    long bytes; // Of those known.
+    boolean complete; // All are known.
     long progressNanos;
 
-    Sorting(List<Open> open, long nowNanos) {
-      this.open = open;
+    Sorting(long nowNanos) {
       this.progressNanos = nowNanos;
+    }
+
+    /** Whether records of the tablet may be in a segment that is not sorted. */
+    boolean mayHave(TabletRecord record) {
+      return !complete || open.stream().anyMatch(one -> one.mayHave(record));
+    }
+
+    boolean isDone() {
+      return complete && open.isEmpty();
     }
   }
 
@@ -119,32 +131,60 @@ final class DeadLogs {
    * @throws IOException if it could not: call it again
    */
   void take(ServerId server) throws IOException {
-    Optional<Path> log = fence.fence(layout.logs(server), layout.recovery(server));
-    if (log.isPresent()) {
-      try {
-        beginToSort(server, log.get());
-      } catch (IOException e) {
-        LOG.warn("The log of {} is not sorted, but read as it is: {}", server, e.toString());
+    Optional<Path> log = fence.rename(layout.logs(server), layout.recovery(server));
+    if (log.isEmpty()) {
+      return;
+    }
+    try {
+      // Closing the last segments may take seconds.
+      SegmentSorter.ended(fs, log.get())
+          .forEach((segment, summary) -> add(server, segment, Optional.of(summary)));
+    } catch (IOException e) {
+      LOG.warn("Sorting the log of {} must wait: {}", server, e.toString());
+    }
+    fence.close(log.get());
+    try {
+      addRest(server, log.get());
+    } catch (IOException e) {
+      LOG.warn("The log of {} is not sorted, but read as it is: {}", server, e.toString());
+      forget(server);
+    }
+  }
+
+  private void addRest(ServerId server, Path directory) throws IOException {
+    long bytes = 0;
+    for (Segment segment : SegmentSorter.unsorted(fs, directory)) {
+      bytes += segment.lengthBytes();
+      add(server, segment, SegmentSummary.read(fs, segment));
+    }
+    synchronized (this) {
+      Sorting sorting = sortings.get(server);
+      if (sorting == null) {
+        return;
+      }
+      sorting.complete = true;
+      if (sorting.bytes < bytesMin) {
+        sortings.remove(server);
+      } else {
+        LOG.info("{} bytes of the log of {} are still to be sorted", bytes, server);
       }
     }
   }
 
-  private void beginToSort(ServerId server, Path directory) throws IOException {
-    List<Segment> unsorted = SegmentSorter.unsorted(fs, directory);
-    long bytes = unsorted.stream().mapToLong(Segment::lengthBytes).sum();
-    if (unsorted.isEmpty() || bytes < bytesMin) {
-      return;
+  private synchronized void add(
+      ServerId server, Segment segment, Optional<SegmentSummary> summary) {
+    Sorting sorting = sortings.computeIfAbsent(server, any -> new Sorting(runtime.nanoTime()));
+    if (sorting.known.add(segment.path().getName())) {
+      sorting.open.add(new Open(segment.path().getName(), summary));
+      sorting.bytes += segment.lengthBytes();
+      sorting.progressNanos = runtime.nanoTime();
+      // First those that may have records of any tablet.
+      sorting.open.sort(Comparator.comparing((Open one) -> one.summary.isPresent()));
     }
-    List<Open> open = new ArrayList<>();
-    for (Segment segment : unsorted) {
-      open.add(new Open(segment.path().getName(), SegmentSummary.read(fs, segment)));
-    }
-    // First those that may have records of any tablet.
-    open.sort(Comparator.comparing((Open one) -> one.summary.isPresent()));
-    LOG.info("Sorting {} segments, {} bytes, of {}", open.size(), bytes, server);
-    synchronized (this) {
-      sortings.put(server, new Sorting(open, runtime.nanoTime()));
-    }
+  }
+
+  private synchronized void forget(ServerId server) {
+    sortings.remove(server);
   }
 
   /** Whether nothing that the tablet needs is still to be sorted. */
@@ -154,7 +194,7 @@ final class DeadLogs {
     }
     for (ServerId log : record.logs()) {
       Sorting sorting = sortings.get(log);
-      if (sorting != null && sorting.open.stream().anyMatch(one -> one.mayHave(record))) {
+      if (sorting != null && sorting.mayHave(record)) {
         return false;
       }
     }
@@ -173,8 +213,7 @@ final class DeadLogs {
       long now = runtime.nanoTime();
       sortings
           .entrySet()
-          .removeIf(
-              one -> one.getValue().open.isEmpty() || isStuck(one.getKey(), one.getValue(), now));
+          .removeIf(one -> one.getValue().isDone() || isStuck(one.getKey(), one.getValue(), now));
       Map<ServerId, Integer> busy = new HashMap<>();
       for (Sorting sorting : sortings.values()) {
         for (Open one : sorting.open) {
@@ -184,7 +223,7 @@ final class DeadLogs {
       }
       sortings.forEach(
           (dead, sorting) -> {
-            for (Open one : sorting.open) {
+            for (Open one : sorting.bytes < bytesMin ? List.<Open>of() : sorting.open) {
               one.sorter = one.sorter.or(() -> idlest(live, busy));
               one.sorter.ifPresent(
                   server ->
@@ -205,7 +244,7 @@ final class DeadLogs {
   }
 
   private static boolean isStuck(ServerId dead, Sorting sorting, long now) {
-    boolean stuck = now - sorting.progressNanos > PATIENCE.toNanos();
+    boolean stuck = !sorting.open.isEmpty() && now - sorting.progressNanos > PATIENCE.toNanos();
     if (stuck) {
       LOG.warn(
           "{} segments of {} were not sorted in {}: they are read as they are",
@@ -232,7 +271,7 @@ final class DeadLogs {
       return;
     }
     sorting.progressNanos = runtime.nanoTime();
-    if (sorting.open.isEmpty()) {
+    if (sorting.isDone()) {
       sortings.remove(dead);
       LOG.info("The log of {} is sorted", dead);
     }

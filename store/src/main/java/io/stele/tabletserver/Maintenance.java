@@ -93,7 +93,8 @@ final class Maintenance {
       if (!lifecycle.isDraining()) {
         startRewriteOrSplit(hosted);
       }
-      if (loader.hasReplayToCover(hosted)) {
+      // Not while others wait to be served, which needs the same disks and processors.
+      if (loader.hasReplayToCover(hosted) && !lifecycle.isMoving()) {
         coverReplay(hosted);
       }
       if (hosted.tablet().hasAbandonedFiles()) {

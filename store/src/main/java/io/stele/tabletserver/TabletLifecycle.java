@@ -242,6 +242,11 @@ class TabletLifecycle {
     }
   }
 
+  /** Whether tablets are being loaded or unloaded, or wait for that. */
+  boolean isMoving() {
+    return !moving.isEmpty();
+  }
+
   /** Whether the server gives its tablets away: no new work should be begun with them. */
   boolean isDraining() {
     return draining;

@@ -61,6 +61,28 @@ class MaintenanceTest {
   }
 
   @Test
+  void whatWasReplayedIsWrittenOutOnceNothingWaitsToBeLoaded() throws Exception {
+    TestServer first = server();
+    HostedTablet hosted = first.takeNew(SCHEMA);
+    TestServer.put(hosted, "in the log", "value");
+    TabletRecord loaded = first.stored(hosted.id());
+    first.dieAndBeFenced();
+    try (TestServer second = server()) {
+      HostedTablet again = second.take(second.records().release(loaded, "its server died"));
+      TabletRecord other = second.createTable(TableSchema.of("other", "f"));
+      second.lifecycle.load(other.id(), other.row(), 1);
+      Maintenance maintenance = maintenance(second);
+      maintenance.round();
+      assertThat(second.minor.size()).isZero();
+      second.work();
+      maintenance.round();
+      assertThat(second.minor.size()).isEqualTo(1);
+      second.work();
+      assertThat(second.loader.hasReplayToCover(again)).isFalse();
+    }
+  }
+
+  @Test
   void ofAThousandTabletsARoundWritesOutAsManyAsTheDeficitNeeds() throws Exception {
     int tablets = 1000;
     conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "64m");
