@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.config.Keys;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Mutation;
 import io.stele.model.SteleException;
@@ -104,7 +105,7 @@ class LongOutageTest {
       List<SimulatedProcess> before = members();
 
       cluster.ensemble().setDown(true);
-      process.sleep(Duration.ofSeconds(2)); // The leases are over.
+      process.sleep(Keys.LEASE.in(cluster.conf()).plusSeconds(1)); // The leases are over.
       Deadline end = Deadline.after(process, OUTAGE);
       while (!end.isOver()) {
         long start = process.nanoTime();
