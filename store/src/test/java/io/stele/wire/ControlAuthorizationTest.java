@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.SteleException;
+import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.MasterService;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
@@ -64,7 +65,10 @@ final class ControlAuthorizationTest {
 
   private String create(ControlServer server, String user) throws Exception {
     CreateTableRequestProto request =
-        CreateTableRequestProto.newBuilder().setSchema(ByteString.copyFromUtf8("x")).build();
+        CreateTableRequestProto.newBuilder()
+            .setSchema(ByteString.copyFromUtf8("x"))
+            .setChange(ChangeIdProto.newBuilder().setId("change").setSeen(0))
+            .build();
     PrivilegedExceptionAction<String> action =
         () -> {
           try (ControlClient<MasterProtocol> client =

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
+import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.MasterService;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
@@ -29,7 +30,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The control plane over loopback. */
 final class ControlPlaneTest {
   private static final CreateTableRequestProto REQUEST =
-      CreateTableRequestProto.newBuilder().setSchema(ByteString.copyFromUtf8("schema")).build();
+      CreateTableRequestProto.newBuilder()
+          .setSchema(ByteString.copyFromUtf8("schema"))
+          .setChange(ChangeIdProto.newBuilder().setId("change").setSeen(0))
+          .build();
 
   private final Configuration conf = new Configuration();
   private Callable<TableChangeProto> behaviour = TableChangeProto::getDefaultInstance;
