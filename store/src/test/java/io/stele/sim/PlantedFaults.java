@@ -54,8 +54,8 @@ final class PlantedFaults {
             .in(Focus.SUSPECTED),
         fault(
             "the log of a dead server is not renamed",
-            "log.LogFence",
-            "fence",
+            "master.DeadLogs",
+            "take",
             PlantedFault.Nothing.class),
         fault("open segments are not closed", "log.LogFence", "isClosed", PlantedFault.Yes.class)
             .under("lists"),
