@@ -1,13 +1,10 @@
 package io.stele.log;
 
-import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
-import io.stele.format.Crc32c;
 import io.stele.model.CorruptionException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -76,17 +73,12 @@ final class AcceptedLosses {
    * @param name tells this decision from others
    */
   static void write(FileSystem fs, Path directory, String name, Set<Loss> more) throws IOException {
-    StringBuilder text = new StringBuilder(FIRST_LINE).append('\n');
-    more.forEach(loss -> text.append(loss.segment).append(' ').append(loss.offset).append('\n'));
-    text.append(checksumLine(text.toString()));
+    List<String> lines = more.stream().map(loss -> loss.segment + " " + loss.offset).toList();
     DurableFiles files = new DurableFiles(fs);
     Path file = file(directory, name);
     Path draft = file.suffix(DRAFT);
     fs.delete(draft, false); // Of somebody who died with it.
-    try (DurableFile out = files.create(draft)) {
-      out.write(text.toString().getBytes(StandardCharsets.UTF_8));
-      out.hsync();
-    }
+    CheckedLines.write(files, draft, FIRST_LINE, lines);
     if (!fs.rename(draft, file)) {
       throw new IOException("cannot rename " + draft + " to " + file);
     }
@@ -99,15 +91,8 @@ final class AcceptedLosses {
   }
 
   private static Set<Loss> decode(Path file, String text) throws CorruptionException {
-    int last = text.lastIndexOf('\n', text.length() - 2) + 1;
-    List<String> lines = text.substring(0, last).lines().toList();
-    if (!text.substring(last).equals(checksumLine(text.substring(0, last)))
-        || lines.isEmpty()
-        || !lines.get(0).equals(FIRST_LINE)) {
-      throw new CorruptionException(file.toString(), 0, "not a list of accepted losses");
-    }
     Set<Loss> losses = new TreeSet<>();
-    for (String line : lines.subList(1, lines.size())) {
+    for (String line : CheckedLines.of(file, text, FIRST_LINE, "a list of accepted losses")) {
       int space = line.indexOf(' ');
       try {
         losses.add(
@@ -121,11 +106,6 @@ final class AcceptedLosses {
       }
     }
     return losses;
-  }
-
-  private static String checksumLine(String text) {
-    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    return String.format(Locale.ROOT, "crc32c %08x\n", Crc32c.of(bytes, 0, bytes.length));
   }
 
   /** Whether a segment is not to be read at all. */

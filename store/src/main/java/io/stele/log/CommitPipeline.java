@@ -418,7 +418,7 @@ final class CommitPipeline {
   /**
    * Whether to give up what still waits: the log is closing, and segments have failed too often.
    */
-  boolean closesInVain(WriterState writer) {
+  boolean givesUpClosing(WriterState writer) {
     lock.lock();
     try {
       return state == State.CLOSING

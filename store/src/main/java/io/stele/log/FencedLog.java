@@ -1,8 +1,6 @@
 package io.stele.log;
 
-import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
-import io.stele.format.Crc32c;
 import io.stele.format.NameSpace;
 import io.stele.model.CorruptionException;
 import io.stele.model.TabletId;
@@ -13,7 +11,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
@@ -45,17 +42,13 @@ public final class FencedLog {
    * once, as all find the same.
    */
   static void list(ProcessRuntime runtime, FileSystem fs, Path directory) throws IOException {
-    StringBuilder text = new StringBuilder(FIRST_LINE).append('\n');
-    for (Segment segment : LogDirectory.segments(fs, directory)) {
-      text.append(segment.path().getName()).append(' ').append(segment.lengthBytes()).append('\n');
-    }
-    text.append(checksumLine(text.toString()));
+    List<String> lines =
+        LogDirectory.segments(fs, directory).stream()
+            .map(segment -> segment.path().getName() + " " + segment.lengthBytes())
+            .toList();
     Path draft = new Path(directory, NAME + "." + Long.toHexString(runtime.random().nextLong()));
     DurableFiles files = new DurableFiles(fs);
-    try (DurableFile out = files.create(draft)) {
-      out.write(text.toString().getBytes(StandardCharsets.UTF_8));
-      out.hsync();
-    }
+    CheckedLines.write(files, draft, FIRST_LINE, lines);
     Path file = new Path(directory, NAME);
     if (!fs.rename(draft, file)) {
       fs.delete(draft, false);
@@ -80,7 +73,7 @@ public final class FencedLog {
       throw gone(file, "it lists the segments of a fenced log, which cannot be read without it", e);
     }
     List<Segment> segments = new ArrayList<>();
-    for (String line : lines(file, text)) {
+    for (String line : CheckedLines.of(file, text, FIRST_LINE, "a list of segments")) {
       int space = line.indexOf(' ');
       String name = line.substring(0, Math.max(space, 0));
       long length = space < 0 ? -1 : number(file, line.substring(space + 1));
@@ -160,23 +153,6 @@ public final class FencedLog {
   static CorruptionException accepted(Segment segment) {
     return new CorruptionException(
         segment.path().toString(), AcceptedLosses.WHOLE, "an operator has accepted its loss");
-  }
-
-  private static List<String> lines(Path file, String text) throws CorruptionException {
-    int last = text.lastIndexOf('\n', text.length() - 2) + 1;
-    if (!text.substring(last).equals(checksumLine(text.substring(0, last)))) {
-      throw new CorruptionException(file.toString(), last, "its checksum is wrong");
-    }
-    List<String> lines = text.substring(0, last).lines().toList();
-    if (lines.isEmpty() || !lines.get(0).equals(FIRST_LINE)) {
-      throw new CorruptionException(file.toString(), 0, "not a list of segments");
-    }
-    return lines.subList(1, lines.size());
-  }
-
-  private static String checksumLine(String text) {
-    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    return String.format(Locale.ROOT, "crc32c %08x\n", Crc32c.of(bytes, 0, bytes.length));
   }
 
   private static long number(Path file, String digits) throws CorruptionException {

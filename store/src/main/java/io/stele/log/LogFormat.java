@@ -210,9 +210,8 @@ final class LogFormat {
   /** A record's body but for its cells, which come last. */
   static ByteWriter encodeHead(LogRecord record) {
     ByteWriter out = new ByteWriter(160);
-    out.writeByte(TYPE_RECORD)
-        .writePrefixed(Bytes.of(record.tablet().table().value()))
-        .writeLong(Long.parseUnsignedLong(record.tablet().name(), 16))
+    out.writeByte(TYPE_RECORD);
+    writeTablet(out, record.tablet())
         .writeVarlong(record.sequence())
         .writeZigzag(record.timestampMax());
     if (record.operation().isPresent()) {
@@ -243,8 +242,7 @@ final class LogFormat {
         .tablets()
         .forEach(
             (tablet, range) ->
-                out.writePrefixed(Bytes.of(tablet.table().value()))
-                    .writeLong(Long.parseUnsignedLong(tablet.name(), 16))
+                writeTablet(out, tablet)
                     .writeVarlong(range.lowest())
                     .writeVarlong(range.highest()));
   }
@@ -276,7 +274,17 @@ final class LogFormat {
     return new SegmentSummary(tablets);
   }
 
-  private static TabletId readTablet(ByteReader in) throws MalformedException {
+  static ByteWriter writeTablet(ByteWriter out, TabletId tablet) {
+    return out.writePrefixed(Bytes.of(tablet.table().value()))
+        .writeLong(Long.parseUnsignedLong(tablet.name(), 16));
+  }
+
+  /**
+   * Reads what {@link #writeTablet} wrote.
+   *
+   * @throws IllegalArgumentException if it cannot name a tablet
+   */
+  static TabletId readTablet(ByteReader in) throws MalformedException {
     TableId table = new TableId(in.readPrefixed().toUtf8());
     return new TabletId(table, HexFormat.of().toHexDigits(in.readLong()));
   }

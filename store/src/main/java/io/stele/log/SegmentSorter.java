@@ -56,10 +56,7 @@ public final class SegmentSorter {
    * sorted. Those that are gone, or not as long as they were, are damaged.
    */
   public static List<Segment> unsorted(FileSystem fs, Path directory) throws IOException {
-    Map<String, Long> lengths = new HashMap<>();
-    for (FileStatus file : fs.listStatus(directory)) {
-      lengths.put(file.getPath().getName(), file.getLen());
-    }
+    Map<String, Long> lengths = lengths(fs, directory);
     return FencedLog.segments(fs, directory, TabletKind.USER).stream()
         .filter(segment -> segment.lengthBytes() > 0)
         .filter(
@@ -67,6 +64,15 @@ public final class SegmentSorter {
                 Objects.equals(lengths.get(segment.path().getName()), (Long) segment.lengthBytes()))
         .filter(segment -> !lengths.containsKey(SortedFormat.path(segment).getName()))
         .toList();
+  }
+
+  /** How long each file in {@code directory} is, by its name. */
+  private static Map<String, Long> lengths(FileSystem fs, Path directory) throws IOException {
+    Map<String, Long> lengths = new HashMap<>();
+    for (FileStatus file : fs.listStatus(directory)) {
+      lengths.put(file.getPath().getName(), file.getLen());
+    }
+    return lengths;
   }
 
   /**
@@ -78,8 +84,10 @@ public final class SegmentSorter {
   public static Map<Segment, SegmentSummary> ended(FileSystem fs, Path directory)
       throws IOException {
     Map<Segment, SegmentSummary> ended = new LinkedHashMap<>();
+    Map<String, Long> lengths = lengths(fs, directory);
     for (Segment segment : LogDirectory.segments(fs, directory)) {
-      if (segment.kind() == TabletKind.USER && !fs.exists(SortedFormat.path(segment))) {
+      if (segment.kind() == TabletKind.USER
+          && !lengths.containsKey(SortedFormat.path(segment).getName())) {
         SegmentSummary.read(fs, segment).ifPresent(summary -> ended.put(segment, summary));
       }
     }

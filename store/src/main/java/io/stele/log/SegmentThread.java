@@ -228,7 +228,7 @@ final class SegmentThread {
     pipeline.busy(state);
     boolean hopeless = isHopeless(failure);
     pipeline.idle(state);
-    if (hopeless || pipeline.closesInVain(state)) {
+    if (hopeless || pipeline.givesUpClosing(state)) {
       site.onFatal().accept(failure);
     }
   }

@@ -5,11 +5,9 @@ import io.stele.format.ByteWriter;
 import io.stele.format.Crc32c;
 import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
-import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -67,9 +65,7 @@ final class SortedFormat {
         .tablets()
         .forEach(
             (tablet, extents) -> {
-              out.writePrefixed(Bytes.of(tablet.table().value()))
-                  .writeLong(Long.parseUnsignedLong(tablet.name(), 16))
-                  .writeVarlong(extents.size());
+              LogFormat.writeTablet(out, tablet).writeVarlong(extents.size());
               extents.forEach(
                   extent -> out.writeVarlong(extent.offset()).writeVarlong(extent.length()));
             });
@@ -117,8 +113,7 @@ final class SortedFormat {
     Map<TabletId, List<Extent>> tablets = new TreeMap<>();
     try {
       for (long left = in.readVarlong(); left > 0; left--) {
-        TableId table = new TableId(in.readPrefixed().toUtf8());
-        TabletId tablet = new TabletId(table, HexFormat.of().toHexDigits(in.readLong()));
+        TabletId tablet = LogFormat.readTablet(in);
         List<Extent> extents = new ArrayList<>();
         for (long more = in.readVarlong(); more > 0; more--) {
           extents.add(new Extent(in.readVarlong(), in.readVarlong()));

@@ -155,7 +155,9 @@ final class DeadLogs {
     long bytes = 0;
     for (Segment segment : SegmentSorter.unsorted(fs, directory)) {
       bytes += segment.lengthBytes();
-      add(server, segment, SegmentSummary.read(fs, segment));
+      if (!isKnown(server, segment)) {
+        add(server, segment, SegmentSummary.read(fs, segment));
+      }
     }
     synchronized (this) {
       Sorting sorting = sortings.get(server);
@@ -169,6 +171,11 @@ final class DeadLogs {
         LOG.info("{} bytes of the log of {} are still to be sorted", bytes, server);
       }
     }
+  }
+
+  private synchronized boolean isKnown(ServerId server, Segment segment) {
+    Sorting sorting = sortings.get(server);
+    return sorting != null && sorting.known.contains(segment.path().getName());
   }
 
   private synchronized void add(

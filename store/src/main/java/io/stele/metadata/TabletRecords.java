@@ -70,7 +70,7 @@ public final class TabletRecords {
   }
 
   /**
-   * As above; what is read is given up early where that is in vain.
+   * As above, but a read is given up early when it can no longer succeed.
    *
    * @param overtaken asked when a read begins: completes when it is to fail with an {@link
    *     IOException}

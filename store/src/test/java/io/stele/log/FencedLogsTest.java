@@ -1,7 +1,10 @@
 package io.stele.log;
 
 import static io.stele.log.LogRecords.SERVER;
+import static io.stele.log.LogRecords.bytes;
 import static io.stele.log.LogRecords.record;
+import static io.stele.log.LogRecords.replayed;
+import static io.stele.log.LogRecords.rewrite;
 import static io.stele.log.LogRecords.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,12 +13,9 @@ import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
-import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,7 +50,7 @@ class FencedLogsTest {
       for (int i = 0; i < TABLETS; i++) {
         TabletId tablet = tablet(i);
         long above = random.nextInt(40);
-        assertThat(distinct(logs.read(FENCED, tablet, above), tablet, above))
+        assertThat(replayed(logs.read(FENCED, tablet, above), tablet, above))
             .as("tablet %s above %s, %s segments sorted, seed %s", tablet, above, sorted, seed)
             .isEqualTo(
                 appended.stream()
@@ -72,7 +72,7 @@ class FencedLogsTest {
       rewrite(fs, segment.path(), bytes);
     }
     TabletId tablet = tablet(0);
-    assertThat(distinct(new FencedLogs(fs).read(FENCED, tablet, 0), tablet, 0))
+    assertThat(replayed(new FencedLogs(fs).read(FENCED, tablet, 0), tablet, 0))
         .isEqualTo(appended.stream().filter(one -> one.tablet().equals(tablet)).toList());
   }
 
@@ -95,7 +95,7 @@ class FencedLogsTest {
     FencedLogs logs = new FencedLogs(fs);
     try (RecordSource users = logs.read(FENCED, tablet(0), 0)) {
       assertThat(users.next()).isPresent(); // So that the first of the sorted ones is open.
-      assertThat(distinct(logs.read(FENCED, TabletId.ROOT, 0), TabletId.ROOT, 0)).hasSize(1);
+      assertThat(replayed(logs.read(FENCED, TabletId.ROOT, 0), TabletId.ROOT, 0)).hasSize(1);
     }
   }
 
@@ -123,38 +123,9 @@ class FencedLogsTest {
     return appended;
   }
 
-  private static List<LogRecord> distinct(RecordSource source, TabletId tablet, long above)
-      throws IOException {
-    DistinctRecords distinct = new DistinctRecords(tablet, above);
-    List<LogRecord> records = new ArrayList<>();
-    try (source) {
-      for (Optional<LogRecord> one = source.next(); one.isPresent(); one = source.next()) {
-        if (distinct.add(one.get())) {
-          records.add(one.get());
-        }
-      }
-    }
-    distinct.checkComplete();
-    return records;
-  }
-
   private static void damage(CrashableFileSystem fs, Path file, Random random) throws IOException {
     byte[] bytes = bytes(fs, file);
     bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
     rewrite(fs, file, bytes);
-  }
-
-  private static byte[] bytes(CrashableFileSystem fs, Path file) throws IOException {
-    byte[] bytes = new byte[(int) fs.getFileStatus(file).getLen()];
-    try (FSDataInputStream in = fs.open(file)) {
-      in.readFully(0, bytes);
-    }
-    return bytes;
-  }
-
-  private static void rewrite(CrashableFileSystem fs, Path file, byte[] bytes) throws IOException {
-    try (OutputStream out = fs.create(file, true)) {
-      out.write(bytes);
-    }
   }
 }

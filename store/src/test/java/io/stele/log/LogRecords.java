@@ -10,6 +10,8 @@ import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -68,11 +70,14 @@ final class LogRecords {
   /** What a tablet whose files hold everything up to {@code above} replays from a log. */
   static List<LogRecord> replayed(FileSystem fs, Path directory, TabletId tablet, long above)
       throws IOException {
+    return replayed(LogDirectory.read(fs, directory, TabletKind.USER).only(tablet), tablet, above);
+  }
+
+  /** The same of what {@code source} has of the tablet. */
+  static List<LogRecord> replayed(RecordSource source, TabletId tablet, long above)
+      throws IOException {
     DistinctRecords distinct = new DistinctRecords(tablet, above);
-    List<LogRecord> replayed =
-        all(LogDirectory.read(fs, directory, TabletKind.USER).only(tablet)).stream()
-            .filter(distinct::add)
-            .toList();
+    List<LogRecord> replayed = all(source).stream().filter(distinct::add).toList();
     distinct.checkComplete();
     return replayed;
   }
@@ -80,5 +85,19 @@ final class LogRecords {
   /** What a tablet without files replays from a log. */
   static List<LogRecord> replayed(FileSystem fs, Path directory) throws IOException {
     return replayed(fs, directory, TABLET, 0);
+  }
+
+  /** What is in a file. */
+  static byte[] bytes(FileSystem fs, Path file) throws IOException {
+    try (InputStream in = fs.open(file)) {
+      return in.readAllBytes();
+    }
+  }
+
+  /** Puts {@code bytes} in the place of what is in a file. */
+  static void rewrite(FileSystem fs, Path file, byte[] bytes) throws IOException {
+    try (OutputStream out = fs.create(file, true)) {
+      out.write(bytes);
+    }
   }
 }

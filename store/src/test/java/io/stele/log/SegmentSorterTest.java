@@ -13,12 +13,10 @@ import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.CrashableFileSystem;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,14 +125,9 @@ class SegmentSorterTest {
 
   @Test
   void aDamagedSegmentIsNotSorted() throws IOException {
-    byte[] bytes = new byte[(int) segment.lengthBytes()];
-    try (FSDataInputStream in = fs.open(segment.path())) {
-      in.readFully(0, bytes);
-    }
+    byte[] bytes = LogRecords.bytes(fs, segment.path());
     bytes[bytes.length / 2] ^= 1;
-    try (OutputStream out = fs.create(segment.path(), true)) {
-      out.write(bytes);
-    }
+    LogRecords.rewrite(fs, segment.path(), bytes);
     assertThatThrownBy(() -> sorter.sort(segment)).isInstanceOf(CorruptionException.class);
     assertThat(SortedSegment.open(fs, segment)).isEmpty();
     assertThat(fs.listStatus(DIRECTORY))
@@ -158,17 +151,10 @@ class SegmentSorterTest {
   }
 
   private byte[] bytes() throws IOException {
-    Path file = SortedFormat.path(segment);
-    byte[] bytes = new byte[(int) fs.getFileStatus(file).getLen()];
-    try (FSDataInputStream in = fs.open(file)) {
-      in.readFully(0, bytes);
-    }
-    return bytes;
+    return LogRecords.bytes(fs, SortedFormat.path(segment));
   }
 
   private void rewrite(byte[] bytes) throws IOException {
-    try (OutputStream out = fs.create(SortedFormat.path(segment), true)) {
-      out.write(bytes);
-    }
+    LogRecords.rewrite(fs, SortedFormat.path(segment), bytes);
   }
 }

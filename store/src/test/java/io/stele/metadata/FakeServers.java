@@ -61,7 +61,7 @@ final class FakeServers implements DataPlane {
 
   Function<RequestProto, Optional<StatusProto>> afterwards = request -> Optional.empty();
 
-  /** How long the callers waited in vain. */
+  /** How long callers waited for answers that did not come. */
   final List<Duration> timeouts = Collections.synchronizedList(new ArrayList<>());
 
   /** Requests whose answers are lost: the caller hears nothing until its timeout. */
