@@ -3,7 +3,6 @@ package io.stele.log;
 import io.stele.files.DurableFiles;
 import io.stele.format.NameSpace;
 import io.stele.model.CorruptionException;
-import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
@@ -108,19 +107,6 @@ public final class FencedLog {
       }
     }
     return LogDirectory.read(fs, segments);
-  }
-
-  /**
-   * The records of {@code tablet} above {@code above} in the fenced log in {@code directory}.
-   * Segments that have none, by their summary, are not read; damage, such as a listed segment that
-   * is gone, does not stop a tablet that it cannot concern, or where it was accepted.
-   *
-   * @throws CorruptionException if the directory or its list is gone
-   * @throws IOException if they cannot be read
-   */
-  public static RecordSource read(FileSystem fs, Path directory, TabletId tablet, long above)
-      throws IOException {
-    return new FencedLogs(fs).read(directory, tablet, above);
   }
 
   /** What was done to a segment since its server was fenced; empty if nothing, as it must be. */

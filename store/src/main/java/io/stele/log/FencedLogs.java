@@ -3,7 +3,9 @@ package io.stele.log;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,71 +14,73 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The fenced logs from which tablets are replayed now. What several tablets need of a log, its list
- * of segments and its sorted files, is read once while any of them is replayed.
+ * The fenced logs from which tablets are replayed. What all tablets need of a log, its list of
+ * segments and its sorted files, is read once for all of them, and kept until {@link #closeUnused}.
  *
  * <p>Safe for use by any number of threads.
  */
 public final class FencedLogs {
+  private final ProcessRuntime runtime;
   private final FileSystem fs;
 
   @GuardedBy("this")
-  private final Map<Path, Shared> shared = new HashMap<>();
+  private final Map<Path, OpenLog> open = new HashMap<>(); // By directory.
 
   /** Logs in {@code fs}. */
-  public FencedLogs(FileSystem fs) {
+  public FencedLogs(ProcessRuntime runtime, FileSystem fs) {
+    this.runtime = runtime;
     this.fs = fs;
   }
 
-  /** A log, and how many replays of it are open. */
-  private static final class Shared {
-    final SortedSegments sorted;
-    int users;
-
-    Shared(SortedSegments sorted) {
-      this.sorted = sorted;
+  /**
+   * The records of {@code tablet} above {@code above} in the fenced log in {@code directory}.
+   * Segments that have none, by their summary, are not read; damage, such as a listed segment that
+   * is gone, does not stop a tablet that it cannot concern, or where it was accepted.
+   *
+   * @return what must be closed
+   * @throws io.stele.model.CorruptionException if the directory or its list is gone
+   * @throws IOException if they cannot be read
+   */
+  public RecordSource read(Path directory, TabletId tablet, long above) throws IOException {
+    OpenLog log = take(directory);
+    boolean lent = false;
+    try {
+      List<Segment> segments = log.segments(TabletKind.of(tablet));
+      AcceptedLosses accepted = AcceptedLosses.read(fs, directory); // Each time: they may grow.
+      RecordSource records = new TabletSegments(fs, segments, log::sorted, tablet, above, accepted);
+      lent = true;
+      return new Borrowed(records, log);
+    } finally {
+      if (!lent) {
+        log.users().decrementAndGet();
+      }
     }
   }
 
-  /**
-   * The records of {@code tablet} above {@code above} in the fenced log in {@code directory}; see
-   * {@link FencedLog#read(FileSystem, Path, TabletId, long)}.
-   *
-   * @return what must be closed
-   */
-  public RecordSource read(Path directory, TabletId tablet, long above) throws IOException {
-    List<Segment> segments = FencedLog.segments(fs, directory, TabletKind.of(tablet));
-    AcceptedLosses accepted = AcceptedLosses.read(fs, directory);
-    Shared log = take(directory);
-    return new Borrowed(
-        new TabletSegments(fs, segments, log.sorted, tablet, above, accepted), directory, log);
+  /** Closes the logs that are not being read. They are opened again if need be. */
+  public void closeUnused() throws IOException {
+    List<OpenLog> unused = new ArrayList<>();
+    synchronized (this) {
+      open.values().removeIf(log -> log.users().get() == 0 && unused.add(log));
+    }
+    for (OpenLog log : unused) {
+      log.close();
+    }
   }
 
-  private synchronized Shared take(Path directory) {
-    Shared log = shared.computeIfAbsent(directory, any -> new Shared(new SortedSegments(fs)));
-    log.users++;
+  private synchronized OpenLog take(Path directory) {
+    OpenLog log = open.computeIfAbsent(directory, any -> new OpenLog(runtime, fs, directory));
+    log.users().incrementAndGet();
     return log;
   }
 
-  private void giveBack(Path directory, Shared log) throws IOException {
-    synchronized (this) {
-      if (--log.users > 0) {
-        return;
-      }
-      shared.remove(directory);
-    }
-    log.sorted.close();
-  }
-
-  private final class Borrowed implements RecordSource {
+  private static final class Borrowed implements RecordSource {
     private final RecordSource records;
-    private final Path directory;
-    private final Shared log;
+    private final OpenLog log;
     private boolean closed;
 
-    Borrowed(RecordSource records, Path directory, Shared log) {
+    Borrowed(RecordSource records, OpenLog log) {
       this.records = records;
-      this.directory = directory;
       this.log = log;
     }
 
@@ -97,7 +101,7 @@ public final class FencedLogs {
         try {
           records.close();
         } finally {
-          giveBack(directory, log);
+          log.users().decrementAndGet();
         }
       }
     }

@@ -13,7 +13,9 @@ import io.stele.model.TabletKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -285,8 +287,35 @@ final class LogFormat {
    * @throws IllegalArgumentException if it cannot name a tablet
    */
   static TabletId readTablet(ByteReader in) throws MalformedException {
-    TableId table = new TableId(in.readPrefixed().toUtf8());
-    return new TabletId(table, HexFormat.of().toHexDigits(in.readLong()));
+    return tablet(in.readPrefixed(), in.readLong());
+  }
+
+  private static TabletId tablet(Bytes table, long number) {
+    return new TabletId(new TableId(table.toUtf8()), HexFormat.of().toHexDigits(number));
+  }
+
+  /**
+   * The tablets that were read, so that each is made from its bytes once: records of few tablets
+   * are many. Not safe for use by several threads.
+   */
+  static final class KnownTablets {
+    private static final int MAX = 10_000;
+
+    private record Encoded(Bytes table, long number) {}
+
+    private final Map<Encoded, TabletId> known = new HashMap<>();
+
+    TabletId read(ByteReader in) throws MalformedException {
+      Encoded encoded = new Encoded(in.readPrefixed(), in.readLong());
+      TabletId tablet = known.get(encoded);
+      if (tablet == null) {
+        tablet = tablet(encoded.table, encoded.number);
+        if (known.size() < MAX) {
+          known.put(new Encoded(Bytes.of(encoded.table.toByteArray()), encoded.number), tablet);
+        }
+      }
+      return tablet;
+    }
   }
 
   /** Whether there is a sound frame at {@code at} of {@code bytes}, which is {@code position}. */
@@ -301,14 +330,28 @@ final class LogFormat {
         && readInt(bytes, at + 2 * Integer.BYTES) == frameCrc(salt, position, length, bodyCrc);
   }
 
-  static LogRecord decodeBody(byte[] body) throws MalformedException {
-    ByteReader in = new ByteReader(body);
-    int type = in.readByte();
+  /** The tablet to which the record with this body belongs. */
+  static TabletId tabletOf(byte[] body, KnownTablets tablets) throws MalformedException {
+    return readTablet(new ByteReader(body), tablets);
+  }
+
+  private static TabletId readTablet(ByteReader body, KnownTablets tablets)
+      throws MalformedException {
+    int type = body.readByte();
     if (type != TYPE_RECORD) {
-      throw in.malformed("unknown record type " + type);
+      throw body.malformed("unknown record type " + type);
     }
     try {
-      TabletId tablet = readTablet(in);
+      return tablets.read(body);
+    } catch (IllegalArgumentException e) {
+      throw body.malformed(String.valueOf(e.getMessage()));
+    }
+  }
+
+  static LogRecord decodeBody(byte[] body, KnownTablets tablets) throws MalformedException {
+    ByteReader in = new ByteReader(body);
+    TabletId tablet = readTablet(in, tablets);
+    try {
       long sequence = in.readVarlong();
       long timestampMax = in.readZigzag();
       int flags = in.readByte();

@@ -3,6 +3,7 @@ package io.stele.log;
 import io.stele.format.Crc32c;
 import io.stele.format.MalformedException;
 import io.stele.model.CorruptionException;
+import io.stele.model.TabletId;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,10 +24,13 @@ public final class LogReader implements RecordSource {
 
   private final InputStream in;
   private final String file;
+  private final LogFormat.KnownTablets tablets = new LogFormat.KnownTablets();
+  private final byte[] frame = new byte[LogFormat.FRAME_BYTES];
   private Optional<SegmentHeader> header = Optional.empty();
   private Optional<SegmentLink> link = Optional.empty();
   private Optional<SegmentSummary> summary = Optional.empty();
   private int salt;
+  private int bodyCrc; // Of the body read last.
   private boolean atLink;
   private long position;
   private boolean torn;
@@ -173,32 +177,69 @@ public final class LogReader implements RecordSource {
 
   @Override
   public Optional<LogRecord> next() throws IOException {
+    Optional<byte[]> body = nextRecord();
+    if (body.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      LogRecord record = LogFormat.decodeBody(body.get(), tablets);
+      position += LogFormat.FRAME_BYTES + body.get().length;
+      return Optional.of(record);
+    } catch (MalformedException e) {
+      throw undecoded(body.get(), e);
+    }
+  }
+
+  /**
+   * The next record as it is, for who only copies it.
+   *
+   * @throws CorruptionException if it is damaged, or does not say to which tablet it belongs
+   */
+  Optional<EncodedRecord> nextEncoded() throws IOException {
+    Optional<byte[]> body = nextRecord();
+    if (body.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      TabletId tablet = LogFormat.tabletOf(body.get(), tablets);
+      position += LogFormat.FRAME_BYTES + body.get().length;
+      return Optional.of(new EncodedRecord(tablet, body.get(), bodyCrc));
+    } catch (MalformedException e) {
+      throw undecoded(body.get(), e);
+    }
+  }
+
+  /** The body of the record at the position, which stays there; empty at the segment's end. */
+  private Optional<byte[]> nextRecord() throws IOException {
     if (atLink) {
       link();
     }
     Optional<byte[]> body = nextBody();
-    if (body.isEmpty()) {
+    if (body.isPresent() && LogFormat.isSummary(body.get())) {
+      endWithSummary(body.get());
       return Optional.empty();
     }
-    int length = body.get().length;
+    return body;
+  }
+
+  private void endWithSummary(byte[] body) throws IOException {
+    SegmentSummary last;
     try {
-      if (LogFormat.isSummary(body.get())) {
-        SegmentSummary last = LogFormat.decodeSummary(body.get());
-        position += LogFormat.FRAME_BYTES + length;
-        byte[] more = read(1);
-        if (!LogFormat.isZero(more) || !restIsZero()) {
-          throw damaged("the segment has bytes after its summary");
-        }
-        summary = Optional.of(last);
-        end(more.length > 0);
-        return Optional.empty();
-      }
-      LogRecord record = LogFormat.decodeBody(body.get());
-      position += LogFormat.FRAME_BYTES + length;
-      return Optional.of(record);
+      last = LogFormat.decodeSummary(body);
     } catch (MalformedException e) {
-      throw damaged("a record of " + length + " bytes cannot be decoded: " + e.getMessage());
+      throw undecoded(body, e);
     }
+    position += LogFormat.FRAME_BYTES + body.length;
+    byte[] more = read(1);
+    if (!LogFormat.isZero(more) || !restIsZero()) {
+      throw damaged("the segment has bytes after its summary");
+    }
+    summary = Optional.of(last);
+    end(more.length > 0);
+  }
+
+  private CorruptionException undecoded(byte[] body, MalformedException e) {
+    return damaged("a record of " + body.length + " bytes cannot be decoded: " + e.getMessage());
   }
 
   @Override
@@ -211,12 +252,12 @@ public final class LogReader implements RecordSource {
     if (ended) {
       return Optional.empty();
     }
-    byte[] frame = read(LogFormat.FRAME_BYTES);
-    if (frame.length < LogFormat.FRAME_BYTES) {
-      return end(frame.length > 0);
+    int begun = readInto(frame);
+    if (begun < LogFormat.FRAME_BYTES) {
+      return end(begun > 0);
     }
     int length = LogFormat.readInt(frame, 0);
-    int bodyCrc = LogFormat.readInt(frame, Integer.BYTES);
+    bodyCrc = LogFormat.readInt(frame, Integer.BYTES);
     int frameCrc = LogFormat.readInt(frame, 2 * Integer.BYTES);
     if (length < 1
         || length > LogFormat.BODY_BYTES_MAX

@@ -2,12 +2,13 @@ package io.stele.log;
 
 import io.stele.format.ByteWriter;
 import io.stele.format.NameSpace;
-import io.stele.model.Bytes;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.ProcessRuntime;
+import java.io.BufferedOutputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -16,8 +17,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.zip.CRC32C;
-import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -135,11 +134,14 @@ public final class SegmentSorter {
 
   private void write(Segment segment, LogReader reader, Path draft) throws IOException {
     SegmentLinks.check(segment, reader.header().orElseThrow());
-    try (FSDataOutputStream out =
-        fs.create(draft, false, BUFFER_BYTES, REPLICAS, fs.getDefaultBlockSize(draft))) {
+    try (OutputStream file =
+            fs.create(draft, false, BUFFER_BYTES, REPLICAS, fs.getDefaultBlockSize(draft));
+        OutputStream out = new BufferedOutputStream(file, BUFFER_BYTES)) {
       Sorting sorting = new Sorting(out, LogFormat.encodeHeader(reader.header().get()));
       Optional<SegmentLink> link = reader.link();
-      for (Optional<LogRecord> next = reader.next(); next.isPresent(); next = reader.next()) {
+      for (Optional<EncodedRecord> next = reader.nextEncoded();
+          next.isPresent();
+          next = reader.nextEncoded()) {
         sorting.add(next.get());
       }
       sorting.end(reader.position(), link);
@@ -158,52 +160,52 @@ public final class SegmentSorter {
 
   /** The writing of one file. */
   private final class Sorting {
-    private final FSDataOutputStream out;
+    private final OutputStream out;
     private final int salt;
     private final Map<TabletId, List<SortedFormat.Extent>> index = new TreeMap<>();
-    private final Map<TabletId, List<LogRecord>> part = new TreeMap<>();
-    private long bytes;
+    private final Map<TabletId, List<EncodedRecord>> part = new HashMap<>();
+    private long partSize;
+    private long position;
 
-    Sorting(FSDataOutputStream out, byte[] header) throws IOException {
+    Sorting(OutputStream out, byte[] header) throws IOException {
       this.out = out;
       this.salt = LogFormat.salt(header);
-      out.write(header);
+      write(header, header.length);
     }
 
-    void add(LogRecord record) throws IOException {
+    void add(EncodedRecord record) throws IOException {
       part.computeIfAbsent(record.tablet(), tablet -> new ArrayList<>()).add(record);
-      bytes += record.bytesAtMost();
-      if (bytes >= partBytes) {
+      partSize += record.bytes();
+      if (partSize >= partBytes) {
         endPart();
       }
     }
 
     private void endPart() throws IOException {
-      for (Map.Entry<TabletId, List<LogRecord>> tablet : part.entrySet()) {
-        long from = out.getPos();
-        for (LogRecord record : tablet.getValue()) {
+      for (Map.Entry<TabletId, List<EncodedRecord>> tablet : new TreeMap<>(part).entrySet()) {
+        long from = position;
+        for (EncodedRecord record : tablet.getValue()) {
           append(record);
         }
         index
             .computeIfAbsent(tablet.getKey(), id -> new ArrayList<>())
-            .add(new SortedFormat.Extent(from, out.getPos() - from));
+            .add(new SortedFormat.Extent(from, position - from));
       }
       part.clear();
-      bytes = 0;
+      partSize = 0;
     }
 
-    private void append(LogRecord record) throws IOException {
-      ByteWriter head = LogFormat.encodeHead(record);
-      Bytes cells = record.cells();
-      CRC32C crc = new CRC32C();
-      crc.update(head.array(), 0, head.size());
-      cells.addTo(crc);
-      int length = head.size() + cells.length();
+    private void append(EncodedRecord record) throws IOException {
       ByteWriter frame = new ByteWriter(LogFormat.FRAME_BYTES);
-      LogFormat.encodeFrame(frame, salt, out.getPos(), length, (int) crc.getValue());
-      out.write(frame.array(), 0, frame.size());
-      out.write(head.array(), 0, head.size());
-      cells.writeTo(out);
+      int length = record.body().length;
+      LogFormat.encodeFrame(frame, salt, position, length, record.bodyCrc());
+      write(frame.array(), frame.size());
+      write(record.body(), length);
+    }
+
+    private void write(byte[] bytes, int length) throws IOException {
+      out.write(bytes, 0, length);
+      position += length;
     }
 
     void end(long ended, Optional<SegmentLink> link) throws IOException {

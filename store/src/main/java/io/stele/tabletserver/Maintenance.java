@@ -70,6 +70,9 @@ final class Maintenance {
 
   /** Looks at every tablet once. */
   void round() {
+    if (!lifecycle.isMoving()) {
+      loader.closeUnusedLogs();
+    }
     Collection<HostedTablet> all = tablets.all();
     for (KindResources kind : resources.all()) {
       relieveMemory(kind, all);

@@ -44,7 +44,7 @@ final class TabletLoader {
     this.server = server;
     this.schemas = schemas;
     this.storage = storage;
-    this.fenced = new FencedLogs(storage.fs());
+    this.fenced = new FencedLogs(server.runtime(), storage.fs());
     this.userRoom = room(server, TabletKind.USER);
     this.systemRoom = room(server, TabletKind.SYSTEM);
   }
@@ -142,6 +142,15 @@ final class TabletLoader {
                               before.redo().sequence(),
                               before.redo().highestTimestamp(),
                               true)));
+    }
+  }
+
+  /** Closes the logs of earlier servers that no tablet is being replayed from. */
+  void closeUnusedLogs() {
+    try {
+      fenced.closeUnused();
+    } catch (IOException e) {
+      LOG.warn("Could not close a log that was only read: {}", e.toString());
     }
   }
 

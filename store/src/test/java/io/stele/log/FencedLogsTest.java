@@ -46,7 +46,7 @@ class FencedLogsTest {
           }
         }
       }
-      FencedLogs logs = new FencedLogs(fs);
+      FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs);
       for (int i = 0; i < TABLETS; i++) {
         TabletId tablet = tablet(i);
         long above = random.nextInt(40);
@@ -72,7 +72,8 @@ class FencedLogsTest {
       rewrite(fs, segment.path(), bytes);
     }
     TabletId tablet = tablet(0);
-    assertThat(replayed(new FencedLogs(fs).read(FENCED, tablet, 0), tablet, 0))
+    assertThat(
+            replayed(new FencedLogs(SystemRuntime.INSTANCE, fs).read(FENCED, tablet, 0), tablet, 0))
         .isEqualTo(appended.stream().filter(one -> one.tablet().equals(tablet)).toList());
   }
 
@@ -92,7 +93,7 @@ class FencedLogsTest {
     for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
       new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path());
     }
-    FencedLogs logs = new FencedLogs(fs);
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs);
     try (RecordSource users = logs.read(FENCED, tablet(0), 0)) {
       assertThat(users.next()).isPresent(); // So that the first of the sorted ones is open.
       assertThat(replayed(logs.read(FENCED, TabletId.ROOT, 0), TabletId.ROOT, 0)).hasSize(1);

@@ -70,7 +70,7 @@ class SegmentSummaryTest {
   }
 
   private List<LogRecord> read(TabletId tablet, long above) throws IOException {
-    return all(FencedLog.read(fs, FENCED, tablet, above));
+    return all(new FencedLogs(SystemRuntime.INSTANCE, fs).read(FENCED, tablet, above));
   }
 
   private static List<LogRecord> records(TabletId tablet, long from, long to) {
@@ -298,7 +298,8 @@ class SegmentSummaryTest {
   private List<LogRecord> replay(TabletId tablet, long above) throws IOException {
     DistinctRecords distinct = new DistinctRecords(tablet, above);
     List<LogRecord> records = new ArrayList<>();
-    try (RecordSource source = FencedLog.read(fs, FENCED, tablet, above)) {
+    try (RecordSource source =
+        new FencedLogs(SystemRuntime.INSTANCE, fs).read(FENCED, tablet, above)) {
       for (LogRecord record : all(source)) {
         if (distinct.add(record)) {
           records.add(record);
