@@ -23,6 +23,7 @@ import picocli.CommandLine.ParameterException;
       StatusCommand.class,
       TableCommand.class,
       TabletCommand.class,
+      ServerCommand.class,
       PutCommand.class,
       GetCommand.class,
       ScanCommand.class,

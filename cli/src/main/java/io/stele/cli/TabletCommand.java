@@ -1,7 +1,12 @@
 package io.stele.cli;
 
+import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -12,12 +17,13 @@ import picocli.CommandLine.Spec;
 /** {@code stele tablet}: single tablets. */
 @Command(
     name = "tablet",
-    description = "Release tablets from quarantine.",
+    description = "Move tablets, or release them from quarantine.",
     mixinStandardHelpOptions = true,
-    synopsisSubcommandLabel = "(release)",
+    synopsisSubcommandLabel = "(move | release)",
     footer = {
       "",
       "Examples:",
+      "  stele tablet move web com.example node7:41231",
       "  stele tablet release t5/3c07f2a9d1e84b60",
       "",
       "What next: stele status shows the tablets in quarantine, and why they are there"
@@ -27,7 +33,36 @@ final class TabletCommand implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "Missing subcommand: release");
+    throw new ParameterException(spec.commandLine(), "Missing subcommand: move or release");
+  }
+
+  @Command(
+      name = "move",
+      description = "Move the tablet with a row in it to another server.",
+      mixinStandardHelpOptions = true,
+      footer = {"", "Next: stele table describe TABLE shows which server has which tablet."})
+  int move(
+      @Mixin ClusterOptions cluster,
+      @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
+      @Parameters(paramLabel = "ROW", description = "Any row of the tablet.") String row,
+      @Parameters(
+              paramLabel = "SERVER",
+              arity = "0..1",
+              description =
+                  "HOST:PORT or the name, as stele server list shows them; any other, if not given.")
+          Optional<String> server)
+      throws Exception {
+    PrintWriter out = spec.commandLine().getOut();
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      Optional<ServerId> to = Optional.empty();
+      if (server.isPresent()) {
+        List<ClusterStatus.Server> servers = stele.admin().clusterStatus().servers();
+        to = Optional.of(ServerCommand.find(servers, server.get()).id());
+      }
+      ServerId now = stele.admin().moveTablet(table, Bytes.parse(row), to);
+      out.println("The tablet of table " + table + " with row " + row + " is at " + now + ".");
+    }
+    return ExitCode.DONE.number();
   }
 
   @Command(

@@ -6,9 +6,11 @@ import io.stele.metadata.Attempts.Decision;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.Attempts.Purpose;
 import io.stele.metadata.MasterInfo;
+import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableCodec;
+import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -25,11 +27,15 @@ import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
+import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
+import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
+import io.stele.wire.control.ControlProtos.TabletRefProto;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -38,8 +44,10 @@ import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
@@ -245,13 +253,91 @@ public final class Admin {
                 .build());
   }
 
+  /**
+   * Moves the tablet with {@code row} in it to another server; it is served there when this
+   * returns. Reads and writes go on, but for a moment.
+   *
+   * @param to where to; empty: the master chooses
+   * @return the server that serves it now: another than {@code to} if that failed meanwhile
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
+   *     the server, or any other, takes no tablets; OUTCOME_UNKNOWN if it may still move
+   */
+  public ServerId moveTablet(String table, Bytes row, Optional<ServerId> to) throws IOException {
+    String what = "moving the tablet of table " + table + " with row \"" + row + "\"";
+    TabletLocation at = connection.locate(stored(table).id(), row, what);
+    MoveTabletRequestProto.Builder request =
+        MoveTabletRequestProto.newBuilder()
+            .setTablet(
+                TabletRefProto.newBuilder()
+                    .setTableId(at.tablet().table().value())
+                    .setTablet(at.tablet().name())
+                    .setEpoch(at.epoch())
+                    .setMetadataRow(
+                        ByteString.copyFrom(
+                            MetadataKeys.row(at.tablet().table(), at.extent().end())
+                                .asByteBuffer())));
+    to.ifPresent(server -> request.setServerId(server.toString()));
+    AtomicReference<MoveTabletResponseProto> last =
+        new AtomicReference<>(MoveTabletResponseProto.getDefaultInstance());
+    change(
+        what,
+        "`stele table describe` shows where it is",
+        master -> {
+          MoveTabletResponseProto answer = master.moveTablet(null, request.build());
+          last.set(answer);
+          return TableChangeProto.newBuilder()
+              .setTableId(at.tablet().table().value())
+              .setDone(answer.getDone())
+              .setWaitsFor(answer.getWaitsFor())
+              .build();
+        });
+    return ServerId.parse(Objects.requireNonNull(last.get()).getServerId());
+  }
+
+  /**
+   * Has a server give all its tablets away and take none until {@link #undrainServer}, or until it
+   * ends. Returns when it has begun; {@link #clusterStatus} shows how many it still has.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
+   */
+  public void drainServer(ServerId server) throws IOException {
+    ask(server, DrainRequestProto.newBuilder().setStay(true).build());
+  }
+
+  /**
+   * Has a server take tablets again that was drained.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
+   */
+  public void undrainServer(ServerId server) throws IOException {
+    ask(server, DrainRequestProto.newBuilder().setUndo(true).build());
+  }
+
+  private void ask(ServerId server, DrainRequestProto request) throws IOException {
+    Map<ServerId, ServerInfo> servers =
+        connection.readLocks("looking for servers", () -> ServerInfo.all(connection.locks()));
+    ServerInfo info = servers.get(server);
+    if (info == null) {
+      throw SteleException.notFound(
+          "there is no server " + server + "; `stele server list` shows those that run");
+    }
+    connection
+        .controlPlane()
+        .call(
+            info.control(),
+            TabletServerProtocol.class,
+            connection.timeout(),
+            one -> one.drain(null, request));
+  }
+
   private static ClusterStatus.Server server(ServerStatusProto server) {
     return new ClusterStatus.Server(
         ServerId.parse(server.getServerId()),
         Optional.of(server.getWebAddress()).filter(address -> !address.isEmpty()),
         server.getTablets(),
         server.getMemtableBytes(),
-        server.getSstableBytes());
+        server.getSstableBytes(),
+        server.getDraining());
   }
 
   private static ByteString message(TableSchema schema) {

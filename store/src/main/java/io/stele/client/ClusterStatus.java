@@ -58,11 +58,13 @@ public record ClusterStatus(
    * @param tablets how many tablets it serves
    * @param memtableBytes what their memtables hold, in bytes
    * @param sstableBytes what their SSTables take on disk, in bytes
+   * @param draining whether it gives its tablets away and takes no others
    */
   public record Server(
       ServerId id,
       Optional<String> webAddress,
       int tablets,
       long memtableBytes,
-      long sstableBytes) {}
+      long sstableBytes,
+      boolean draining) {}
 }

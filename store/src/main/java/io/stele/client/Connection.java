@@ -11,12 +11,14 @@ import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.ControlPlane;
@@ -165,6 +167,17 @@ final class Connection implements AutoCloseable {
                     "table "
                         + ref.name()
                         + " does not exist any more: it was dropped after it was opened"));
+  }
+
+  /**
+   * The tablet with {@code row} in it as METADATA has it now, once it is served.
+   *
+   * @param what for messages
+   */
+  TabletLocation locate(TableId table, Bytes row, String what) throws IOException {
+    access.locator().invalidate(table);
+    return Futures.await(
+        runtime, access.locator().locate(table, row, Deadline.after(runtime, timeout)), what);
   }
 
   /** The tablets of a table as METADATA has them, their sizes as their servers say. */

@@ -9,6 +9,7 @@ sealed interface Action {
   enum Kind {
     ASSIGN,
     LOAD,
+    UNLOAD,
     DISCARD,
     RELEASE
   }
@@ -38,6 +39,14 @@ sealed interface Action {
     @Override
     public Kind kind() {
       return Kind.LOAD;
+    }
+  }
+
+  /** Ask the server that has the tablet to give it up, so that another can have it. */
+  record Unload(TabletId tablet, ServerId server) implements Action {
+    @Override
+    public Kind kind() {
+      return Kind.UNLOAD;
     }
   }
 

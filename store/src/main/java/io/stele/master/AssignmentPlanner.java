@@ -9,6 +9,8 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
 
@@ -18,9 +20,10 @@ import java.util.TreeSet;
  *
  * <p>The root tablet comes first; METADATA's tablets when it is served; each other tablet when the
  * METADATA tablet with its record is. Unassigned tablets go to the servers that have the fewest,
- * the largest first, so that number and size even out; what is served stays where it is. Servers
- * that drain get none, unless only such are left, and then only METADATA's. A tablet that could not
- * be loaded goes to another server, where there is one.
+ * the largest first, so that number and size even out; what is served stays where it is, unless it
+ * is to move. A tablet that moves goes to the server it is meant for, if that takes tablets.
+ * Servers that drain get none, unless only such are left, and then only METADATA's. A tablet that
+ * could not be loaded goes to another server, where there is one.
  */
 final class AssignmentPlanner {
   /** What a tablet holds; the earlier ones are loaded first. */
@@ -141,7 +144,24 @@ final class AssignmentPlanner {
       actions.add(new Action.Load(tablet.id(), server));
     } else if (snapshot.dropping().contains(tablet.id().table())) {
       actions.add(new Action.Discard(tablet.id(), server));
+    } else if (leaves(tablet, server)) {
+      actions.add(new Action.Unload(tablet.id(), server));
     }
+  }
+
+  /** Whether it is to move, and somebody else can take it. */
+  private boolean leaves(ClusterSnapshot.Tablet tablet, ServerId server) {
+    ClusterSnapshot.Move move = snapshot.moves().get(tablet.id());
+    if (move == null) {
+      return false;
+    }
+    return move.to().isPresent()
+        ? !move.to().get().equals(server) && takes(move.to().get())
+        : lightest.stream().anyMatch(load -> !load.server().equals(server));
+  }
+
+  private boolean takes(ServerId server) {
+    return live.containsKey(server) && !live.get(server).draining();
   }
 
   private void assign(List<ClusterSnapshot.Tablet> free) {
@@ -153,17 +173,33 @@ final class AssignmentPlanner {
       // The last servers to drain keep METADATA: without it the others could not be released.
       boolean system = tablet.id().table().isSystem();
       TreeSet<Load> from = lightest.isEmpty() && system ? leaving : lightest;
-      Load to = from.pollFirst();
-      if (to == null) {
+      if (from.isEmpty()) {
         return; // No server takes tablets.
       }
-      if (tablet.failedOn().equals(Optional.of(to.server())) && !from.isEmpty()) {
-        Load failed = to;
-        to = from.pollFirst();
-        from.add(failed);
-      }
-      from.add(new Load(to.tablets() + 1, to.bytes() + tablet.bytes(), to.server()));
+      Load to = choose(tablet, from);
+      from.remove(to);
+      Load more = new Load(to.tablets() + 1, to.bytes() + tablet.bytes(), to.server());
+      from.add(more);
+      loads.put(to.server(), more);
       actions.add(new Action.Assign(tablet.id(), to.server()));
     }
+  }
+
+  /** Where a tablet goes: where it is meant to, or to the lightest that it does not avoid. */
+  private Load choose(ClusterSnapshot.Tablet tablet, NavigableSet<Load> from) {
+    Optional<ClusterSnapshot.Move> move = Optional.ofNullable(snapshot.moves().get(tablet.id()));
+    Optional<ServerId> wanted = move.flatMap(ClusterSnapshot.Move::to).filter(this::takes);
+    if (wanted.isPresent() && !tablet.failedOn().equals(wanted)) {
+      return Objects.requireNonNull(loads.get(wanted.get()));
+    }
+    Optional<ServerId> left = move.map(ClusterSnapshot.Move::from);
+    return from.stream()
+        .filter(
+            load -> {
+              Optional<ServerId> server = Optional.of(load.server());
+              return !tablet.failedOn().equals(server) && !left.equals(server);
+            })
+        .findFirst()
+        .orElseGet(from::first);
   }
 }

@@ -7,6 +7,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -17,15 +18,35 @@ import java.util.Set;
  * @param fenced servers of which it is certain that they can write nothing any more
  * @param tablets as their records were read last
  * @param dropping tables whose tablets are to go
+ * @param moves tablets that are to go to other servers
  */
 record ClusterSnapshot(
-    List<Server> servers, Set<ServerId> fenced, List<Tablet> tablets, Set<TableId> dropping) {
+    List<Server> servers,
+    Set<ServerId> fenced,
+    List<Tablet> tablets,
+    Set<TableId> dropping,
+    Map<TabletId, Move> moves) {
   ClusterSnapshot {
     servers = List.copyOf(servers);
     fenced = Set.copyOf(fenced);
     tablets = List.copyOf(tablets);
     dropping = Set.copyOf(dropping);
+    moves = Map.copyOf(moves);
   }
+
+  /** One in which no tablet is to go to another server. */
+  ClusterSnapshot(
+      List<Server> servers, Set<ServerId> fenced, List<Tablet> tablets, Set<TableId> dropping) {
+    this(servers, fenced, tablets, dropping, Map.of());
+  }
+
+  /**
+   * A tablet is to go to another server.
+   *
+   * @param from the server that has it, or had it
+   * @param to where to; empty: to any other
+   */
+  record Move(ServerId from, Optional<ServerId> to) {}
 
   /**
    * A server that holds its lock.

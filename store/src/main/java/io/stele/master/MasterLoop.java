@@ -26,6 +26,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -46,6 +48,7 @@ final class MasterLoop implements Runnable {
   private static final Duration FAILED = Duration.ofMillis(500);
   private static final Duration FULL_READ_EVERY = Duration.ofSeconds(10);
   private static final int FULL_READ_SHARE = 20;
+  private static final int REPORTED_MAX = 10_000;
 
   private final ProcessRuntime runtime;
   private final TabletRecords records;
@@ -55,6 +58,7 @@ final class MasterLoop implements Runnable {
   private final OrphanRecords orphans;
   private final ServerReports reports;
   private final LoadTroubles troubles;
+  private final Moves moves;
   private final PlanExecutor executor;
   private final Wake wake;
 
@@ -66,7 +70,16 @@ final class MasterLoop implements Runnable {
   private List<TabletRecord> metadataRecords = List.of();
   private final Map<Bytes, TabletRecord> tableRecords = new TreeMap<>();
   private final Set<TabletId> readInFull = new HashSet<>(); // Tablets of METADATA.
+  private final Set<RecordRow> reported = new ConcurrentSkipListSet<>();
   private long nextFullReadNanos;
+
+  /** Where the record of a tablet of {@code table} is. */
+  record RecordRow(TableId table, Bytes row) implements Comparable<RecordRow> {
+    @Override
+    public int compareTo(RecordRow other) {
+      return row.compareTo(other.row); // It begins with the table.
+    }
+  }
 
   /**
    * What the loop saw last, for requests.
@@ -123,6 +136,7 @@ final class MasterLoop implements Runnable {
     this.orphans = new OrphanRecords(tables.schemas(), records);
     this.reports = new ServerReports(runtime, requests);
     this.troubles = new LoadTroubles(runtime, records);
+    this.moves = new Moves(runtime);
     this.executor = new PlanExecutor(runtime, records, requests);
   }
 
@@ -146,6 +160,30 @@ final class MasterLoop implements Runnable {
   /** What the servers say of themselves. */
   ServerReports reports() {
     return reports;
+  }
+
+  /** The tablets that are to go to other servers. */
+  Moves moves() {
+    return moves;
+  }
+
+  /** The records in these rows of METADATA may have changed: the loop reads them, soon. */
+  void changed(Collection<RecordRow> rows) {
+    for (RecordRow row : rows) {
+      if (reported.size() >= REPORTED_MAX) {
+        lookAtAll();
+        return;
+      }
+      if (!row.table().isSystem()) { // Those are read at each step.
+        reported.add(row);
+      }
+    }
+    wake.look();
+  }
+
+  /** Something is to be done that {@link #moves} tells. */
+  void look() {
+    wake.look();
   }
 
   /** A server could not load a tablet. */
@@ -336,17 +374,33 @@ final class MasterLoop implements Runnable {
 
   private void readAgain(RowRange rows, Map<ServerId, ServerInfo> live, Set<TableId> dropping)
       throws IOException {
-    List<TabletRecord> open =
+    Set<RecordRow> open =
         tableRecords.values().stream()
             .filter(record -> rows.contains(record.row()))
-            .filter(record -> !isServed(record, live) || dropping.contains(record.id().table()))
-            .toList();
-    for (PlanExecutor.Reread read : executor.readAgain(open)) {
-      if (read.now().isPresent()) {
-        tableRecords.put(read.before().row(), read.now().get());
-      } else {
-        tableRecords.remove(read.before().row());
+            .filter(
+                record ->
+                    !isServed(record, live)
+                        || dropping.contains(record.id().table())
+                        || moves.has(record.id()))
+            .map(record -> new RecordRow(record.id().table(), record.row()))
+            .collect(Collectors.toCollection(TreeSet::new));
+    Set<RecordRow> news =
+        reported.stream()
+            .filter(row -> rows.contains(row.row()))
+            .collect(Collectors.toUnmodifiableSet());
+    reported.removeAll(news); // Before they are read: more may be reported meanwhile.
+    open.addAll(news);
+    try {
+      for (PlanExecutor.Reread read : executor.readAgain(open)) {
+        if (read.now().isPresent()) {
+          tableRecords.put(read.row().row(), read.now().get());
+        } else {
+          tableRecords.remove(read.row().row());
+        }
       }
+    } catch (IOException | SteleException e) {
+      wake.lookAtAll(); // What was reported is not forgotten.
+      throw e;
     }
   }
 
@@ -432,7 +486,8 @@ final class MasterLoop implements Runnable {
                         record.fileBytes(),
                         record.trouble().map(LoadTrouble::server)))
             .toList(),
-        dropping);
+        dropping,
+        moves.current(known, live));
   }
 
   private void remember(TabletRecord record) {

@@ -21,6 +21,8 @@ import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
+import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RunningChangeProto;
@@ -29,6 +31,7 @@ import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
 import io.stele.wire.control.ControlProtos.TabletNotLoadedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
+import io.stele.wire.control.ControlProtos.TabletsChangedRequestProto;
 import io.stele.wire.control.ControlProtos.TroubledTabletProto;
 import java.io.IOException;
 import java.util.List;
@@ -231,12 +234,13 @@ final class MasterRequests implements MasterProtocol {
         ServerStatusProto.newBuilder()
             .setServerId(server.toString())
             .setControlAddress(info.control().toString())
+            .setDraining(info.draining())
             .setDataAddress(info.data().toString())
             .setTablets(tablets.size())
             .setSstableBytes(tablets.stream().mapToLong(TabletRecord::fileBytes).sum());
     info.web().ifPresent(web -> status.setWebAddress(web.toString()));
     loop.reports().status(server).ifPresent(status::mergeFrom);
-    return status.build();
+    return status.setTablets(tablets.size()).build(); // The records are newer than the report.
   }
 
   @Override
@@ -269,6 +273,64 @@ final class MasterRequests implements MasterProtocol {
             request.getReason(),
             request.getFailsElsewhere()));
     return EmptyProto.getDefaultInstance();
+  }
+
+  @Override
+  public EmptyProto tabletsChanged(RpcController c, TabletsChangedRequestProto request) {
+    loop.changed(request.getTabletsList().stream().map(MasterRequests::rowOf).toList());
+    return EmptyProto.getDefaultInstance();
+  }
+
+  private static MasterLoop.RecordRow rowOf(TabletRefProto tablet) {
+    return new MasterLoop.RecordRow(
+        parsed(tablet.getTableId(), TableId::new), ByteStrings.bytes(tablet.getMetadataRow()));
+  }
+
+  @Override
+  public MoveTabletResponseProto moveTablet(RpcController c, MoveTabletRequestProto request) {
+    TabletRefProto ref = request.getTablet();
+    TabletId tablet = parsed(ref.getTableId() + "/" + ref.getTablet(), TabletId::parse);
+    Optional<ServerId> to =
+        request.hasServerId()
+            ? Optional.of(parsed(request.getServerId(), ServerId::parse))
+            : Optional.empty();
+    MasterLoop.View view = loop.view();
+    TabletRecord record = view.tablets().get(tablet);
+    if (record == null || record.assignment().epoch() < ref.getEpoch()) {
+      loop.changed(List.of(rowOf(ref)));
+      throw SteleException.retryLater(
+          "the master does not know tablet " + tablet + " as it is now: it may have been split");
+    }
+    Optional<ServerId> at = record.assignment().server();
+    if (view.isServed(record)
+        && (record.assignment().epoch() > ref.getEpoch() || (to.isPresent() && to.equals(at)))) {
+      return MoveTabletResponseProto.newBuilder()
+          .setDone(true)
+          .setServerId(at.orElseThrow().toString())
+          .build();
+    }
+    if (view.isServed(record)) {
+      checkTarget(view, at.orElseThrow(), to);
+      loop.moves().ask(record, to);
+      loop.look();
+    }
+    return MoveTabletResponseProto.newBuilder()
+        .setDone(false)
+        .setWaitsFor("the tablet is " + record.assignment())
+        .build();
+  }
+
+  private static void checkTarget(MasterLoop.View view, ServerId at, Optional<ServerId> to) {
+    boolean takes =
+        view.live().entrySet().stream()
+            .filter(server -> to.isEmpty() || to.get().equals(server.getKey()))
+            .anyMatch(server -> !server.getKey().equals(at) && !server.getValue().draining());
+    if (!takes) {
+      throw SteleException.refused(
+          to.map(server -> "server " + server + " does not take tablets")
+                  .orElse("no other server takes tablets")
+              + ": `stele server list` shows those that do");
+    }
   }
 
   @Override

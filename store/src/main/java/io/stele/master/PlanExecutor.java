@@ -146,6 +146,7 @@ final class PlanExecutor implements AutoCloseable {
           changed.add(records.release(record, "released from " + server));
           LOG.info("Released {} from {}, which is fenced", record.id(), server);
         }
+        case UNLOAD -> requests.unload(view.server(server), record);
         case DISCARD -> requests.discard(view.server(server), record);
       }
     }
@@ -171,8 +172,8 @@ final class PlanExecutor implements AutoCloseable {
     }
   }
 
-  /** Reads each record again, many at once; what cannot be read is left as it is known. */
-  List<Reread> readAgain(List<TabletRecord> some) throws IOException {
+  /** Reads each record, many at once; what cannot be read is left as it is known. */
+  List<Reread> readAgain(Collection<MasterLoop.RecordRow> some) throws IOException {
     Collection<Reread> read = new ConcurrentLinkedQueue<>();
     Collection<IOException> failed = new ConcurrentLinkedQueue<>();
     try {
@@ -181,9 +182,9 @@ final class PlanExecutor implements AutoCloseable {
           writers,
           WRITES_AT_ONCE,
           some,
-          record -> {
+          row -> {
             try {
-              read.add(new Reread(record, records.read(record.id().table(), record.row())));
+              read.add(new Reread(row, records.read(row.table(), row.row())));
             } catch (IOException e) {
               failed.add(e);
             }
@@ -197,8 +198,8 @@ final class PlanExecutor implements AutoCloseable {
     return new ArrayList<>(read);
   }
 
-  /** A record as it was known, and as it is now; empty: it is gone. */
-  record Reread(TabletRecord before, Optional<TabletRecord> now) {}
+  /** A row, and its record as it is now; empty: it is gone. */
+  record Reread(MasterLoop.RecordRow row, Optional<TabletRecord> now) {}
 
   @Override
   public void close() {

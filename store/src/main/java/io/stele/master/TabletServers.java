@@ -40,8 +40,9 @@ import org.slf4j.LoggerFactory;
  * tablets' records, or is passed to a callback, so a lost request is simply made again.
  *
  * <p>Each server has one queue and at most one call under way, which takes all tablets that are to
- * be loaded, or discarded, together. A server that did not answer is not called for a short time,
- * so that servers that hang do not occupy all threads. Safe for use by any number of threads.
+ * be loaded, unloaded or discarded, together. A server that did not answer is not called for a
+ * short time, so that servers that hang do not occupy all threads. Safe for use by any number of
+ * threads.
  */
 final class TabletServers implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServers.class);
@@ -60,17 +61,19 @@ final class TabletServers implements AutoCloseable {
   /** What a server is still to be asked; there while there is any, or a call is under way. */
   private static final class Queue {
     final Map<TabletId, TabletRefProto> loads = new LinkedHashMap<>();
+    final Map<TabletId, TabletRefProto> unloads = new LinkedHashMap<>();
     final Map<TabletId, TabletRefProto> discards = new LinkedHashMap<>();
     final Map<String, Request> others = new LinkedHashMap<>();
     Set<TabletId> underWay = Set.of();
     Optional<String> otherUnderWay = Optional.empty();
 
     boolean isEmpty() {
-      return loads.isEmpty() && discards.isEmpty() && others.isEmpty();
+      return loads.isEmpty() && unloads.isEmpty() && discards.isEmpty() && others.isEmpty();
     }
 
     void clear() {
       loads.clear();
+      unloads.clear();
       discards.clear();
       others.clear();
     }
@@ -95,6 +98,19 @@ final class TabletServers implements AutoCloseable {
         queue -> {
           if (!queue.underWay.contains(record.id())) {
             queue.loads.putIfAbsent(record.id(), ref(record));
+          }
+        });
+  }
+
+  /**
+   * Asks for {@code record}'s tablet to be unloaded, unless a request for it is still under way.
+   */
+  void unload(ServerInfo info, TabletRecord record) {
+    later(
+        info,
+        queue -> {
+          if (!queue.underWay.contains(record.id())) {
+            queue.unloads.putIfAbsent(record.id(), ref(record));
           }
         });
   }
@@ -232,11 +248,12 @@ final class TabletServers implements AutoCloseable {
           LoadTabletsRequestProto.newBuilder().addAllTablets(take(queue, queue.loads)).build();
       return Optional.of(address -> call(address, p -> p.loadTablets(null, request)));
     }
-    if (!queue.discards.isEmpty()) {
+    if (!queue.unloads.isEmpty() || !queue.discards.isEmpty()) {
+      boolean discard = queue.unloads.isEmpty();
       UnloadTabletsRequestProto request =
           UnloadTabletsRequestProto.newBuilder()
-              .addAllTablets(take(queue, queue.discards))
-              .setDiscard(true)
+              .addAllTablets(take(queue, discard ? queue.discards : queue.unloads))
+              .setDiscard(discard)
               .build();
       return Optional.of(address -> call(address, p -> p.unloadTablets(null, request)));
     }

@@ -1,6 +1,7 @@
 package io.stele.sim;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * Something that goes wrong in a {@link SimulatedCluster}, and for how long.
@@ -43,6 +44,22 @@ public sealed interface Fault {
       return Duration.ZERO;
     }
   }
+
+  /**
+   * An operator moves a tablet of any kind.
+   *
+   * @param which of all tablets, counted round
+   * @param to the slot of its next server; empty: the master chooses
+   */
+  record Move(int which, Optional<Integer> to) implements Fault {
+    @Override
+    public Duration length() {
+      return Duration.ZERO;
+    }
+  }
+
+  /** A tablet server gives its tablets away and takes none, for that long. */
+  record StandAside(int slot, Duration length) implements Fault {}
 
   /** The master is told that a tablet server may have ended, which nobody has seen. */
   record Suspect(int slot) implements Fault {

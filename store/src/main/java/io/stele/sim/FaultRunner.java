@@ -53,6 +53,12 @@ final class FaultRunner {
       cut(new Fault.Cut(kind, suspect.slot(), suspect.far(), Fault.Way.BOTH, suspect.length()));
     } else if (fault instanceof Fault.Drain drain) {
       cluster.drain(slot(SimulatedCluster.Kind.SERVER, drain.slot()));
+    } else if (fault instanceof Fault.Move move) {
+      cluster.operator().move(move);
+    } else if (fault instanceof Fault.StandAside aside) {
+      SimulatedCluster.Slot slot = slot(SimulatedCluster.Kind.SERVER, aside.slot());
+      cluster.operator().standAside(slot);
+      later(fault.length(), () -> cluster.operator().comeBack(slot));
     } else if (fault instanceof Fault.KillAll) {
       for (SimulatedCluster.Kind kind : SimulatedCluster.Kind.values()) {
         cluster.slots(kind).forEach(slot -> slot.process().kill());

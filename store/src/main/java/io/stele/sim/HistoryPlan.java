@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
@@ -39,6 +40,8 @@ public record HistoryPlan(
   public static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(8);
 
   private static final int APART_EVERY = 8;
+  private static final int OPERATED_EVERY = 3;
+  private static final long OPERATED = 0x6f70657261746f72L;
 
   /** Workloads that look at what was written only at the end, when no clock stands still. */
   private static final Set<String> WITH_FROZEN_CLOCKS = Set.of("lists");
@@ -84,11 +87,40 @@ public record HistoryPlan(
   }
 
   /**
-   * One history in eight has poison, too, and one a long outage of the file system. They are drawn
-   * apart, so that all others are what they would be without.
+   * One history in eight has poison, too, and one a long outage of the file system; in some an
+   * operator is at work. They are drawn apart, so that all others are what they would be without.
    */
   private static List<Fault.Planned> faults(
       long seed, Duration length, List<Fault.Planned> planned) {
+    List<Fault.Planned> all = new ArrayList<>(planned);
+    all.addAll(ofOperators(seed, length));
+    ofFiles(seed, length).ifPresent(all::add);
+    all.sort(Comparator.comparing(Fault.Planned::at));
+    return all;
+  }
+
+  /** In one history of three tablets are moved, and servers stand aside for a while. */
+  private static List<Fault.Planned> ofOperators(long seed, Duration length) {
+    if (Math.floorMod(seed, OPERATED_EVERY) != 1) {
+      return List.of();
+    }
+    RandomGenerator random = new SplittableRandom(seed ^ OPERATED);
+    List<Fault.Planned> planned = new ArrayList<>();
+    int count = 1 + random.nextInt(12);
+    for (int i = 0; i < count; i++) {
+      Fault fault =
+          random.nextInt(6) == 0
+              ? new Fault.StandAside(
+                  random.nextInt(8), Duration.ofMillis(500 + random.nextLong(8000)))
+              : new Fault.Move(
+                  random.nextInt(64),
+                  random.nextBoolean() ? Optional.of(random.nextInt(8)) : Optional.empty());
+      planned.add(new Fault.Planned(Duration.ofMillis(random.nextLong(length.toMillis())), fault));
+    }
+    return planned;
+  }
+
+  private static Optional<Fault.Planned> ofFiles(long seed, Duration length) {
     RandomGenerator random = new SplittableRandom(~seed);
     int which = Math.floorMod(seed, APART_EVERY);
     Fault.Planned apart;
@@ -104,12 +136,9 @@ public record HistoryPlan(
               Duration.ofMillis(random.nextLong(length.toMillis() / 3)),
               new Fault.NoFiles(Duration.ofMillis(10_000 + random.nextLong(20_000))));
     } else {
-      return planned;
+      return Optional.empty();
     }
-    List<Fault.Planned> all = new ArrayList<>(planned);
-    all.add(apart);
-    all.sort(Comparator.comparing(Fault.Planned::at));
-    return all;
+    return Optional.of(apart);
   }
 
   private static List<Duration> clients(RandomGenerator random, Duration length, Focus focus) {

@@ -14,7 +14,7 @@ import io.stele.wire.Address;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.Transport;
-import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import java.io.IOException;
 import java.time.Duration;
@@ -108,6 +108,7 @@ public final class SimulatedCluster {
   private final Transport supervisorTransport;
   private final LockService supervisorLocks;
   private final List<Slot> slots = new ArrayList<>();
+  private Optional<Operator> operator = Optional.empty();
   private int clients;
   private boolean reportsExits = true;
   private final List<Violation> violations = new ArrayList<>();
@@ -337,10 +338,18 @@ public final class SimulatedCluster {
               server,
               TabletServerProtocol.class,
               REPORT_TIMEOUT,
-              protocol -> protocol.drain(null, EmptyProto.getDefaultInstance()));
+              protocol -> protocol.drain(null, DrainRequestProto.getDefaultInstance()));
     } catch (IOException | SteleException e) {
       simulation.note(supervisor, "could not drain " + server + ": " + e);
     }
+  }
+
+  /** Who moves tablets and drains servers; there once somebody asks for it. */
+  Operator operator() {
+    if (operator.isEmpty()) {
+      operator = Optional.of(new Operator(this));
+    }
+    return operator.get();
   }
 
   /** Whether no fault touches {@code process} now, and it lives. */
@@ -389,6 +398,7 @@ public final class SimulatedCluster {
     files.endPoison();
     for (Slot slot : slots) {
       slot.process().resume();
+      slot.server.ifPresent(TabletServer::comeBack);
       slot.process().setSkew(Duration.ZERO);
       files.setStale(slot.process(), false);
     }

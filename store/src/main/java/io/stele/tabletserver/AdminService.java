@@ -9,6 +9,7 @@ import io.stele.model.TabletId;
 import io.stele.tablet.TabletStatistics;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
+import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
@@ -170,8 +171,17 @@ final class AdminService implements TabletServerService.BlockingInterface {
   }
 
   @Override
-  public EmptyProto drain(RpcController controller, EmptyProto request) {
-    whole.thenAccept(started -> server.runtime().start("drain", () -> drain(started)));
+  public EmptyProto drain(RpcController controller, DrainRequestProto request) {
+    whole.thenAccept(
+        started -> {
+          if (request.getUndo()) {
+            server.runtime().start("undrain", started::comeBack);
+          } else if (request.getStay()) {
+            server.runtime().start("drain", started::standAside);
+          } else {
+            server.runtime().start("drain", () -> drain(started));
+          }
+        });
     return DONE;
   }
 

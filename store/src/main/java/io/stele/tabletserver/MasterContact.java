@@ -1,36 +1,58 @@
 package io.stele.tabletserver;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.lock.LockService;
 import io.stele.metadata.MasterInfo;
+import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
+import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.TabletNotLoadedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
+import io.stele.wire.control.ControlProtos.TabletsChangedRequestProto;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The messages that a server sends to the master unasked. Each is sent once: if it is lost, the
- * master finds out by asking. Blocks; safe for use by any number of threads.
+ * master finds out by asking.
+ *
+ * <p>Changes of tablets are sent by a thread of its own, those together that come while it waits
+ * for an answer. Safe for use by any number of threads.
  */
-final class MasterContact implements LoadFailures {
+final class MasterContact implements TabletNews, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(MasterContact.class);
   private static final Duration TIMEOUT = Duration.ofSeconds(3);
+  private static final int UNSENT_MAX = 10_000;
 
   private final LockService locks;
   private final ControlPlane plane;
   private final ServerId self;
+  private final WorkerPool sender;
 
-  MasterContact(LockService locks, ControlPlane plane, ServerId self) {
+  @GuardedBy("this")
+  private final Map<TabletId, TabletRefProto> unsent = new LinkedHashMap<>();
+
+  @GuardedBy("this")
+  private boolean sending;
+
+  MasterContact(ProcessRuntime runtime, LockService locks, ControlPlane plane, ServerId self) {
+    this.sender = runtime.pool("master-contact", 1);
     this.locks = locks;
     this.plane = plane;
     this.self = self;
@@ -41,23 +63,74 @@ final class MasterContact implements LoadFailures {
     TabletNotLoadedRequestProto request =
         TabletNotLoadedRequestProto.newBuilder()
             .setServerId(self.toString())
-            .setTablet(
-                TabletRefProto.newBuilder()
-                    .setTableId(tablet.table().value())
-                    .setTablet(tablet.name())
-                    .setEpoch(epoch)
-                    .setMetadataRow(ByteStrings.of(row)))
+            .setTablet(ref(tablet, row, epoch))
             .setReason(why.toString())
             .setFailsElsewhere(Blame.of(why) == Blame.TABLET)
             .build();
+    tell(tablet + " failed to load", master -> master.tabletNotLoaded(null, request));
+  }
+
+  @Override
+  public void changed(List<TabletRecord> tablets) {
+    synchronized (this) {
+      for (TabletRecord record : tablets) {
+        if (unsent.size() < UNSENT_MAX) { // The master reads all records now and then.
+          unsent.put(record.id(), ref(record.id(), record.row(), record.assignment().epoch()));
+        }
+      }
+      if (sending) {
+        return;
+      }
+      sending = true;
+    }
+    try {
+      sender.execute(this::sendAll);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("The server stops", e);
+    }
+  }
+
+  private void sendAll() {
+    while (true) {
+      TabletsChangedRequestProto request;
+      synchronized (this) {
+        if (unsent.isEmpty()) {
+          sending = false;
+          return;
+        }
+        request =
+            TabletsChangedRequestProto.newBuilder()
+                .setServerId(self.toString())
+                .addAllTablets(unsent.values())
+                .build();
+        unsent.clear();
+      }
+      tell("tablets changed", master -> master.tabletsChanged(null, request));
+    }
+  }
+
+  private static TabletRefProto ref(TabletId tablet, Bytes row, long epoch) {
+    return TabletRefProto.newBuilder()
+        .setTableId(tablet.table().value())
+        .setTablet(tablet.name())
+        .setEpoch(epoch)
+        .setMetadataRow(ByteStrings.of(row))
+        .build();
+  }
+
+  private void tell(String what, ControlPlane.Call<MasterProtocol, EmptyProto> call) {
     try {
       Optional<Address> master = MasterInfo.address(locks);
       if (master.isPresent()) {
-        plane.call(
-            master.get(), MasterProtocol.class, TIMEOUT, one -> one.tabletNotLoaded(null, request));
+        plane.call(master.get(), MasterProtocol.class, TIMEOUT, call);
       }
     } catch (IOException | SteleException e) {
-      LOG.info("Cannot tell the master that {} failed to load: {}", tablet, e.toString());
+      LOG.info("Cannot tell the master that {}: {}", what, e.toString());
     }
+  }
+
+  @Override
+  public void close() {
+    sender.close();
   }
 }

@@ -13,6 +13,7 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import io.stele.tablet.TabletSpec;
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,8 +34,10 @@ final class Splitter {
   private final HostedTablets tablets;
   private final ServerResources resources;
   private final TabletLoader loader;
+  private final TabletNews news;
 
-  Splitter(ServerContext server, TabletLoader loader) {
+  Splitter(ServerContext server, TabletLoader loader, TabletNews news) {
+    this.news = news;
     this.runtime = server.runtime();
     this.life = server.life();
     this.records = server.records();
@@ -86,6 +89,7 @@ final class Splitter {
     }
     // The parent no longer exists: its clients are told to locate the row again.
     serve(parent, halves, split);
+    news.changed(List.of(split.lower(), split.upper()));
     resources.of(parent.id()).log().forget(parent.id());
     tablet.close();
     LOG.info(

@@ -1,14 +1,18 @@
 package io.stele.tabletserver;
 
+import io.stele.config.MemoryPlan;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -26,6 +30,9 @@ import org.slf4j.LoggerFactory;
  */
 class TabletLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger(TabletLifecycle.class);
+  private static final long LITTLE_BYTES = 1 << 20;
+  private static final int SERVED_COMPACTIONS_MAX = 4;
+  private static final int UNLOADS_AT_ONCE = 8;
 
   private final ProcessRuntime runtime;
   private final ServerLife life;
@@ -34,17 +41,16 @@ class TabletLifecycle {
   private final ServerResources resources;
   private final TabletLoader loader;
   private final Splitter splitter;
-  private final LoadFailures failures;
+  private final TabletNews news;
   private final Set<TabletId> moving = ConcurrentHashMap.newKeySet();
   private volatile boolean draining;
 
   /**
    * The tablets of {@code server}.
    *
-   * @param failures told, on the threads of the loaders, of what cannot be loaded
+   * @param news told, on the threads of the loaders, what came of loads and unloads
    */
-  TabletLifecycle(
-      ServerContext server, TabletLoader loader, Splitter splitter, LoadFailures failures) {
+  TabletLifecycle(ServerContext server, TabletLoader loader, Splitter splitter, TabletNews news) {
     this.runtime = server.runtime();
     this.life = server.life();
     this.records = server.records();
@@ -52,7 +58,7 @@ class TabletLifecycle {
     this.resources = server.resources();
     this.loader = loader;
     this.splitter = splitter;
-    this.failures = failures;
+    this.news = news;
   }
 
   /**
@@ -76,12 +82,13 @@ class TabletLifecycle {
               throw SteleException.retryLater("this server is being drained and loads no tablets");
             }
             loader.load(tablet, row, epoch);
+            tablets.find(tablet).ifPresent(loaded -> news.changed(List.of(loaded.record())));
           } catch (IOException | RuntimeException e) {
             // If it is refused, the record changed first: nothing is wrong with the tablet.
             boolean late =
                 e instanceof SteleException known && known.code() == SteleException.Code.REFUSED;
             if (!late && !life.isOver()) {
-              failures.notLoaded(tablet, row, epoch, e);
+              news.notLoaded(tablet, row, epoch, e);
             }
             throw e;
           }
@@ -150,7 +157,7 @@ class TabletLifecycle {
         return; // It was split while this waited.
       }
       if (!discard) {
-        tablet.minorCompact();
+        compactWhileServed(tablet);
       }
       hosted.awaitMinor();
       try {
@@ -165,11 +172,26 @@ class TabletLifecycle {
     } finally {
       hosted.rewrites().release(HostedTablet.REWRITES_MAX);
     }
+    news.changed(List.of(hosted.record()));
     if (discard) {
       resources.of(hosted.id()).log().forget(hosted.id());
     }
     tablet.close();
     LOG.info("Unloaded tablet {}", hosted.id());
+  }
+
+  /**
+   * Minor compactions until little is left for the one that the tablet is away for: a long one
+   * leaves much that was written meanwhile.
+   */
+  private static void compactWhileServed(Tablet tablet) throws IOException {
+    tablet.minorCompact();
+    for (int i = 1; i < SERVED_COMPACTIONS_MAX; i++) {
+      if (tablet.statistics().memtableBytes() <= LITTLE_BYTES) {
+        return;
+      }
+      tablet.minorCompact();
+    }
   }
 
   /** Stops serving the tablet; if that fails it is served as before. */
@@ -258,13 +280,18 @@ class TabletLifecycle {
   }
 
   /**
-   * Unloads every tablet. User tablets first: their records must be written while METADATA is still
-   * served.
+   * Unloads every tablet, several at a time. User tablets first: their records must be written
+   * while METADATA is still served.
    */
   void unloadAll() throws IOException {
-    unloadAll(hosted -> !hosted.id().table().isSystem());
+    unloadAllOfUsers();
     unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT));
     unloadAll(hosted -> true);
+  }
+
+  /** Unloads every tablet of users' tables. */
+  void unloadAllOfUsers() throws IOException {
+    unloadAll(hosted -> !hosted.id().table().isSystem());
   }
 
   private void unloadAll(Predicate<HostedTablet> which) throws IOException {
@@ -272,9 +299,43 @@ class TabletLifecycle {
     for (List<HostedTablet> some = tablets.all().stream().filter(which).toList();
         !some.isEmpty();
         some = tablets.all().stream().filter(which).toList()) {
-      for (HostedTablet hosted : some) {
-        unload(hosted, false);
-      }
+      // Most of the writing comes first, for all of them: no tablet is away for it, or waits in a
+      // queue of those that are.
+      each(some, MemoryPlan.MINOR_COMPACTIONS, hosted -> compactServed(hosted));
+      each(some, UNLOADS_AT_ONCE, hosted -> unload(hosted, false));
+    }
+  }
+
+  private void compactServed(HostedTablet hosted) throws IOException {
+    if (tablets.has(hosted)) {
+      hosted.tablet().minorCompact();
+    }
+  }
+
+  private interface TabletWork {
+    void on(HostedTablet hosted) throws IOException;
+  }
+
+  /** Does the same for {@code some} tablets of one kind; the first failure ends it. */
+  private void each(List<HostedTablet> some, int atOnce, TabletWork work) throws IOException {
+    WorkerPool loaders = resources.loaders(some.get(0).id());
+    try {
+      FanOut.each(
+          runtime,
+          loaders,
+          atOnce,
+          some,
+          hosted -> {
+            try {
+              work.on(hosted);
+            } catch (IOException e) {
+              throw new UncheckedIOException(e);
+            }
+          });
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "unloading tablets");
     }
   }
 }

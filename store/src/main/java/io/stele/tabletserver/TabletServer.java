@@ -58,6 +58,7 @@ import org.slf4j.LoggerFactory;
 public final class TabletServer {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServer.class);
   private static final Duration LOCK_AGAIN = Duration.ofMillis(100);
+  private static final Duration ASIDE_AGAIN = Duration.ofMillis(500);
   private static final Duration ROUND = Duration.ofMillis(200);
   private static final Duration METADATA_PATIENCE = Duration.ofMinutes(10);
   private static final Duration CLOSE_GRACE = Duration.ofSeconds(5);
@@ -72,9 +73,11 @@ public final class TabletServer {
   private final Transport.Listener pageListener;
   private final Optional<String> container;
   private final Lock lock;
+  private final LockService locks;
   private final LeaseKeeper leaseKeeper;
   private final Teardown teardown;
   private final AtomicBoolean draining = new AtomicBoolean();
+  private final AtomicBoolean aside = new AtomicBoolean();
   private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
   /**
@@ -131,7 +134,7 @@ public final class TabletServer {
     TabletServerConfig config = TabletServerConfig.of(environment.conf(), environment.memory());
     ProcessRuntime runtime = environment.runtime();
     FileSystem fs = environment.fs();
-    LockService locks = environment.locks();
+    locks = environment.locks();
     Transport transport = environment.transport();
     Layout layout = Bootstrap.join(fs, config.cluster().root(), locks);
     transport.join(layout.memberKey(fs));
@@ -157,12 +160,9 @@ public final class TabletServer {
     TabletLoader loader =
         new TabletLoader(
             context, schemas, TabletStorage.of(runtime, clock, fs, layout, cache, config));
-    lifecycle =
-        new TabletLifecycle(
-            context,
-            loader,
-            new Splitter(context, loader),
-            new MasterContact(locks, transport.controlPlane(), id));
+    MasterContact master = new MasterContact(runtime, locks, transport.controlPlane(), id);
+    teardown.add(master::close);
+    lifecycle = new TabletLifecycle(context, loader, new Splitter(context, loader, master), master);
 
     Lease lease = new Lease(runtime, config.cluster().lease());
     requests.use(service(context, limits, () -> mayAnswer(lease, life)));
@@ -350,13 +350,55 @@ public final class TabletServer {
     }
   }
 
+  /**
+   * Gives every tablet away and takes none, until {@link #comeBack} or the end of the server. Its
+   * lock says so, so that each master knows. Returns when it need not be done any more; does
+   * nothing where it is being done.
+   */
+  void standAside() {
+    if (!aside.compareAndSet(false, true)) {
+      return;
+    }
+    LOG.info("Giving {} tablets away until told otherwise", context.tablets().count());
+    lifecycle.drain(true);
+    boolean said = false;
+    while (aside.get() && !draining.get() && !isOver()) {
+      try {
+        if (!said) {
+          lock.update(info(true).encode());
+          said = true;
+        }
+        lifecycle.unloadAllOfUsers(); // Again and again: some may just have been assigned.
+        if (ServerInfo.all(locks).values().stream().anyMatch(other -> !other.draining())) {
+          lifecycle.unloadAll();
+        }
+      } catch (IOException | RuntimeException e) {
+        LOG.warn("Not all tablets could be given away; will retry: {}", e.toString());
+      }
+      try {
+        context.life().awaitEnd(ASIDE_AGAIN);
+      } catch (InterruptedException e) {
+        return; // The server ends.
+      }
+    }
+    if (!draining.get() && !isOver()) {
+      lifecycle.drain(false);
+      sayThatItStays();
+    }
+  }
+
+  /** Takes tablets again after {@link #standAside}. */
+  public void comeBack() {
+    aside.set(false);
+  }
+
   private void sayThatItStays() {
     if (isOver()) {
       return;
     }
     try {
       lock.update(info(false).encode());
-      LOG.warn("Server {} could not be drained and keeps its remaining tablets", id());
+      LOG.warn("Server {} keeps the tablets that it has, and takes others", id());
     } catch (IOException | RuntimeException e) {
       LOG.error(
           "Server {} keeps running, but its lock's data still says that it is being drained",

@@ -28,6 +28,7 @@ import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
+import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
@@ -163,6 +164,7 @@ final class MasterFixture {
     final List<TabletId> away = new ArrayList<>(); // Cannot be loaded now.
     final List<String> failedOn = new ArrayList<>();
     boolean sorts = true;
+    final List<TabletId> stuck = new ArrayList<>(); // Cannot be unloaded.
     final List<TabletId> lost = new ArrayList<>(); // Loaded, and not reported.
 
     @Override
@@ -235,7 +237,9 @@ final class MasterFixture {
         throws ServiceException {
       for (TabletRefProto tablet : request.getTabletsList()) {
         requests.add("unload " + tablet.getTableId());
-        change(() -> records.unloaded(record(tablet), "unloaded"));
+        if (!stuck.contains(new TabletId(new TableId(tablet.getTableId()), tablet.getTablet()))) {
+          change(() -> records.unloaded(record(tablet), "unloaded"));
+        }
       }
       return EmptyProto.getDefaultInstance();
     }
@@ -292,7 +296,7 @@ final class MasterFixture {
     }
 
     @Override
-    public EmptyProto drain(RpcController c, EmptyProto request) {
+    public EmptyProto drain(RpcController c, DrainRequestProto request) {
       throw new UnsupportedOperationException();
     }
   }

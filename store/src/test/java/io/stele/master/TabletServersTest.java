@@ -14,6 +14,7 @@ import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
+import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
@@ -200,7 +201,7 @@ class TabletServersTest {
     }
 
     @Override
-    public EmptyProto drain(RpcController c, EmptyProto request) {
+    public EmptyProto drain(RpcController c, DrainRequestProto request) {
       throw new UnsupportedOperationException();
     }
   }

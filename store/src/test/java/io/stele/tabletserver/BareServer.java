@@ -105,7 +105,7 @@ public final class BareServer implements AutoCloseable {
                 CompactionPace.UNLIMITED,
                 storage.tablets(),
                 MemoryRoom.unlimited()));
-    splitter = new Splitter(context, loader);
+    splitter = new Splitter(context, loader, new NoNews());
   }
 
   /** Its commit log. */

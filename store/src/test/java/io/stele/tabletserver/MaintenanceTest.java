@@ -303,8 +303,7 @@ class MaintenanceTest {
       TestServer.put(hosted, "row", "value");
       AtomicLong asked = new AtomicLong();
       TabletLifecycle failing =
-          new TabletLifecycle(
-              server.context, server.loader, server.splitter, (tablet, row, epoch, why) -> {}) {
+          new TabletLifecycle(server.context, server.loader, server.splitter, new NoNews()) {
             @Override
             boolean isDraining() {
               if (asked.incrementAndGet() == 3) {

@@ -13,6 +13,7 @@ import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableName;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.RowQuery;
 import io.stele.model.ServerId;
@@ -92,6 +93,19 @@ final class TestServer implements AutoCloseable {
   final LockService locks;
   final List<String> aborts = new ArrayList<>();
   final List<String> notLoaded = new ArrayList<>();
+  final List<TabletRecord> changed = new ArrayList<>();
+  final TabletNews news =
+      new TabletNews() {
+        @Override
+        public void notLoaded(TabletId tablet, Bytes row, long epoch, Throwable why) {
+          notLoaded.add(tablet + " " + Blame.of(why));
+        }
+
+        @Override
+        public void changed(List<TabletRecord> tablets) {
+          changed.addAll(tablets);
+        }
+      };
   final HeldWork handlers = new HeldWork();
   final HeldWork loaders = new HeldWork();
   final HeldWork minor = new HeldWork();
@@ -139,13 +153,8 @@ final class TestServer implements AutoCloseable {
                 layout,
                 new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes()),
                 config));
-    this.splitter = new Splitter(context, loader);
-    this.lifecycle =
-        new TabletLifecycle(
-            context,
-            loader,
-            splitter,
-            (tablet, row, epoch, why) -> notLoaded.add(tablet + " " + Blame.of(why)));
+    this.splitter = new Splitter(context, loader, news);
+    this.lifecycle = new TabletLifecycle(context, loader, splitter, news);
   }
 
   private KindResources holding(KindResources real) {

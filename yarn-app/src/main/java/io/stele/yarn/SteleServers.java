@@ -15,6 +15,7 @@ import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
@@ -68,7 +69,7 @@ final class SteleServers implements Servers {
         server.info().control(),
         TabletServerProtocol.class,
         drainTimeout,
-        protocol -> protocol.drain(null, EmptyProto.getDefaultInstance()));
+        protocol -> protocol.drain(null, DrainRequestProto.getDefaultInstance()));
   }
 
   /** Waits for a lock service that is away, which says nothing about the server. */

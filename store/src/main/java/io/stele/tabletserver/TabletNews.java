@@ -1,11 +1,12 @@
 package io.stele.tabletserver;
 
+import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.TabletId;
+import java.util.List;
 
-/** Receives tablets that could not be loaded, at once. */
-@FunctionalInterface
-interface LoadFailures {
+/** Receives at once what came of a server's work on tablets, so that nobody has to ask. */
+interface TabletNews {
   /**
    * A load is over, and the tablet is not served here.
    *
@@ -13,4 +14,7 @@ interface LoadFailures {
    * @param epoch of the assignment
    */
   void notLoaded(TabletId tablet, Bytes row, long epoch, Throwable why);
+
+  /** Tablets were loaded, unloaded or split: their records as they are now. Never waits. */
+  void changed(List<TabletRecord> tablets);
 }

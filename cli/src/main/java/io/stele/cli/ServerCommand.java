@@ -1,0 +1,133 @@
+package io.stele.cli;
+
+import io.stele.client.ClusterStatus;
+import io.stele.client.Stele;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code stele server}: single tablet servers. */
+@Command(
+    name = "server",
+    description = "List tablet servers, or have one give its tablets away.",
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "(list | drain)",
+    footer = {
+      "",
+      "Examples:",
+      "  stele server list",
+      "  stele server drain node7:41231",
+      "  stele server drain --undo node7:41231",
+      "",
+      "What next: stele tablet move takes single tablets elsewhere"
+    })
+final class ServerCommand implements Runnable {
+  private static final Duration LOOK_EVERY = Duration.ofMillis(200);
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "Missing subcommand: list or drain");
+  }
+
+  @Command(
+      name = "list",
+      description = "Show the tablet servers, and which of them are being drained.",
+      mixinStandardHelpOptions = true)
+  int list(@Mixin ClusterOptions cluster) throws Exception {
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      print(stele.admin().clusterStatus().servers(), spec.commandLine().getOut());
+    }
+    return ExitCode.DONE.number();
+  }
+
+  static void print(List<ClusterStatus.Server> servers, PrintWriter out) {
+    TextTable text = new TextTable("SERVER", "TABLETS", "SSTABLES", "STATE", "NAME");
+    for (ClusterStatus.Server server : servers) {
+      text.line(
+          server.id().host() + ":" + server.id().port(),
+          server.tablets(),
+          TextTable.size(server.sstableBytes()),
+          server.draining() ? "draining" : "takes tablets",
+          server.id());
+    }
+    text.lines("").forEach(out::println);
+  }
+
+  @Command(
+      name = "drain",
+      description =
+          "Have a server give all its tablets away and take none, until --undo or until it ends.",
+      mixinStandardHelpOptions = true,
+      footer = {"", "Next: stele server list shows how many tablets it still has."})
+  int drain(
+      @Mixin ClusterOptions cluster,
+      @Option(names = "--undo", description = "Have it take tablets again.") boolean undo,
+      @Option(
+              names = "--timeout",
+              paramLabel = "SECONDS",
+              description = "How long to wait until it has none (${DEFAULT-VALUE}).",
+              defaultValue = "300")
+          long seconds,
+      @Parameters(
+              paramLabel = "SERVER",
+              description = "HOST:PORT or the name, as stele server list shows them.")
+          String server)
+      throws Exception {
+    PrintWriter out = spec.commandLine().getOut();
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      ServerId id = find(stele.admin().clusterStatus().servers(), server).id();
+      if (undo) {
+        stele.admin().undrainServer(id);
+        out.println("Server " + id + " takes tablets again.");
+        return ExitCode.DONE.number();
+      }
+      stele.admin().drainServer(id);
+      int left = awaitEmpty(stele, id, Duration.ofSeconds(seconds));
+      out.println(
+          left == 0
+              ? "Server " + id + " has no tablets and takes none until --undo."
+              : "Server " + id + " still has " + left + " tablets; it goes on giving them away.");
+      return (left == 0 ? ExitCode.DONE : ExitCode.RETRY_LATER).number();
+    }
+  }
+
+  private static int awaitEmpty(Stele stele, ServerId id, Duration most) throws Exception {
+    long start = System.nanoTime();
+    while (true) {
+      int left =
+          stele.admin().clusterStatus().servers().stream()
+              .filter(server -> server.id().equals(id))
+              .mapToInt(ClusterStatus.Server::tablets)
+              .sum();
+      if (left == 0 || System.nanoTime() - start >= most.toNanos()) {
+        return left;
+      }
+      Thread.sleep(LOOK_EVERY.toMillis());
+    }
+  }
+
+  /** The server that people call {@code text}. */
+  static ClusterStatus.Server find(List<ClusterStatus.Server> servers, String text) {
+    return servers.stream()
+        .filter(
+            server ->
+                server.id().toString().equals(text)
+                    || (server.id().host() + ":" + server.id().port()).equals(text))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                SteleException.notFound(
+                    "there is no server " + text + "; `stele server list` shows those that run"));
+  }
+}

@@ -1,0 +1,96 @@
+package io.stele.master;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.metadata.Assignment;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tablets that are to go to other servers.
+ *
+ * <p>A wish lives in the memory of one master and is only a hint: the tablet's record alone says
+ * who may serve it. A wish that is lost with its master leaves the tablet where it is, or, if it
+ * was unloaded already, to any server. It ends when the tablet is assigned again, when its target
+ * takes no tablets any more, and after a while in any case.
+ *
+ * <p>Safe for use by any number of threads; never waits.
+ */
+final class Moves {
+  /** What is not done by then is given up: its server cannot let go of the tablet. */
+  private static final Duration WISH_MAX = Duration.ofSeconds(30);
+
+  private static final int WISHES_MAX = 10_000;
+
+  private final ProcessRuntime runtime;
+
+  @GuardedBy("this")
+  private final Map<TabletId, Wish> wishes = new TreeMap<>();
+
+  /**
+   * A wish.
+   *
+   * @param epoch of the assignment that is to end
+   * @param from the server that has the tablet
+   * @param to where it is to go; empty: to any other
+   */
+  private record Wish(long epoch, ServerId from, Optional<ServerId> to, long endNanos) {}
+
+  Moves(ProcessRuntime runtime) {
+    this.runtime = runtime;
+  }
+
+  /**
+   * Asks for a tablet that is LOADED to be moved; the same again changes nothing.
+   *
+   * @throws SteleException RETRY_LATER if too many are on their way
+   */
+  synchronized void ask(TabletRecord tablet, Optional<ServerId> to) {
+    Wish before = wishes.get(tablet.id());
+    long epoch = tablet.assignment().epoch();
+    if (before != null && before.epoch() == epoch && before.to().equals(to)) {
+      return;
+    }
+    if (before == null && wishes.size() >= WISHES_MAX) {
+      throw SteleException.retryLater(WISHES_MAX + " tablets are being moved: try again later");
+    }
+    ServerId from = tablet.assignment().server().orElseThrow();
+    wishes.put(tablet.id(), new Wish(epoch, from, to, runtime.nanoTime() + WISH_MAX.toNanos()));
+  }
+
+  /** Whether the tablet is to go to another server. */
+  synchronized boolean has(TabletId tablet) {
+    return wishes.containsKey(tablet);
+  }
+
+  /** How many tablets are on their way. */
+  synchronized int count() {
+    return wishes.size();
+  }
+
+  /** Forgets the wishes that are over, by the records as they are {@code known}; gives the rest. */
+  synchronized Map<TabletId, ClusterSnapshot.Move> current(
+      Map<TabletId, TabletRecord> known, Map<ServerId, ServerInfo> live) {
+    wishes.entrySet().removeIf(wish -> isOver(wish.getValue(), known.get(wish.getKey()), live));
+    Map<TabletId, ClusterSnapshot.Move> current = new TreeMap<>();
+    wishes.forEach(
+        (tablet, wish) -> current.put(tablet, new ClusterSnapshot.Move(wish.from(), wish.to())));
+    return current;
+  }
+
+  private boolean isOver(Wish wish, @Nullable TabletRecord record, Map<ServerId, ServerInfo> live) {
+    return record == null
+        || record.assignment().epoch() != wish.epoch()
+        || record.assignment().state() == Assignment.State.ASSIGNED
+        || runtime.nanoTime() - wish.endNanos() >= 0
+        || wish.to().filter(to -> !live.containsKey(to) || live.get(to).draining()).isPresent();
+  }
+}

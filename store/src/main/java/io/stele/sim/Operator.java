@@ -1,0 +1,141 @@
+package io.stele.sim;
+
+import io.stele.lock.LockService;
+import io.stele.metadata.MasterInfo;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.tabletserver.TabletServer;
+import io.stele.wire.Address;
+import io.stele.wire.ByteStrings;
+import io.stele.wire.MasterProtocol;
+import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.Transport;
+import io.stele.wire.control.ControlProtos.DrainRequestProto;
+import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
+import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
+import io.stele.wire.control.ControlProtos.TabletRefProto;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Somebody who moves tablets and drains servers of a {@link SimulatedCluster}, by the requests that
+ * anybody can make. What fails is not tried for long.
+ *
+ * <p>For the holder of the simulation's baton alone.
+ */
+final class Operator {
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration PAUSE = Duration.ofMillis(50);
+  private static final int TRIES = 20;
+
+  private final SimulatedCluster cluster;
+  private final SimulatedProcess process;
+  private final LockService locks;
+  private final Transport transport;
+  private final ClusterView view;
+
+  Operator(SimulatedCluster cluster) {
+    this.cluster = cluster;
+    this.process = cluster.simulation().process("operator");
+    this.locks = cluster.ensemble().connect(process);
+    this.transport = cluster.network().transport(process, process.name());
+    this.view = new ClusterView(cluster, process);
+  }
+
+  /** Moves a tablet, soon. */
+  void move(Fault.Move move) {
+    process.start("moves", () -> quietly("move", () -> moveNow(move)));
+  }
+
+  private void moveNow(Fault.Move move) throws IOException, InterruptedException {
+    List<TabletRecord> all = view.records(view.tablesToServe());
+    if (all.isEmpty()) {
+      return;
+    }
+    TabletRecord tablet = all.get(Math.floorMod(move.which(), all.size()));
+    MoveTabletRequestProto.Builder request =
+        MoveTabletRequestProto.newBuilder()
+            .setTablet(
+                TabletRefProto.newBuilder()
+                    .setTableId(tablet.id().table().value())
+                    .setTablet(tablet.id().name())
+                    .setEpoch(tablet.assignment().epoch())
+                    .setMetadataRow(ByteStrings.of(tablet.row())));
+    move.to().flatMap(this::server).ifPresent(to -> request.setServerId(to.toString()));
+    for (int i = 0; i < TRIES && !isMoved(request.build()); i++) {
+      process.sleep(PAUSE);
+    }
+  }
+
+  private Optional<ServerId> server(int number) {
+    List<SimulatedCluster.Slot> slots = cluster.slots(SimulatedCluster.Kind.SERVER);
+    return slots.get(number % slots.size()).server().map(TabletServer::id);
+  }
+
+  private boolean isMoved(MoveTabletRequestProto request) throws IOException {
+    Optional<Address> master = MasterInfo.address(locks);
+    if (master.isEmpty()) {
+      return false;
+    }
+    try {
+      MoveTabletResponseProto answer =
+          transport
+              .controlPlane()
+              .call(
+                  master.get(),
+                  MasterProtocol.class,
+                  CALL_TIMEOUT,
+                  protocol -> protocol.moveTablet(null, request));
+      return answer.getDone();
+    } catch (SteleException e) {
+      if (e.code() == SteleException.Code.RETRY_LATER) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** Has a tablet server give its tablets away, soon. */
+  void standAside(SimulatedCluster.Slot slot) {
+    Optional<TabletServer> server = slot.server();
+    if (server.isPresent() && !slot.process().isDead()) {
+      Address address = server.get().controlAddress();
+      DrainRequestProto request = DrainRequestProto.newBuilder().setStay(true).build();
+      process.start(
+          "drains " + slot,
+          () ->
+              quietly(
+                  "drain",
+                  () ->
+                      transport
+                          .controlPlane()
+                          .call(
+                              address,
+                              TabletServerProtocol.class,
+                              CALL_TIMEOUT,
+                              protocol -> protocol.drain(null, request))));
+    }
+  }
+
+  /** Has it take tablets again, without a message that could be lost. */
+  void comeBack(SimulatedCluster.Slot slot) {
+    slot.server().ifPresent(TabletServer::comeBack);
+  }
+
+  private interface Work {
+    void run() throws IOException, InterruptedException;
+  }
+
+  private void quietly(String what, Work work) {
+    try {
+      work.run();
+    } catch (IOException | SteleException e) {
+      cluster.simulation().note(process, "could not " + what + ": " + e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("nobody interrupts an operator", e);
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
+import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
+import io.stele.wire.control.ControlProtos.TabletsChangedRequestProto;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Moves of tablets, by a master's loop and its requests. */
+class MovesTest {
+  private static final ServerId A = new ServerId("a", 1, 1);
+  private static final ServerId B = new ServerId("b", 1, 1);
+  private static final ServerId C = new ServerId("c", 1, 1);
+
+  private final MasterFixture master = new MasterFixture();
+
+  private TabletRecord only(TableId table) throws Exception {
+    return master.records.readAll(table).get(0);
+  }
+
+  private static MoveTabletRequestProto request(TabletRecord tablet, Optional<ServerId> to) {
+    MoveTabletRequestProto.Builder request =
+        MoveTabletRequestProto.newBuilder().setTablet(TabletServers.ref(tablet));
+    to.ifPresent(server -> request.setServerId(server.toString()));
+    return request.build();
+  }
+
+  /** A cluster of A, where all is, and then B and C. */
+  private TabletRecord started() throws Exception {
+    master.bootstrap();
+    master.start(A);
+    TableId table = master.table("t");
+    master.stepUntilIdle();
+    master.start(B);
+    master.start(C);
+    master.loop.lookAtAll();
+    master.stepUntilIdle();
+    return only(table);
+  }
+
+  private MoveTabletResponseProto move(MoveTabletRequestProto request) throws Exception {
+    MoveTabletResponseProto answer = master.requests.moveTablet(null, request);
+    for (int i = 0; i < 20 && !answer.getDone(); i++) {
+      master.loop.step();
+      master.sleep(Duration.ofMillis(50));
+      answer = master.requests.moveTablet(null, request);
+    }
+    return answer;
+  }
+
+  @Test
+  void aTabletGoesToTheServerItIsMeantForAndStaysThere() throws Exception {
+    master.run(
+        () -> {
+          TabletRecord before = started();
+          MoveTabletResponseProto answer = move(request(before, Optional.of(C)));
+          assertThat(answer.getDone()).isTrue();
+          assertThat(answer.getServerId()).isEqualTo(C.toString());
+          master.stepUntilIdle();
+          TabletRecord after = only(before.id().table());
+          assertThat(after.assignment().isTo(C)).isTrue();
+          assertThat(after.assignment().epoch()).isEqualTo(before.assignment().epoch() + 1);
+          assertThat(master.loop.moves().count()).isZero();
+        });
+  }
+
+  @Test
+  void withoutATargetItGoesAnywhereElse() throws Exception {
+    master.run(
+        () -> {
+          TabletRecord before = started();
+          assertThat(before.assignment().isTo(A)).isTrue();
+          assertThat(move(request(before, Optional.empty())).getServerId())
+              .isIn(B.toString(), C.toString());
+        });
+  }
+
+  @Test
+  void everyTabletCanMoveTheRootTabletToo() throws Exception {
+    master.run(
+        () -> {
+          started();
+          TabletRecord root = master.records.readRoot().orElseThrow();
+          TabletRecord metadata = master.records.readAll(TableId.METADATA).get(0);
+          assertThat(move(request(metadata, Optional.of(B))).getDone()).isTrue();
+          assertThat(move(request(root, Optional.of(C))).getDone()).isTrue();
+          assertThat(master.records.readRoot().orElseThrow().assignment().isTo(C)).isTrue();
+        });
+  }
+
+  @Test
+  void aTargetThatTakesNoTabletsIsRefusedAndOneThatDiesIsForgotten() throws Exception {
+    master.run(
+        () -> {
+          TabletRecord before = started();
+          ServerId nobody = new ServerId("nobody", 1, 1);
+          assertThatThrownBy(
+                  () -> master.requests.moveTablet(null, request(before, Optional.of(nobody))))
+              .isInstanceOf(SteleException.class)
+              .hasMessageContaining("does not take tablets");
+          master.loop.moves().ask(before, Optional.of(nobody)); // It was there a moment ago.
+          master.stepUntilIdle();
+          assertThat(only(before.id().table()).state()).isEqualTo(before.state());
+          assertThat(master.loop.moves().count()).isZero();
+        });
+  }
+
+  @Test
+  void aMoveThatAnotherMasterBeganEndsAnywhere() throws Exception {
+    master.run(
+        () -> {
+          TabletRecord before = started();
+          master.records.unloaded(before, "unloaded"); // For a master that has died.
+          MoveTabletResponseProto answer = move(request(before, Optional.of(C)));
+          assertThat(answer.getDone()).isTrue();
+          assertThat(master.isServed(before.id().table())).isTrue();
+        });
+  }
+
+  @Test
+  void aWishThatCannotBeGrantedEnds() throws Exception {
+    master.run(
+        () -> {
+          TabletRecord before = started();
+          master.plane.stuck.add(before.id());
+          master.loop.moves().ask(before, Optional.of(B));
+          for (int i = 0; i < 31; i++) {
+            master.loop.step();
+            master.sleep(Duration.ofSeconds(1));
+          }
+          assertThat(master.loop.moves().count()).isZero();
+          assertThat(only(before.id().table()).assignment().isTo(A)).isTrue();
+        });
+  }
+
+  @Test
+  void whatAServerSaysHasChangedIsReadAtOnce() throws Exception {
+    master.run(
+        () -> {
+          TabletRecord before = started();
+          master.records.unloaded(before, "unloaded");
+          master.loop.step();
+          assertThat(only(before.id().table()).assignment().server()).isEmpty();
+          master.requests.tabletsChanged(
+              null,
+              TabletsChangedRequestProto.newBuilder()
+                  .setServerId(A.toString())
+                  .addTablets(TabletServers.ref(before))
+                  .build());
+          master.loop.step();
+          assertThat(only(before.id().table()).assignment().server()).isPresent();
+        });
+  }
+
+  @Test
+  void aTabletThatTheMasterDoesNotKnowIsLookedForBeforeItIsMissed() throws Exception {
+    master.run(
+        () -> {
+          started();
+          TableId table = master.table("u");
+          TabletRecord unknown = only(table);
+          assertThatThrownBy(
+                  () -> master.requests.moveTablet(null, request(unknown, Optional.of(B))))
+              .isInstanceOf(SteleException.class)
+              .hasMessageContaining("does not know");
+          master.stepUntilIdle();
+          assertThat(move(request(only(table), Optional.of(B))).getDone()).isTrue();
+        });
+  }
+}

@@ -1,0 +1,186 @@
+package io.stele.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.config.Keys;
+import io.stele.model.Bytes;
+import io.stele.model.ColumnFamily;
+import io.stele.model.Mutation;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.tabletserver.TabletServer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.Test;
+
+/**
+ * How long clients wait for tablets that go to another server, in virtual time: what computing
+ * takes does not count, every message, file and pause does.
+ */
+class TabletsAwayTest {
+  private static final Duration AWAY_MAX = Duration.ofMillis(500);
+  private static final Duration PAUSE = Duration.ofMillis(10);
+  private static final Duration START_MAX = Duration.ofSeconds(60);
+  private static final int SEEDS = 3;
+
+  @Test
+  void aTabletThatMovesIsAwayForLessThanHalfASecond() throws Exception {
+    for (long seed = 0; seed < SEEDS; seed++) {
+      World world = new World(seed, 4);
+      world.run(
+          () -> {
+            for (int i = 0; i < 8; i++) {
+              ServerId to = world.server(i % 3).id();
+              assertThat(world.client.admin().moveTablet("t", World.row(i % 4), Optional.of(to)))
+                  .isEqualTo(to);
+              world.process.sleep(Duration.ofMillis(500));
+            }
+          });
+      assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
+      assertThat(world.writes).isGreaterThan(1000);
+    }
+  }
+
+  @Test
+  void aHundredTabletsOfALoadedServerLeaveItTogetherAndEachIsAwayForLessThanHalfASecond()
+      throws Exception {
+    for (long seed = 0; seed < SEEDS; seed++) {
+      World world = new World(seed, 300);
+      world.run(
+          () -> {
+            ServerId drained = world.server(0).id();
+            int before = world.tablets(drained);
+            assertThat(before).isGreaterThan(90);
+            world.client.admin().drainServer(drained);
+            long start = world.process.nanoTime();
+            while (world.tablets(drained) > 0) {
+              world.process.sleep(Duration.ofMillis(100));
+            }
+            assertThat(world.process.nanoTime() - start)
+                .isLessThan(Duration.ofSeconds(10).toNanos());
+            world.client.admin().undrainServer(drained);
+            world.process.sleep(Duration.ofSeconds(2));
+            assertThat(world.client.admin().clusterStatus().servers())
+                .noneMatch(server -> server.draining());
+          });
+      assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
+    }
+  }
+
+  /** One master, three servers, and a client for each tablet, which writes all the time. */
+  private static final class World {
+    final Simulation simulation;
+    final int tablets;
+    SimulatedCluster cluster;
+    SimulatedProcess process;
+    Stele client;
+    Duration longestGap = Duration.ZERO;
+    int writes;
+    private boolean ended;
+
+    World(long seed, int tablets) {
+      this.simulation = new Simulation(seed, 30_000_000);
+      this.tablets = tablets;
+    }
+
+    static Bytes row(int tablet) {
+      return Bytes.of(String.format("%04d", tablet));
+    }
+
+    TabletServer server(int slot) {
+      return cluster.slots(SimulatedCluster.Kind.SERVER).get(slot).server().orElseThrow();
+    }
+
+    int tablets(ServerId server) throws IOException {
+      return client.admin().clusterStatus().servers().stream()
+          .filter(one -> one.id().equals(server))
+          .mapToInt(one -> one.tablets())
+          .sum();
+    }
+
+    void run(Simulation.Work work) throws Exception {
+      CompletableFuture<Throwable> failure = new CompletableFuture<>();
+      simulation.run(
+          () -> {
+            Configuration conf =
+                HistoryPlan.of(0, Duration.ofSeconds(30), Histories.NAMES).configuration();
+            conf.set(Keys.MEMTABLE_BYTES.name(), "1m");
+            conf.set(Keys.LOG_SEGMENT_BYTES.name(), "4m");
+            conf.set(Keys.LOG_SEGMENTS_MAX.name(), "64");
+            cluster = new SimulatedCluster(simulation, conf);
+            cluster.add(SimulatedCluster.Kind.MASTER);
+            for (int i = 0; i < 3; i++) {
+              cluster.add(SimulatedCluster.Kind.SERVER);
+            }
+            process = cluster.clientProcess();
+            client = cluster.connect(process);
+            simulation.outside().await(process.start("test", () -> test(work, failure)).ended());
+          });
+      assertThat(failure.getNow(null)).isNull();
+    }
+
+    private void test(Simulation.Work work, CompletableFuture<Throwable> failure) {
+      try {
+        while (cluster.slots(SimulatedCluster.Kind.SERVER).stream()
+            .anyMatch(slot -> slot.server().isEmpty())) {
+          process.sleep(Duration.ofMillis(100));
+        }
+        createTable();
+        for (int i = 0; i < tablets; i++) {
+          Bytes row = row(i);
+          process.start("writes " + row, () -> write(row, failure));
+        }
+        process.sleep(Duration.ofSeconds(2));
+        longestGap = Duration.ZERO; // Locations are known from now on.
+        work.run();
+        ended = true;
+        process.sleep(Duration.ofSeconds(1));
+      } catch (Exception | AssertionError e) {
+        failure.complete(e);
+      }
+    }
+
+    private void createTable() throws Exception {
+      List<Bytes> splits = new ArrayList<>();
+      for (int i = 1; i < tablets; i++) {
+        splits.add(row(i));
+      }
+      long end = process.nanoTime() + START_MAX.toNanos();
+      while (true) {
+        try {
+          client.admin().createTable(TableSchema.of("t", List.of(ColumnFamily.of("f"))), splits);
+          return;
+        } catch (IOException | SteleException e) {
+          if (process.nanoTime() - end >= 0 || e.getMessage().contains("already")) {
+            return; // An attempt whose outcome was unknown made it.
+          }
+          process.sleep(Duration.ofMillis(200));
+        }
+      }
+    }
+
+    private void write(Bytes row, CompletableFuture<Throwable> failure) {
+      try {
+        Table table = client.table("t");
+        while (!ended) {
+          long start = process.nanoTime();
+          table.mutate(Mutation.of(row).put("f", "q", "some value"));
+          writes++;
+          Duration took = Duration.ofNanos(process.nanoTime() - start);
+          longestGap = took.compareTo(longestGap) > 0 ? took : longestGap;
+          process.sleep(PAUSE);
+        }
+      } catch (Exception e) {
+        failure.complete(e);
+      }
+    }
+  }
+}
