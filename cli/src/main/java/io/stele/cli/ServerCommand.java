@@ -4,6 +4,8 @@ import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
@@ -31,6 +33,7 @@ import picocli.CommandLine.Spec;
       "What next: stele tablet move takes single tablets elsewhere"
     })
 final class ServerCommand implements Runnable {
+  private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
   private static final Duration LOOK_EVERY = Duration.ofMillis(200);
 
   @Spec private CommandSpec spec;
@@ -103,17 +106,17 @@ final class ServerCommand implements Runnable {
   }
 
   private static int awaitEmpty(Stele stele, ServerId id, Duration most) throws Exception {
-    long start = System.nanoTime();
+    long start = RUNTIME.nanoTime();
     while (true) {
       int left =
           stele.admin().clusterStatus().servers().stream()
               .filter(server -> server.id().equals(id))
               .mapToInt(ClusterStatus.Server::tablets)
               .sum();
-      if (left == 0 || System.nanoTime() - start >= most.toNanos()) {
+      if (left == 0 || RUNTIME.nanoTime() - start >= most.toNanos()) {
         return left;
       }
-      Thread.sleep(LOOK_EVERY.toMillis());
+      RUNTIME.sleep(LOOK_EVERY);
     }
   }
 
