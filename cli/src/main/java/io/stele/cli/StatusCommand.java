@@ -3,7 +3,11 @@ package io.stele.cli;
 import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -45,6 +49,9 @@ final class StatusCommand implements Callable<Integer> {
             server.webAddress().map(address -> "http://" + address + "/").orElse(""));
       }
       text.lines("").forEach(out::println);
+      for (ClusterStatus.Recovery recovery : status.recoveries()) {
+        out.println(text(recovery));
+      }
       for (ClusterStatus.Change change : status.changes()) {
         out.println(
             "table "
@@ -65,5 +72,30 @@ final class StatusCommand implements Callable<Integer> {
       }
     }
     return ExitCode.DONE.number();
+  }
+
+  private static String text(ClusterStatus.Recovery recovery) {
+    String stages =
+        recovery.stages().stream()
+            .map(stage -> stage.what() + " " + seconds(stage.took()))
+            .collect(Collectors.joining(", "));
+    return "server "
+        + recovery.server()
+        + " was lost at "
+        + recovery.lost().truncatedTo(ChronoUnit.SECONDS)
+        + "; its "
+        + recovery.tablets()
+        + (recovery.tablets() == 1 ? " tablet " : " tablets ")
+        + (recovery.over()
+            ? (recovery.tablets() == 1 ? "was" : "were")
+                + " served again after "
+                + seconds(recovery.took())
+            : (recovery.tablets() == 1 ? "is" : "are") + " not all served again")
+        + recovery.first().map(first -> ", the first after " + seconds(first)).orElse("")
+        + (stages.isEmpty() ? "" : " (" + stages + ")");
+  }
+
+  private static String seconds(Duration time) {
+    return String.format(Locale.ROOT, "%.1f s", time.toMillis() / 1000.0);
   }
 }

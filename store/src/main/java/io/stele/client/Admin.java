@@ -32,6 +32,7 @@ import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
+import io.stele.wire.control.ControlProtos.RecoveryProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
@@ -229,7 +230,25 @@ public final class Admin {
                         change.getParticiple(),
                         Instant.ofEpochMilli(change.getBegunMillis()),
                         change.getWaitsFor()))
-            .toList());
+            .toList(),
+        status.getRecoveriesList().stream().map(Admin::recovery).toList());
+  }
+
+  private static ClusterStatus.Recovery recovery(RecoveryProto recovery) {
+    return new ClusterStatus.Recovery(
+        recovery.getServer(),
+        Instant.ofEpochMilli(recovery.getLostMillis()),
+        recovery.getTablets(),
+        recovery.getStagesList().stream()
+            .map(
+                stage ->
+                    new ClusterStatus.Recovery.Stage(
+                        stage.getWhat(), Duration.ofMillis(stage.getMillis())))
+            .toList(),
+        recovery.hasFirstMillis()
+            ? Optional.of(Duration.ofMillis(recovery.getFirstMillis()))
+            : Optional.empty(),
+        recovery.getOver());
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.stele.client;
 
 import io.stele.model.ServerId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +16,8 @@ import java.util.Optional;
  * @param unassigned the number of tablets that no server serves now
  * @param troubled tablets that need an operator
  * @param changes changes of schema under way
+ * @param recoveries how the tablets of dead servers came back, or come; the latest first, as far as
+ *     the master remembers
  */
 public record ClusterStatus(
     String master,
@@ -23,11 +26,13 @@ public record ClusterStatus(
     int tablets,
     int unassigned,
     List<Troubled> troubled,
-    List<Change> changes) {
+    List<Change> changes,
+    List<Recovery> recoveries) {
   public ClusterStatus {
     servers = List.copyOf(servers);
     troubled = List.copyOf(troubled);
     changes = List.copyOf(changes);
+    recoveries = List.copyOf(recoveries);
   }
 
   /**
@@ -49,6 +54,41 @@ public record ClusterStatus(
    * @param waitsFor what it waits for, in words
    */
   public record Change(String table, String participle, Instant begun, String waitsFor) {}
+
+  /**
+   * The recovery of a dead server's tablets.
+   *
+   * @param server the dead server
+   * @param lost when the master saw that it was lost, by the master's clock
+   * @param tablets how many tablets it had
+   * @param stages what the time went into, in words, and how long each took; only what is over
+   * @param first when the first tablet was served again, counted from {@code lost}
+   * @param over whether all are served again
+   */
+  public record Recovery(
+      String server,
+      Instant lost,
+      int tablets,
+      List<Stage> stages,
+      Optional<Duration> first,
+      boolean over) {
+    public Recovery {
+      stages = List.copyOf(stages);
+    }
+
+    /**
+     * A part of a recovery.
+     *
+     * @param what it is, in words
+     * @param took how long it took
+     */
+    public record Stage(String what, Duration took) {}
+
+    /** How long the stages took that are over; where all are, how long the tablets were away. */
+    public Duration took() {
+      return stages.stream().map(Stage::took).reduce(Duration.ZERO, Duration::plus);
+    }
+  }
 
   /**
    * A tablet server.

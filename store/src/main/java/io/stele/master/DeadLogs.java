@@ -208,6 +208,11 @@ final class DeadLogs {
     return true;
   }
 
+  /** Whether the log of the server is being sorted. */
+  synchronized boolean isUnderWay(ServerId server) {
+    return sortings.containsKey(server);
+  }
+
   /** Whether anything is being sorted. */
   synchronized boolean isUnderWay() {
     return !sortings.isEmpty();

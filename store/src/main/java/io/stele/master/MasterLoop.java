@@ -186,6 +186,11 @@ final class MasterLoop implements Runnable {
     wake.look();
   }
 
+  /** How long the tablets of dead servers were away. */
+  Recoveries recoveries() {
+    return servers.recoveries();
+  }
+
   /** A server could not load a tablet. */
   void notLoaded(LoadFailure failure) {
     troubles.failed(failure);
@@ -283,6 +288,7 @@ final class MasterLoop implements Runnable {
     complete &= tidyUp(gone, known, metadata);
     boolean moved = tables.goOn(metadata::hasRecords);
     fullDue = !complete;
+    servers.recoveries().look(view, servers.logs()::isUnderWay, complete);
     return !complete
         || !actions.isEmpty()
         || moved

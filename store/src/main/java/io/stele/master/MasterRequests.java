@@ -23,11 +23,13 @@ import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
+import io.stele.wire.control.ControlProtos.RecoveryProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RunningChangeProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import io.stele.wire.control.ControlProtos.StageProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
 import io.stele.wire.control.ControlProtos.TabletNotLoadedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
@@ -177,6 +179,7 @@ final class MasterRequests implements MasterProtocol {
           self.ifPresent(address -> status.setMaster(address.toString()));
           addTroubles(status, view);
           tables.onTheirWay().forEach(change -> status.addChanges(message(change)));
+          loop.recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
           for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
             status.addServers(status(server.getKey(), server.getValue(), view));
           }
@@ -192,6 +195,23 @@ final class MasterRequests implements MasterProtocol {
         .setWaitsFor(change.change().step().waitsFor())
         .setBegunMillis(change.change().begunMillis())
         .build();
+  }
+
+  private static RecoveryProto message(Recoveries.Recovery recovery) {
+    RecoveryProto.Builder message =
+        RecoveryProto.newBuilder()
+            .setServer(recovery.server().toString())
+            .setLostMillis(recovery.lost().toEpochMilli())
+            .setTablets(recovery.tablets())
+            .setOver(recovery.isOver());
+    recovery
+        .stages()
+        .forEach(
+            (stage, took) ->
+                message.addStages(
+                    StageProto.newBuilder().setWhat(stage.text()).setMillis(took.toMillis())));
+    recovery.first().ifPresent(first -> message.setFirstMillis(first.toMillis()));
+    return message.build();
   }
 
   private void addTroubles(ClusterStatusResponseProto.Builder status, MasterLoop.View view) {

@@ -76,6 +76,7 @@ final class ServerWatch implements AutoCloseable {
   private final ProcessRuntime runtime;
   private final LockService locks;
   private final DeadLogs logs;
+  private final Recoveries recoveries;
   private final Duration leaseWait;
   private final Wake wake;
   private final WorkerPool fencers;
@@ -104,6 +105,7 @@ final class ServerWatch implements AutoCloseable {
     this.runtime = runtime;
     this.locks = locks;
     this.logs = logs;
+    this.recoveries = new Recoveries(runtime);
     this.leaseWait = lease.plus(lease.dividedBy(DRIFT_PARTS));
     this.wake = wake;
     this.fencers = runtime.pool("fencer", FENCERS_MAX);
@@ -179,6 +181,7 @@ final class ServerWatch implements AutoCloseable {
         && !fencing.containsKey(server)) {
       Fencing begun = new Fencing(server, hadLock);
       fencing.put(server, begun);
+      recoveries.lost(server);
       goOn(begun, Stage.LEASE, Duration.ZERO);
       return;
     }
@@ -281,6 +284,7 @@ final class ServerWatch implements AutoCloseable {
       return false;
     }
     begun.stage = Stage.LOG;
+    recoveries.leaseOver(begun.server);
     return true;
   }
 
@@ -310,6 +314,7 @@ final class ServerWatch implements AutoCloseable {
     synchronized (this) {
       fencing.remove(begun.server);
       fenced.add(begun.server);
+      recoveries.fenced(begun.server);
     }
     LOG.info("Tablet server {} is fenced", begun.server);
     wake.lookAtAll(); // It may have split tablets that are known whole.
@@ -320,6 +325,7 @@ final class ServerWatch implements AutoCloseable {
     Fencing begun = fencing.remove(server);
     if (begun != null) {
       begun.timer.ifPresent(Timer::cancel);
+      recoveries.spared(server);
     }
   }
 
@@ -393,6 +399,11 @@ final class ServerWatch implements AutoCloseable {
   /** The logs of those that are fenced. */
   DeadLogs logs() {
     return logs;
+  }
+
+  /** How long the tablets of dead servers were away. */
+  Recoveries recoveries() {
+    return recoveries;
   }
 
   /** Ends fencing; the next master begins it again. */

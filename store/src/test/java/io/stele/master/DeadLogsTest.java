@@ -69,6 +69,40 @@ class DeadLogsTest {
         });
   }
 
+  @Test
+  void theStagesOfARecoveryAddUp() throws Exception {
+    master.run(
+        () -> {
+          deadServerWith(5);
+          master.plane.sorts = false;
+          steps(30);
+          assertThat(master.loop.recoveries().latest())
+              .singleElement()
+              .satisfies(
+                  recovery -> {
+                    assertThat(recovery.isOver()).isFalse();
+                    assertThat(recovery.stages())
+                        .containsOnlyKeys(Recoveries.Stage.LEASE, Recoveries.Stage.FENCE);
+                  });
+          master.sleep(Duration.ofSeconds(3));
+          master.plane.sorts = true;
+          master.stepUntilIdle();
+          assertThat(master.loop.recoveries().latest())
+              .singleElement()
+              .satisfies(
+                  recovery -> {
+                    assertThat(recovery.server()).isEqualTo(DEAD);
+                    assertThat(recovery.tablets()).isEqualTo(2);
+                    assertThat(recovery.isOver()).isTrue();
+                    assertThat(recovery.stages()).containsOnlyKeys(Recoveries.Stage.values());
+                    assertThat(recovery.stages().get(Recoveries.Stage.SORT))
+                        .isGreaterThanOrEqualTo(Duration.ofSeconds(3));
+                    assertThat(recovery.first().orElseThrow())
+                        .isBetween(Duration.ofSeconds(3), recovery.took());
+                  });
+        });
+  }
+
   private List<TabletRecord> records(TableId table) throws Exception {
     return master.records.readAll(table);
   }

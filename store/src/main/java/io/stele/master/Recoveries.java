@@ -1,0 +1,247 @@
+package io.stele.master;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.ServerId;
+import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How long the tablets of dead servers were away, and what the time went into: for the log and for
+ * whoever asks for the cluster's status. Nothing depends on it, and it ends with this master.
+ *
+ * <p>A server's recovery has its stages in the order of {@link Stage}. Safe for use by any number
+ * of threads.
+ */
+final class Recoveries {
+  private static final Logger LOG = LoggerFactory.getLogger(Recoveries.class);
+  private static final int KEPT = 20;
+
+  /** What the time goes into. */
+  enum Stage {
+    LEASE("waiting for its lease"),
+    FENCE("closing its log"),
+    SORT("sorting its log"),
+    ASSIGN("assigning its tablets"),
+    LOAD("loading them");
+
+    private final String text;
+
+    Stage(String text) {
+      this.text = text;
+    }
+
+    /** In words. */
+    String text() {
+      return text;
+    }
+  }
+
+  /**
+   * A server's recovery, as far as it is.
+   *
+   * @param server the dead server
+   * @param lost when this master saw that it was lost, by the master's clock
+   * @param tablets how many tablets it had
+   * @param stages those that are over, and how long they took
+   * @param first when the first of its tablets was served again, counted from {@code lost}
+   */
+  record Recovery(
+      ServerId server,
+      Instant lost,
+      int tablets,
+      Map<Stage, Duration> stages,
+      Optional<Duration> first) {
+    /** Whether all of its tablets are served again. */
+    boolean isOver() {
+      return stages.containsKey(Stage.LOAD);
+    }
+
+    /** How long the stages took that are over. */
+    Duration took() {
+      return stages.values().stream().reduce(Duration.ZERO, Duration::plus);
+    }
+
+    private String describe() {
+      return stages.entrySet().stream()
+          .map(stage -> stage.getKey().text() + " " + stage.getValue().toMillis() + " ms")
+          .collect(Collectors.joining(", "));
+    }
+  }
+
+  /** One that is not over. The fields are guarded by the recoveries. */
+  private static final class Running {
+    final Instant lost;
+    final long lostNanos;
+    final Map<Stage, Duration> stages = new EnumMap<>(Stage.class);
+    final Set<TabletId> tablets = new HashSet<>();
+    final Set<TabletId> away = new HashSet<>(); // Of these, those not seen served again.
+    Optional<Duration> first = Optional.empty();
+    long stageNanos;
+
+    Running(Instant lost, long nowNanos) {
+      this.lost = lost;
+      this.lostNanos = nowNanos;
+      this.stageNanos = nowNanos;
+    }
+
+    void end(Stage stage, long nowNanos) {
+      if (stages.putIfAbsent(stage, Duration.ofNanos(nowNanos - stageNanos)) == null) {
+        stageNanos = nowNanos;
+      }
+    }
+
+    Recovery recovery(ServerId server) {
+      return new Recovery(server, lost, tablets.size(), new EnumMap<>(stages), first);
+    }
+  }
+
+  private final ProcessRuntime runtime;
+
+  @GuardedBy("this")
+  private final Map<ServerId, Running> running = new TreeMap<>();
+
+  @GuardedBy("this")
+  private final Deque<Recovery> over = new ArrayDeque<>(); // Latest first.
+
+  /** There are none yet. */
+  Recoveries(ProcessRuntime runtime) {
+    this.runtime = runtime;
+  }
+
+  /** The server is lost. */
+  synchronized void lost(ServerId server) {
+    running.computeIfAbsent(
+        server, any -> new Running(runtime.wallClock().instant(), runtime.nanoTime()));
+  }
+
+  /** The server is not lost. */
+  synchronized void spared(ServerId server) {
+    running.remove(server);
+  }
+
+  /** The server may answer nothing any more: its log is taken away now. */
+  synchronized void leaseOver(ServerId server) {
+    end(server, Stage.LEASE);
+  }
+
+  /** The server can write nothing any more. */
+  synchronized void fenced(ServerId server) {
+    end(server, Stage.FENCE);
+  }
+
+  @GuardedBy("this")
+  private void end(ServerId server, Stage stage) {
+    Running one = running.get(server);
+    if (one != null) {
+      one.end(stage, runtime.nanoTime());
+    }
+  }
+
+  /**
+   * Takes note of how the tablets are now.
+   *
+   * @param view all tablets that are known
+   * @param isSorting whether the log of a server is being sorted
+   * @param complete whether all records could be read
+   */
+  synchronized void look(MasterLoop.View view, Predicate<ServerId> isSorting, boolean complete) {
+    if (running.isEmpty()) {
+      return;
+    }
+    Map<ServerId, Integer> unassigned = findTablets(view);
+    List<ServerId> ended = new ArrayList<>();
+    long now = runtime.nanoTime();
+    running.forEach(
+        (server, one) -> {
+          boolean served = one.away.removeIf(tablet -> isServed(view, tablet));
+          if (served && one.first.isEmpty()) {
+            one.first = Optional.of(Duration.ofNanos(now - one.lostNanos));
+          }
+          if (!one.stages.containsKey(Stage.FENCE) || isSorting.test(server)) {
+            return;
+          }
+          one.end(Stage.SORT, now);
+          if (!complete || unassigned.containsKey(server)) {
+            return;
+          }
+          one.end(Stage.ASSIGN, now);
+          if (one.away.isEmpty()) {
+            one.end(Stage.LOAD, now);
+            ended.add(server);
+          }
+        });
+    ended.forEach(this::end);
+  }
+
+  /** Notes which tablets the lost servers have, and returns how many each still has. */
+  @GuardedBy("this")
+  private Map<ServerId, Integer> findTablets(MasterLoop.View view) {
+    Map<ServerId, Integer> unassigned = new TreeMap<>();
+    for (TabletRecord record : view.tablets().values()) {
+      Optional<ServerId> server = record.assignment().server();
+      Running one = server.map(running::get).orElse(null);
+      if (one != null) {
+        unassigned.merge(server.orElseThrow(), 1, Integer::sum);
+        if (one.tablets.add(record.id())) {
+          one.away.add(record.id());
+        }
+      }
+    }
+    return unassigned;
+  }
+
+  private static boolean isServed(MasterLoop.View view, TabletId tablet) {
+    TabletRecord record = view.tablets().get(tablet);
+    return record == null || view.isServed(record); // Dropped, or split.
+  }
+
+  @GuardedBy("this")
+  private void end(ServerId server) {
+    Running one = running.remove(server);
+    if (one == null || one.tablets.isEmpty()) {
+      return;
+    }
+    Recovery recovery = one.recovery(server);
+    LOG.info(
+        "The {} tablets of {} are served again after {} ms, the first after {} ms: {}",
+        recovery.tablets(),
+        server,
+        recovery.took().toMillis(),
+        recovery.first().map(Duration::toMillis).orElse(0L),
+        recovery.describe());
+    over.addFirst(recovery);
+    if (over.size() > KEPT) {
+      over.removeLast();
+    }
+  }
+
+  /** The latest first; those that are not over before all others. */
+  synchronized List<Recovery> latest() {
+    List<Recovery> all = new ArrayList<>();
+    running.forEach(
+        (server, one) -> {
+          if (!one.tablets.isEmpty()) {
+            all.add(one.recovery(server));
+          }
+        });
+    all.addAll(over);
+    return all;
+  }
+}
