@@ -2,10 +2,11 @@ package io.stele.model;
 
 /**
  * How much memory an operation takes once it is applied: each of its edits is a cell with its own
- * copy of the key, the row's included, however little the request says that.
+ * copy of the key, the row's included, however little the request says that. A key has two bytes
+ * for each zero byte of the row and the qualifier.
  */
 public final class OperationSize {
-  /** What a cell takes beside key and value: its numbers and links. */
+  /** What a cell takes beside key and value: its numbers and links, and the ends of key parts. */
   private static final long CELL_BYTES = 64;
 
   private OperationSize() {}
@@ -22,6 +23,7 @@ public final class OperationSize {
         yield Math.max(of(conditional.ifTrue()), of(conditional.ifFalse()));
       }
       case READ_MODIFY_WRITE -> {
+        long row = keyBytes(operation.row());
         long bytes = 0;
         for (ReadModifyWrite.Rule rule : ((ReadModifyWrite) operation).rules()) {
           long value =
@@ -29,7 +31,7 @@ public final class OperationSize {
                 case APPEND -> ((ReadModifyWrite.Append) rule).suffix().length();
                 case INCREMENT -> Long.BYTES;
               };
-          bytes += cell(operation.row(), rule.family(), rule.qualifier(), value);
+          bytes += cell(row, rule.family(), rule.qualifier(), value);
         }
         yield bytes;
       }
@@ -37,7 +39,7 @@ public final class OperationSize {
   }
 
   private static long of(Mutation mutation) {
-    Bytes row = mutation.row();
+    long row = keyBytes(mutation.row());
     long bytes = 0;
     for (Edit edit : mutation.edits()) {
       bytes +=
@@ -61,8 +63,23 @@ public final class OperationSize {
     return bytes;
   }
 
-  /** The size of one cell. */
-  public static long cell(Bytes row, String family, Bytes qualifier, long valueBytes) {
-    return CELL_BYTES + row.length() + family.length() + qualifier.length() + valueBytes;
+  /**
+   * The size of one cell.
+   *
+   * @param rowKeyBytes {@link #keyBytes} of its row, which a caller with many cells counts once
+   */
+  public static long cell(long rowKeyBytes, String family, Bytes qualifier, long valueBytes) {
+    return CELL_BYTES + rowKeyBytes + family.length() + keyBytes(qualifier) + valueBytes;
+  }
+
+  /** How many bytes a row or qualifier takes in the key of a cell. */
+  public static long keyBytes(Bytes part) {
+    long bytes = part.length();
+    for (int i = 0; i < part.length(); i++) {
+      if (part.at(i) == 0) {
+        bytes++;
+      }
+    }
+    return bytes;
   }
 }

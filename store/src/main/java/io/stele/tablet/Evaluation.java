@@ -89,6 +89,7 @@ final class Evaluation {
     }
     long now = clock.assign();
     Map<Column, Cell> written = new LinkedHashMap<>();
+    long rowKeyBytes = OperationSize.keyBytes(change.row());
     long bytes = 0;
     for (ReadModifyWrite.Rule rule : change.rules()) {
       Column column = new Column(rule.family(), rule.qualifier());
@@ -105,8 +106,8 @@ final class Evaluation {
       Cell cell = new Cell(rule.family(), rule.qualifier(), timestamp, value);
       newest.put(column, cell);
       Cell replaced = written.put(column, cell);
-      bytes += bytes(change.row(), cell);
-      bytes -= replaced == null ? 0 : bytes(change.row(), replaced);
+      bytes += bytes(rowKeyBytes, cell);
+      bytes -= replaced == null ? 0 : bytes(rowKeyBytes, replaced);
       Limits.checkMutationBytes(change.row(), bytes);
     }
     checkResult(change.row(), written.values());
@@ -139,8 +140,8 @@ final class Evaluation {
     }
   }
 
-  private static long bytes(Bytes row, Cell cell) {
-    return OperationSize.cell(row, cell.family(), cell.qualifier(), cell.value().length());
+  private static long bytes(long rowKeyBytes, Cell cell) {
+    return OperationSize.cell(rowKeyBytes, cell.family(), cell.qualifier(), cell.value().length());
   }
 
   private Bytes apply(Bytes row, ReadModifyWrite.Rule rule, Optional<Bytes> before) {

@@ -151,7 +151,7 @@ class OperationRulesTest {
 
   @Test
   void theRowKeyOfEachEditCounts() {
-    Bytes row = Bytes.wrap(new byte[Limits.ROW_BYTES_MAX]);
+    Bytes row = Bytes.wrap(new byte[Limits.ROW_BYTES_MAX]); // Zero bytes take two in a key.
     Mutation mutation =
         new Mutation(
             row,
@@ -161,7 +161,7 @@ class OperationRulesTest {
     for (RowOperation operation : List.of(mutation, CheckAndMutate.ifNone(ALL, mutation))) {
       assertThat(catchThrowableOfType(SteleException.class, () -> rules.check(operation, 10)))
           .isNotNull()
-          .hasMessageContaining("makes cells of 524846890 bytes, each with its row key");
+          .hasMessageContaining("makes cells of 1049134890 bytes, each with its row key");
     }
   }
 
