@@ -9,6 +9,8 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.sim.check.MissingFiles;
+import io.stele.sim.check.TabletState;
 import io.stele.sim.check.Violation;
 import java.io.IOException;
 import java.time.Duration;
@@ -19,6 +21,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.apache.hadoop.fs.Path;
 
 /**
  * Whether, all along a history, each tablet whose record says that it is LOADED is served by the
@@ -30,6 +34,9 @@ import java.util.TreeSet;
  * TabletAccess}), pauses for at most {@link Attempts#PAUSE_MAX}, and asks again, with success. So a
  * server counts from a lease and that pause after its last fault on. A failed read does not count:
  * the five seconds start again.
+ *
+ * <p>The same records also say which SSTables must be there ({@link MissingFiles}), whatever the
+ * faults.
  *
  * <p>For the holder of the simulation's baton alone.
  */
@@ -63,6 +70,7 @@ final class LoadedWatch {
   private final Map<Loaded, Long> unservedSince = new TreeMap<>();
   private final Map<String, Long> touched = new TreeMap<>(); // When last, by process.
   private final Set<Loaded> told = new TreeSet<>();
+  private final MissingFiles missing = new MissingFiles();
   private final List<Violation> violations = new ArrayList<>();
 
   LoadedWatch(SimulatedCluster cluster) {
@@ -114,6 +122,7 @@ final class LoadedWatch {
     try {
       Map<ServerId, ServerInfo> servers = view.servers();
       List<TabletRecord> records = view.records(view.tablesToServe());
+      violations.addAll(missing.look(records.stream().map(TabletState::of).toList(), sstables()));
       for (Map.Entry<ServerId, ServerInfo> server : servers.entrySet()) {
         if (isUntouched(server.getKey())) {
           Map<String, Long> served = view.served(server.getValue().control());
@@ -138,6 +147,16 @@ final class LoadedWatch {
                 "loaded", loaded + " was not served for " + gone + " by a server without faults"));
       }
     }
+  }
+
+  /** The SSTables on the disk now, as records name them. */
+  private Set<String> sstables() {
+    String root = new Path(Keys.ROOT_DIR.in(cluster.conf())).toUri().getPath() + "/";
+    return cluster.files().disk().files().stream()
+        .map(file -> file.toUri().getPath())
+        .filter(file -> file.startsWith(root))
+        .map(file -> file.substring(root.length()))
+        .collect(Collectors.toSet());
   }
 
   private boolean isUntouched(ServerId server) {

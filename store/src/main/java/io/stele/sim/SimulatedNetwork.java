@@ -123,6 +123,7 @@ public final class SimulatedNetwork {
   private static final class PendingCall {
     final SimulatedProcess caller;
     final CompletableFuture<Object> answer = new CompletableFuture<>();
+    boolean comesTwice;
 
     PendingCall(SimulatedProcess caller) {
       this.caller = caller;
@@ -153,6 +154,7 @@ public final class SimulatedNetwork {
       return;
     }
     int copies = random.nextDouble() < weather.repeated() ? 2 : 1;
+    call.comesTwice |= copies == 2 && from == call.caller;
     for (int i = 0; i < copies; i++) {
       simulation.schedule(
           to,
@@ -254,16 +256,32 @@ public final class SimulatedNetwork {
                   request,
                   answer -> {
                     endpoint.pending().remove(call);
-                    send(to, caller, "answer to " + what, call, () -> call.answer.complete(answer));
+                    send(to, caller, "answer to " + what, call, () -> end(call, to, answer));
                   });
         });
     return call.answer;
   }
 
+  /**
+   * The caller gets its answer. A connection carries each request once: one that came twice was
+   * sent over two connections, of which the caller lost the first, so it cannot know whether the
+   * answer to one tells what became of the other.
+   */
+  private static void end(PendingCall call, SimulatedProcess server, Object answer) {
+    if (call.comesTwice) {
+      call.answer.completeExceptionally(
+          new CallException("the connection to " + server.name() + " was lost", true));
+    } else {
+      call.answer.complete(answer);
+    }
+  }
+
   private static void refuse(PendingCall call, Address server) {
     call.answer.completeExceptionally(
         new CallException(
-            "cannot connect to " + server, false, new ConnectException("connection refused")));
+            "cannot connect to " + server,
+            call.comesTwice,
+            new ConnectException("connection refused")));
   }
 
   private Transport.Listener listen(
