@@ -37,6 +37,7 @@ class RoomsTest {
           "client",
           "tabletserver",
           "master",
+          "check",
           "sim");
 
   /** What may take time, chance, threads and waiting from elsewhere. */

@@ -27,6 +27,7 @@ import picocli.CommandLine.ParameterException;
       PutCommand.class,
       GetCommand.class,
       ScanCommand.class,
+      CheckCommand.class,
       FileCommand.class,
       LogCommand.class,
       ConfCommand.class,

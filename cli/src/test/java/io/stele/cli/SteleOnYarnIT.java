@@ -209,6 +209,9 @@ class SteleOnYarnIT {
     assertThat(ran.out()).contains("Nothing wrong was found.");
     assertThat(tables()).isEqualTo(before);
     awaitAllComponents();
+    Ran check = run("check", "--data");
+    assertThat(check.exit()).as(check.out() + check.err()).isZero();
+    assertThat(check.out()).contains("nothing is wrong");
   }
 
   @Test

@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -135,8 +136,18 @@ public final class TabletRecords {
 
   /** Like {@link #readAll}, but without records that are damaged, which are logged. */
   public List<TabletRecord> readUndamaged(TableId table) throws IOException {
+    return readUndamaged(table, damage -> {});
+  }
+
+  /**
+   * As above.
+   *
+   * @param damaged told what is wrong with those that are left out
+   */
+  public List<TabletRecord> readUndamaged(TableId table, Consumer<String> damaged)
+      throws IOException {
     RowRange rows = MetadataKeys.table(table);
-    return counting(rowsOf(table), rows, Integer.MAX_VALUE, TabletRecords::decodeUndamaged);
+    return counting(rowsOf(table), rows, Integer.MAX_VALUE, row -> decodeUndamaged(row, damaged));
   }
 
   /**
@@ -144,7 +155,17 @@ public final class TabletRecords {
    * damaged, which are logged.
    */
   public List<TabletRecord> readUndamaged(RowRange rows) throws IOException {
-    return counting(ofTables, rows, Integer.MAX_VALUE, TabletRecords::decodeUndamaged);
+    return readUndamaged(rows, damage -> {});
+  }
+
+  /**
+   * As above.
+   *
+   * @param damaged told what is wrong with those that are left out
+   */
+  public List<TabletRecord> readUndamaged(RowRange rows, Consumer<String> damaged)
+      throws IOException {
+    return counting(ofTables, rows, Integer.MAX_VALUE, row -> decodeUndamaged(row, damaged));
   }
 
   /**
@@ -563,14 +584,16 @@ public final class TabletRecords {
     return RecordCodec.decode(row, "tablet records");
   }
 
-  private static Optional<TabletRecord> decodeUndamaged(Row row) {
+  private static Optional<TabletRecord> decodeUndamaged(Row row, Consumer<String> damaged) {
     try {
       return decode(row);
     } catch (CorruptionException e) {
       LOG.error("Ignoring a tablet whose record is damaged", e);
+      damaged.accept(String.valueOf(e.getMessage()));
       return Optional.empty();
     } catch (SteleException e) {
       LOG.error("Ignoring a tablet: {}", e.getMessage());
+      damaged.accept(String.valueOf(e.getMessage()));
       return Optional.empty();
     }
   }

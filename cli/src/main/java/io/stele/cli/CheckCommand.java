@@ -1,0 +1,107 @@
+package io.stele.cli;
+
+import io.stele.check.CheckReport;
+import io.stele.check.ClusterCheck;
+import io.stele.check.Problem;
+import io.stele.config.ClusterConfig;
+import io.stele.config.Keys;
+import io.stele.lock.CuratorLockService;
+import io.stele.lock.LockService;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
+import io.stele.wire.NetworkTransport;
+import io.stele.wire.Transport;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code stele check}: whether a cluster is as it should be. */
+@Command(
+    name = "check",
+    description = "Check whether a running cluster is as it should be. Changes nothing.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Compares METADATA with itself, with ZooKeeper, with the files and with what the tablet servers serve.",
+      "Looks a second time at what it finds, as tablets move and are compacted meanwhile.",
+      "Exits with 1 if something is wrong.",
+      "",
+      "Examples:",
+      "  stele check             what is wrong, and what to do",
+      "  stele check --data      the same, and read every SSTable; takes as long as that takes"
+    })
+final class CheckCommand implements Callable<Integer> {
+  @Mixin private ClusterOptions cluster;
+
+  @Option(names = "--data", description = "Read all SSTables and check what is in them.")
+  private boolean data;
+
+  @Option(
+      names = "--wait",
+      paramLabel = "SECONDS",
+      description =
+          "How long after it the second look is taken (15). Longer than tablets are away when a server dies.")
+  private int waitSeconds = 15;
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public Integer call() throws Exception {
+    Configuration conf = cluster.configuration();
+    ProcessRuntime runtime = SystemRuntime.INSTANCE;
+    ClusterConfig config = ClusterConfig.of(conf);
+    FileSystem fs = new Path(Keys.ROOT_DIR.in(conf)).getFileSystem(conf);
+    try (LockService locks =
+            CuratorLockService.connect(
+                runtime, config.zookeeperQuorum(), config.name(), config.sessionTimeout());
+        Transport transport = new NetworkTransport(conf, runtime, "localhost");
+        ClusterCheck check = new ClusterCheck(conf, runtime, fs, locks, transport)) {
+      CheckReport report = check.check(Duration.ofSeconds(waitSeconds), data);
+      print(spec.commandLine().getOut(), report);
+      return report.problems().isEmpty() ? ExitCode.DONE.number() : ExitCode.FAILED.number();
+    }
+  }
+
+  private static void print(PrintWriter out, CheckReport report) {
+    for (Problem problem : report.problems()) {
+      String detail = problem.detail().isEmpty() ? "" : ": " + problem.detail();
+      out.println(problem.subject() + ": " + problem.wrong() + detail);
+      out.println("    " + problem.remedy());
+    }
+    out.println(
+        "checked "
+            + count(report.tables(), "table")
+            + " with "
+            + count(report.tablets(), "tablet")
+            + ", "
+            + count(report.servers(), "tablet server")
+            + ", "
+            + count(report.files(), "SSTable")
+            + " of "
+            + TextTable.size(report.fileBytes())
+            + (report.verified() ? ", and what is in them" : ""));
+    if (report.unnamedFiles() > 0) {
+      out.println(
+          count(report.unnamedFiles(), "file")
+              + " of "
+              + TextTable.size(report.unnamedBytes())
+              + " belong to no tablet: written just now, or to be swept");
+    }
+    out.println(
+        report.problems().isEmpty()
+            ? "nothing is wrong"
+            : count(report.problems().size(), "problem"));
+  }
+
+  private static String count(int number, String what) {
+    return number + " " + what + (number == 1 ? "" : "s");
+  }
+}

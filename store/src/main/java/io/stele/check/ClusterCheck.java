@@ -1,0 +1,141 @@
+package io.stele.check;
+
+import io.stele.config.Keys;
+import io.stele.lock.LockService;
+import io.stele.metadata.Layout;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletRecords;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.sstable.SSTableDump;
+import io.stele.wire.Transport;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * Checks a running cluster. It looks twice, as tablets move, split and are compacted meanwhile: a
+ * problem counts only if it was there both times.
+ *
+ * <p>For one thread.
+ */
+public final class ClusterCheck implements AutoCloseable {
+  private static final Duration TIMEOUT_MAX = Duration.ofSeconds(15);
+
+  private final ProcessRuntime runtime;
+  private final FileSystem fs;
+  private final LockService locks;
+  private final Layout layout;
+  private final TabletAccess access;
+  private final ServedTablets served;
+  private final TabletRecords records;
+
+  /**
+   * A check of the cluster that {@code conf} names.
+   *
+   * @param fs where its root directory is; stays open
+   * @param locks its lock service; stays open
+   * @param transport stays open
+   * @throws io.stele.model.SteleException NOT_FOUND if its root directory is none
+   */
+  public ClusterCheck(
+      Configuration conf,
+      ProcessRuntime runtime,
+      FileSystem fs,
+      LockService locks,
+      Transport transport)
+      throws IOException {
+    this.runtime = runtime;
+    this.locks = locks;
+    this.fs = fs;
+    this.layout = Layout.open(fs, new Path(Keys.ROOT_DIR.in(conf)));
+    this.access = new TabletAccess(runtime, locks, transport.dataPlane(), Keys.LEASE.in(conf));
+    this.records = new TabletRecords(runtime, locks, access, timeout(conf));
+    this.served = new ServedTablets(locks, transport.controlPlane());
+  }
+
+  private static Duration timeout(Configuration conf) {
+    Duration ofClients = Keys.CLIENT_TIMEOUT.in(conf);
+    return ofClients.compareTo(TIMEOUT_MAX) < 0 ? ofClients : TIMEOUT_MAX;
+  }
+
+  /**
+   * Checks the cluster.
+   *
+   * @param between how long after the first look the second is taken, where the first finds
+   *     something: longer than a tablet is away when it moves or its server dies
+   * @param verify whether to read all SSTables and check their contents
+   * @throws IOException if the lock service or the files cannot be reached
+   */
+  public CheckReport check(Duration between, boolean verify) throws IOException {
+    Look look = look();
+    Set<Problem> problems = new TreeSet<>(look.problems());
+    if (!problems.isEmpty()) {
+      pause(between);
+      look = look();
+      Set<Problem> before = Set.copyOf(problems);
+      problems.clear();
+      look.problems().stream()
+          .filter(problem -> before.stream().anyMatch(problem::isStill))
+          .forEach(problems::add);
+    }
+    if (verify) {
+      verify(look, problems);
+    }
+    return look.report(verify, new ArrayList<>(problems));
+  }
+
+  private Look look() throws IOException {
+    Look look = new Look(fs, layout);
+    look.tables(new Schemas(runtime, locks).list());
+    look.servers(served.read());
+    look.records(records);
+    look.files();
+    return look;
+  }
+
+  private void pause(Duration time) throws IOException {
+    try {
+      runtime.sleep(time);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "waiting to look a second time");
+    }
+  }
+
+  private void verify(Look look, Set<Problem> problems) throws IOException {
+    List<String> unread = new ArrayList<>();
+    for (String path : look.named()) {
+      Path file = layout.resolve(path);
+      try {
+        SSTableDump.verify(fs, file)
+            .forEach(
+                damage ->
+                    problems.add(
+                        Look.damaged(path, "offset " + damage.offset() + ": " + damage.detail())));
+      } catch (FileNotFoundException e) {
+        unread.add(path); // It was compacted meanwhile, or was found missing before.
+      }
+    }
+    if (!unread.isEmpty()) {
+      Look again = look();
+      unread.retainAll(again.named());
+      problems.addAll(
+          again.problems().stream()
+              .filter(problem -> unread.stream().anyMatch(problem.subject()::endsWith))
+              .toList());
+    }
+  }
+
+  @Override
+  public void close() {
+    access.close();
+  }
+}

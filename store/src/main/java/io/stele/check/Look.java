@@ -1,0 +1,333 @@
+package io.stele.check;
+
+import io.stele.metadata.Assignment;
+import io.stele.metadata.Layout;
+import io.stele.metadata.LoadTrouble;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.record.FileRef;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.RemoteIterator;
+
+/**
+ * One look at a cluster. Its steps are to be taken in the order in which they stand: each compares
+ * with what those before have found. Since the cluster goes on meanwhile, what one look finds may
+ * be normal.
+ *
+ * <p>For one thread.
+ */
+final class Look {
+  private static final String WAIT = "the master cures it; if it stays, see the master's log";
+
+  private final FileSystem fs;
+  private final Layout layout;
+  private final List<Problem> problems = new ArrayList<>();
+  private final Map<TableId, StoredTable> tables = new TreeMap<>();
+  private final Set<String> damagedTables = new HashSet<>();
+  private final Map<ServerId, Optional<ServedTablets.Of>> servers = new TreeMap<>();
+  private final Map<TabletId, TabletRecord> tablets = new TreeMap<>();
+  private final Map<String, FileRef> named = new TreeMap<>();
+  private boolean complete = true; // All records could be read.
+  private int unnamedFiles;
+  private long unnamedBytes;
+
+  Look(FileSystem fs, Layout layout) {
+    this.fs = fs;
+    this.layout = layout;
+  }
+
+  /** The tables in the lock service. */
+  void tables(Schemas.Listing listing) {
+    for (String damaged : listing.damaged()) {
+      damagedTables.add(damaged);
+      add(
+          "table " + damaged,
+          "its node in the lock service is damaged",
+          "restore the node from a snapshot of ZooKeeper; until then no file is swept");
+    }
+    listing.tables().forEach(table -> tables.put(table.id(), table));
+  }
+
+  /** The tablet servers. */
+  void servers(Map<ServerId, Optional<ServedTablets.Of>> live) {
+    servers.putAll(live);
+    live.forEach(
+        (server, answer) -> {
+          if (answer.isEmpty()) {
+            add(
+                "server " + server,
+                "it holds its lock, but does not answer",
+                "see its log; if it hangs, kill it: its tablets are then served elsewhere");
+          }
+        });
+    if (live.isEmpty()) {
+      add("cluster", "no tablet server holds its lock", "start tablet servers");
+    }
+  }
+
+  /** The records in METADATA. */
+  void records(TabletRecords records) throws IOException {
+    if (!read(records, TableId.ROOT) || !read(records, TableId.METADATA)) {
+      complete = false;
+      return;
+    }
+    List<TabletRecord> all;
+    try {
+      all =
+          records.readUndamaged(
+              RowRange.ALL,
+              damage ->
+                  add(
+                      "METADATA",
+                      "a record is damaged",
+                      damage,
+                      "see `stele log check`; do not drop the table"));
+    } catch (IOException | SteleException e) {
+      add("METADATA", "it cannot be read", String.valueOf(e.getMessage()), WAIT);
+      complete = false;
+      return;
+    }
+    Map<TableId, List<TabletRecord>> byTable = new TreeMap<>();
+    all.forEach(
+        record ->
+            byTable.computeIfAbsent(record.id().table(), any -> new ArrayList<>()).add(record));
+    for (StoredTable table : tables.values()) {
+      if (table.state() == StoredTable.State.READY) {
+        checkTiles(table.id(), byTable.getOrDefault(table.id(), List.of()));
+      }
+    }
+    byTable.forEach(this::takeRecords);
+    checkServed();
+  }
+
+  private boolean read(TabletRecords records, TableId table) throws IOException {
+    try {
+      List<TabletRecord> all =
+          records.readUndamaged(
+              table,
+              damage ->
+                  add("METADATA", "a record is damaged", damage, "its tablet cannot be served"));
+      checkTiles(table, all);
+      all.forEach(this::take);
+      return true;
+    } catch (IOException | SteleException e) {
+      add("table " + table, "its records cannot be read", String.valueOf(e.getMessage()), WAIT);
+      return false;
+    }
+  }
+
+  private void takeRecords(TableId table, List<TabletRecord> records) {
+    if (!tables.containsKey(table) && !damagedTables.contains(table.value())) {
+      add(
+          "table " + table,
+          "METADATA has tablets of it, but the lock service has no such table",
+          records.size() + " tablets",
+          "if it was not dropped, its node was lost: restore it from a snapshot of ZooKeeper");
+    }
+    records.forEach(this::take);
+  }
+
+  private void take(TabletRecord record) {
+    tablets.put(record.id(), record);
+    record.files().forEach(file -> named.put(file.path(), file));
+    Optional<LoadTrouble> trouble = record.trouble();
+    if (trouble.isPresent()) {
+      add(
+          "tablet " + record.id(),
+          record.isQuarantined() ? "it is in quarantine" : "it could not be loaded",
+          trouble.get().reason(),
+          "remove the cause, then: stele tablet release " + record.id());
+    }
+  }
+
+  /** The tablets of a table must follow one another, from the first row to the last. */
+  private void checkTiles(TableId table, List<TabletRecord> records) {
+    Bytes next = Bytes.EMPTY; // The first row after those covered.
+    boolean begun = false;
+    for (TabletRecord record : records) {
+      Bytes start = record.extent().start();
+      boolean overlaps = begun && (next.isEmpty() || start.compareTo(next) < 0);
+      if (overlaps) {
+        add("tablet " + record.id(), "it overlaps the one before it", "report this as a bug");
+      } else if (!start.equals(next)) {
+        gap(table, new RowRange(next, start));
+      }
+      next = record.extent().end();
+      begun = true;
+    }
+    if (!begun || !next.isEmpty()) {
+      gap(table, new RowRange(next, Bytes.EMPTY));
+    }
+  }
+
+  private void gap(TableId table, RowRange rows) {
+    add(
+        "table " + table,
+        "no tablet has the rows " + rows,
+        "a record is lost or damaged; see the other problems, and `stele log check`");
+  }
+
+  private void checkServed() {
+    for (TabletRecord record : tablets.values()) {
+      boolean dropping =
+          Optional.ofNullable(tables.get(record.id().table()))
+              .filter(table -> table.state() != StoredTable.State.READY)
+              .isPresent();
+      if (!dropping && record.trouble().isEmpty()) {
+        checkServed(record);
+      }
+      record.logs().forEach(server -> checkLog(record, server));
+    }
+    servers.forEach(
+        (server, answer) ->
+            answer.ifPresent(of -> of.served().forEach((id, epoch) -> checkOwner(server, id))));
+  }
+
+  private void checkServed(TabletRecord record) {
+    String subject = "tablet " + record.id();
+    Assignment assignment = record.assignment();
+    Optional<ServerId> server = assignment.server();
+    if (assignment.state() != Assignment.State.LOADED || server.isEmpty()) {
+      add(subject, "it is not served", assignment.toString(), WAIT);
+      return;
+    }
+    Optional<ServedTablets.Of> answer = servers.get(server.get());
+    if (answer == null) {
+      add(subject, "it is not served", server.get() + " has no lock any more", WAIT);
+    } else if (answer.isPresent()
+        && !answer.get().served().containsKey(record.id())
+        && !answer.get().moving().containsKey(record.id())) {
+      add(subject, "its server, " + server.get() + ", does not have it", WAIT);
+    }
+  }
+
+  /** Whoever serves a tablet must be named by its record. */
+  private void checkOwner(ServerId server, TabletId tablet) {
+    TabletRecord record = tablets.get(tablet);
+    boolean owner =
+        record != null
+            && record.assignment().isTo(server)
+            && record.assignment().state() == Assignment.State.LOADED;
+    if (complete && !owner) {
+      add(
+          "tablet " + tablet,
+          server + " serves it, but its record does not name that server",
+          "report this as a bug, with the logs of the master and of that server");
+    }
+  }
+
+  /** What is above a tablet's redo point may be in any log that its record names. */
+  private void checkLog(TabletRecord record, ServerId server) {
+    if (servers.containsKey(server)) {
+      return;
+    }
+    try {
+      if (!fs.exists(layout.recovery(server)) && !fs.exists(layout.logs(server))) {
+        add(
+            "tablet " + record.id(),
+            "it needs the log of " + server + ", which is not there",
+            "bring " + layout.recovery(server) + " back from the trash or a snapshot");
+      }
+    } catch (IOException e) {
+      add("log " + server, "it cannot be looked for", String.valueOf(e.getMessage()), WAIT);
+    }
+  }
+
+  /** The SSTables. */
+  void files() throws IOException {
+    Map<String, Long> lengths = new HashMap<>();
+    Set<String> known = new HashSet<>(named.keySet());
+    tablets.values().forEach(record -> known.addAll(record.dropped().keySet()));
+    RemoteIterator<LocatedFileStatus> all;
+    try {
+      all = fs.listFiles(layout.tables(), true);
+    } catch (FileNotFoundException e) {
+      add("files", layout.tables() + " is not there", "bring it back from the trash or a snapshot");
+      return;
+    }
+    int prefix = layout.root().toUri().getPath().length() + 1;
+    while (all.hasNext()) {
+      LocatedFileStatus file = all.next();
+      String path = file.getPath().toUri().getPath().substring(prefix);
+      lengths.put(path, file.getLen());
+      if (complete && !known.contains(path)) {
+        unnamedFiles++;
+        unnamedBytes += file.getLen();
+      }
+    }
+    for (FileRef file : named.values()) {
+      Long length = lengths.get(file.path());
+      if (length == null) {
+        add("SSTable " + file.path(), "it is not there", restore(file.path()));
+      } else if (length != file.length()) {
+        add(
+            "SSTable " + file.path(),
+            "it has " + length + " bytes, but had " + file.length() + " when it was written",
+            restore(file.path()));
+      }
+    }
+  }
+
+  private String restore(String path) {
+    return "bring " + layout.resolve(path) + " back from the trash, a snapshot or a backup";
+  }
+
+  /** An SSTable whose contents are damaged. */
+  static Problem damaged(String path, String damage) {
+    return new Problem(
+        "SSTable " + path,
+        "it is damaged",
+        damage,
+        "`hdfs fsck` shows whether a replica is sound; else restore it from a snapshot");
+  }
+
+  private void add(String subject, String wrong, String remedy) {
+    add(subject, wrong, "", remedy);
+  }
+
+  private void add(String subject, String wrong, String detail, String remedy) {
+    problems.add(new Problem(subject, wrong, detail, remedy));
+  }
+
+  List<Problem> problems() {
+    return problems;
+  }
+
+  /** The paths of the SSTables that tablets have, relative to the root directory. */
+  Set<String> named() {
+    return named.keySet();
+  }
+
+  /** What was found in all. */
+  CheckReport report(boolean verified, List<Problem> counting) {
+    return new CheckReport(
+        servers.size(),
+        tables.size(),
+        tablets.size(),
+        named.size(),
+        named.values().stream().mapToLong(FileRef::length).sum(),
+        unnamedFiles,
+        unnamedBytes,
+        verified,
+        counting);
+  }
+}

@@ -1,0 +1,27 @@
+package io.stele.check;
+
+import java.util.Comparator;
+
+/**
+ * Something that is not as it should be.
+ *
+ * @param subject what it concerns, such as {@code tablet t1/0123456789abcdef}
+ * @param wrong what is wrong with it, in the same words each time
+ * @param detail more about that, which may be another each time; may be empty
+ * @param remedy what an operator can do
+ */
+public record Problem(String subject, String wrong, String detail, String remedy)
+    implements Comparable<Problem> {
+  private static final Comparator<Problem> ORDER =
+      Comparator.comparing(Problem::subject).thenComparing(Problem::wrong);
+
+  /** Whether the same is wrong with the same. */
+  boolean isStill(Problem before) {
+    return ORDER.compare(this, before) == 0;
+  }
+
+  @Override
+  public int compareTo(Problem other) {
+    return ORDER.thenComparing(Problem::detail).compare(this, other);
+  }
+}

@@ -1,0 +1,77 @@
+package io.stele.check;
+
+import io.stele.lock.LockService;
+import io.stele.metadata.ServerInfo;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.wire.ControlPlane;
+import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.HostedTabletProto;
+import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What the live tablet servers say that they serve. For one thread. */
+final class ServedTablets {
+  private static final Logger LOG = LoggerFactory.getLogger(ServedTablets.class);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+  private final LockService locks;
+  private final ControlPlane plane;
+
+  /**
+   * A server's tablets.
+   *
+   * @param served the epochs under which it serves them
+   * @param moving those that it does not serve yet, or any more, while their records may say so
+   */
+  record Of(Map<TabletId, Long> served, Map<TabletId, Long> moving) {}
+
+  ServedTablets(LockService locks, ControlPlane plane) {
+    this.locks = locks;
+    this.plane = plane;
+  }
+
+  /** By server that holds its lock; empty for one that does not answer. */
+  Map<ServerId, Optional<Of>> read() throws IOException {
+    Map<ServerId, Optional<Of>> all = new TreeMap<>();
+    for (Map.Entry<ServerId, ServerInfo> server : ServerInfo.all(locks).entrySet()) {
+      all.put(server.getKey(), ask(server.getValue()));
+    }
+    return all;
+  }
+
+  private Optional<Of> ask(ServerInfo server) {
+    try {
+      ServerReportResponseProto report =
+          plane.call(
+              server.control(),
+              TabletServerProtocol.class,
+              TIMEOUT,
+              protocol -> protocol.report(null, EmptyProto.getDefaultInstance()));
+      return Optional.of(new Of(map(report.getTabletsList()), map(report.getMovingList())));
+    } catch (IOException e) {
+      LOG.warn("{} does not answer: {}", server.control(), e.toString());
+      return Optional.empty();
+    }
+  }
+
+  private static Map<TabletId, Long> map(Iterable<HostedTabletProto> tablets) {
+    Map<TabletId, Long> map = new HashMap<>();
+    for (HostedTabletProto tablet : tablets) {
+      map.put(
+          new TabletId(
+              new TableId(tablet.getTablet().getTableId()), tablet.getTablet().getTablet()),
+          tablet.getTablet().getEpoch());
+    }
+    return map;
+  }
+}
