@@ -24,6 +24,7 @@ import picocli.CommandLine.ParameterException;
       TableCommand.class,
       TabletCommand.class,
       ServerCommand.class,
+      BalanceCommand.class,
       PutCommand.class,
       GetCommand.class,
       ScanCommand.class,

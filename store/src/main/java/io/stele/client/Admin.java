@@ -23,6 +23,8 @@ import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
+import io.stele.wire.control.ControlProtos.BalanceRequestProto;
+import io.stele.wire.control.ControlProtos.BalanceResponseProto;
 import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
@@ -48,6 +50,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
@@ -330,6 +333,40 @@ public final class Admin {
    */
   public void undrainServer(ServerId server) throws IOException {
     ask(server, DrainRequestProto.newBuilder().setUndo(true).build());
+  }
+
+  /** Turns the balancing of tablets on or off; that outlives masters. */
+  public void setBalanced(boolean on) throws IOException {
+    BalanceRequestProto request = BalanceRequestProto.newBuilder().setOn(on).build();
+    ask(
+        attempts(Effect.CHANGE_WITH_ID, "turning balancing " + (on ? "on" : "off")),
+        master -> master.balance(null, request));
+  }
+
+  /** Whether tablets are balanced. */
+  public boolean isBalanced() throws IOException {
+    return ask(
+            attempts(Effect.READ, "asking whether tablets are balanced"),
+            master -> master.balance(null, BalanceRequestProto.getDefaultInstance()))
+        .getOn();
+  }
+
+  /** Has the master even out all there is, also where balancing is off; returns when it has. */
+  public void balanceNow() throws IOException {
+    AtomicBoolean begun = new AtomicBoolean();
+    change(
+        "balancing tablets",
+        "`stele server list` shows what servers have",
+        master -> {
+          BalanceResponseProto answer =
+              master.balance(null, BalanceRequestProto.newBuilder().setNow(!begun.get()).build());
+          begun.set(true);
+          return TableChangeProto.newBuilder()
+              .setTableId("")
+              .setDone(!answer.getNowUnderWay())
+              .setWaitsFor(answer.getMoving() + " tablets are on their way")
+              .build();
+        });
   }
 
   private void ask(ServerId server, DrainRequestProto request) throws IOException {

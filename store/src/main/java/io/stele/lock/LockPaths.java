@@ -33,6 +33,9 @@ public final class LockPaths {
   /** The id of the YARN application that has the cluster; it stays while that one restarts. */
   public static final String APPLICATION = "application";
 
+  /** Whether tablets are balanced: "on" or "off"; on where there is no node. */
+  public static final String BALANCE = "balance";
+
   private LockPaths() {}
 
   /** The lock of a tablet server; its data are the server's addresses. */

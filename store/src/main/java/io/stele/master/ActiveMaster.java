@@ -95,10 +95,12 @@ final class ActiveMaster implements AutoCloseable {
     SchemaNews news = new SchemaNews(requests, servers::live);
     TableAdmin tables = opened(new TableAdmin(runtime, schemas, forLoop, news, wake));
     MasterLoop loop = new MasterLoop(runtime, forLoop, servers, requests, tables, wake);
+    Balance balance = new Balance(runtime, locks);
+    loop.balanceBy(balance);
     loop.retryQuarantinedAfter(Keys.QUARANTINE_RETRY.in(conf));
     sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
 
-    MasterRequests service = new MasterRequests(loop, tables, servers);
+    MasterRequests service = new MasterRequests(loop, tables, servers, balance);
     Transport.Listener control =
         opened(
             transport.serveControl(

@@ -20,13 +20,13 @@ import java.util.Set;
  * @param dropping tables whose tablets are to go
  * @param moves tablets that are to go to other servers
  */
-record ClusterSnapshot(
+public record ClusterSnapshot(
     List<Server> servers,
     Set<ServerId> fenced,
     List<Tablet> tablets,
     Set<TableId> dropping,
     Map<TabletId, Move> moves) {
-  ClusterSnapshot {
+  public ClusterSnapshot {
     servers = List.copyOf(servers);
     fenced = Set.copyOf(fenced);
     tablets = List.copyOf(tablets);
@@ -35,7 +35,7 @@ record ClusterSnapshot(
   }
 
   /** One in which no tablet is to go to another server. */
-  ClusterSnapshot(
+  public ClusterSnapshot(
       List<Server> servers, Set<ServerId> fenced, List<Tablet> tablets, Set<TableId> dropping) {
     this(servers, fenced, tablets, dropping, Map.of());
   }
@@ -46,14 +46,14 @@ record ClusterSnapshot(
    * @param from the server that has it, or had it
    * @param to where to; empty: to any other
    */
-  record Move(ServerId from, Optional<ServerId> to) {}
+  public record Move(ServerId from, Optional<ServerId> to) {}
 
   /**
    * A server that holds its lock.
    *
    * @param draining whether it gives its tablets away and takes no new ones
    */
-  record Server(ServerId id, boolean draining) {}
+  public record Server(ServerId id, boolean draining) {}
 
   /**
    * A tablet.
@@ -63,7 +63,7 @@ record ClusterSnapshot(
    * @param bytes of its SSTables
    * @param failedOn the server that could not load it last
    */
-  record Tablet(
+  public record Tablet(
       TabletId id,
       Bytes row,
       RowRange extent,

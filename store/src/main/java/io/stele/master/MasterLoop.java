@@ -63,6 +63,7 @@ final class MasterLoop implements Runnable {
   private final Wake wake;
 
   private volatile boolean stopped;
+  private volatile Optional<Balance> balance = Optional.empty();
   private volatile View view = new View(Map.of(), new TreeMap<>());
 
   private boolean bootstrapped;
@@ -165,6 +166,11 @@ final class MasterLoop implements Runnable {
   /** The tablets that are to go to other servers. */
   Moves moves() {
     return moves;
+  }
+
+  /** Has tablets balanced from now on, as {@code how} says. */
+  void balanceBy(Balance how) {
+    balance = Optional.of(how);
   }
 
   /** The records in these rows of METADATA may have changed: the loop reads them, soon. */
@@ -280,13 +286,17 @@ final class MasterLoop implements Runnable {
     reports.ask(live);
     servers.logs().goOn(live);
 
-    List<Action> actions = AssignmentPlanner.plan(snapshot(live, known, dropping));
+    ClusterSnapshot snapshot = snapshot(live, known, dropping);
+    List<Action> actions = AssignmentPlanner.plan(snapshot);
     PlanExecutor.Outcome outcome = executor.execute(actions, view, metadata, () -> hasLost(live));
     outcome.changed().forEach(this::remember);
     complete &= outcome.complete();
     // Nothing else that needs METADATA comes before what makes METADATA reachable again.
     complete &= tidyUp(gone, known, metadata);
     boolean moved = tables.goOn(metadata::hasRecords);
+    if (complete && balance.isPresent()) {
+      moved |= balance(balance.get(), snapshot, known);
+    }
     fullDue = !complete;
     servers.recoveries().look(view, servers.logs()::isUnderWay, complete);
     return !complete
@@ -407,6 +417,22 @@ final class MasterLoop implements Runnable {
     } catch (IOException | SteleException e) {
       wake.lookAtAll(); // What was reported is not forgotten.
       throw e;
+    }
+  }
+
+  /** Begins moves that even out what servers have; returns whether it did. */
+  private boolean balance(
+      Balance how, ClusterSnapshot snapshot, Map<TabletId, TabletRecord> known) {
+    try {
+      List<Balancer.Move> begun = how.decide(snapshot, reports::rates);
+      for (Balancer.Move move : begun) {
+        LOG.info("Moving {} from {} to {}, to balance", move.tablet(), move.from(), move.to());
+        moves.ask(Objects.requireNonNull(known.get(move.tablet())), Optional.of(move.to()));
+      }
+      return !begun.isEmpty();
+    } catch (IOException e) {
+      LOG.warn("Cannot balance now; will retry: {}", e.toString());
+      return false;
     }
   }
 

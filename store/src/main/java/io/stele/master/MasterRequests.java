@@ -16,6 +16,8 @@ import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
+import io.stele.wire.control.ControlProtos.BalanceRequestProto;
+import io.stele.wire.control.ControlProtos.BalanceResponseProto;
 import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
@@ -58,9 +60,11 @@ final class MasterRequests implements MasterProtocol {
   private final MasterLoop loop;
   private final TableAdmin tables;
   private final ServerWatch servers;
+  private final Balance balance;
   private volatile Optional<Address> self = Optional.empty();
 
-  MasterRequests(MasterLoop loop, TableAdmin tables, ServerWatch servers) {
+  MasterRequests(MasterLoop loop, TableAdmin tables, ServerWatch servers, Balance balance) {
+    this.balance = balance;
     this.loop = loop;
     this.tables = tables;
     this.servers = servers;
@@ -338,6 +342,26 @@ final class MasterRequests implements MasterProtocol {
         .setDone(false)
         .setWaitsFor("the tablet is " + record.assignment())
         .build();
+  }
+
+  @Override
+  public BalanceResponseProto balance(RpcController c, BalanceRequestProto request)
+      throws ServiceException {
+    return serve(
+        () -> {
+          if (request.hasOn()) {
+            balance.set(request.getOn());
+          }
+          if (request.getNow()) {
+            balance.beginNow();
+            loop.look();
+          }
+          return BalanceResponseProto.newBuilder()
+              .setOn(balance.isOn())
+              .setMoving(loop.moves().count())
+              .setNowUnderWay(balance.isUnderWayNow())
+              .build();
+        });
   }
 
   private static void checkTarget(MasterLoop.View view, ServerId at, Optional<ServerId> to) {

@@ -54,12 +54,30 @@ final class ServerReports {
    * @param troubles maintenance of tablets that fails again and again
    * @param tablets the rows of the tablets it serves or does not serve yet or any more while their
    *     records may say so, by table and start
+   * @param requests what the tablets that it serves are asked
    */
   private record Report(
       long askedNanos,
       ServerStatusProto status,
       Map<String, NavigableMap<Bytes, RowRange>> tablets,
-      Map<TabletId, String> troubles) {}
+      Map<TabletId, String> troubles,
+      Map<TabletId, Requests> requests) {}
+
+  /**
+   * The requests of a tablet.
+   *
+   * @param epoch they are counted from its assignment on
+   * @param perSecond of late
+   */
+  private record Requests(long epoch, long count, double perSecond) {
+    Requests after(Optional<Requests> before, double seconds) {
+      if (before.isEmpty() || before.get().epoch() != epoch || seconds <= 0) {
+        return this;
+      }
+      double now = Math.max(0, count - before.get().count()) / seconds;
+      return new Requests(epoch, count, (before.get().perSecond() + now) / 2);
+    }
+  }
 
   /**
    * A tablet that its server did not report.
@@ -98,17 +116,39 @@ final class ServerReports {
     report.getTabletsList().forEach(tablet -> add(tablets, tablet));
     report.getMovingList().forEach(tablet -> add(tablets, tablet));
     Map<TabletId, String> troubles = new TreeMap<>();
+    Map<TabletId, Requests> requests = new HashMap<>();
     for (HostedTabletProto tablet : report.getTabletsList()) {
+      TabletId id =
+          new TabletId(
+              new TableId(tablet.getTablet().getTableId()), tablet.getTablet().getTablet());
       if (tablet.getTroublesCount() > 0) {
-        troubles.put(
-            new TabletId(
-                new TableId(tablet.getTablet().getTableId()), tablet.getTablet().getTablet()),
-            String.join("; ", tablet.getTroublesList()));
+        troubles.put(id, String.join("; ", tablet.getTroublesList()));
       }
+      requests.put(id, new Requests(tablet.getTablet().getEpoch(), tablet.getRequests(), 0));
     }
     synchronized (this) {
-      last.put(server, new Report(asked, report.getStatus(), tablets, troubles));
+      Optional<Report> before = Optional.ofNullable(last.get(server));
+      double seconds = before.map(one -> (asked - one.askedNanos()) / 1e9).orElse(0.0);
+      requests.replaceAll(
+          (id, now) -> now.after(before.map(one -> one.requests().get(id)), seconds));
+      last.put(server, new Report(asked, report.getStatus(), tablets, troubles, requests));
     }
+  }
+
+  /** How many requests a second tablets have had of late, of those that have had any. */
+  synchronized Map<TabletId, Double> rates() {
+    Map<TabletId, Double> rates = new HashMap<>();
+    for (Report report : last.values()) {
+      report
+          .requests()
+          .forEach(
+              (id, requests) -> {
+                if (requests.perSecond() > 0) {
+                  rates.put(id, requests.perSecond());
+                }
+              });
+    }
+    return rates;
   }
 
   private static void add(

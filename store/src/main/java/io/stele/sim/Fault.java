@@ -61,6 +61,9 @@ public sealed interface Fault {
   /** A tablet server gives its tablets away and takes none, for that long. */
   record StandAside(int slot, Duration length) implements Fault {}
 
+  /** An operator has all tablets evened out at once, or turns balancing off, for that long. */
+  record Balance(boolean off, Duration length) implements Fault {}
+
   /** The master is told that a tablet server may have ended, which nobody has seen. */
   record Suspect(int slot) implements Fault {
     @Override

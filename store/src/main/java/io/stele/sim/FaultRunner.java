@@ -59,6 +59,9 @@ final class FaultRunner {
       SimulatedCluster.Slot slot = slot(SimulatedCluster.Kind.SERVER, aside.slot());
       cluster.operator().standAside(slot);
       later(fault.length(), () -> cluster.operator().comeBack(slot));
+    } else if (fault instanceof Fault.Balance balance) {
+      cluster.operator().balance(balance.off());
+      later(fault.length(), () -> cluster.operator().balance(false));
     } else if (fault instanceof Fault.KillAll) {
       for (SimulatedCluster.Kind kind : SimulatedCluster.Kind.values()) {
         cluster.slots(kind).forEach(slot -> slot.process().kill());

@@ -108,13 +108,16 @@ public record HistoryPlan(
     List<Fault.Planned> planned = new ArrayList<>();
     int count = 1 + random.nextInt(12);
     for (int i = 0; i < count; i++) {
+      Duration some = Duration.ofMillis(500 + random.nextLong(8000));
       Fault fault =
-          random.nextInt(6) == 0
-              ? new Fault.StandAside(
-                  random.nextInt(8), Duration.ofMillis(500 + random.nextLong(8000)))
-              : new Fault.Move(
-                  random.nextInt(64),
-                  random.nextBoolean() ? Optional.of(random.nextInt(8)) : Optional.empty());
+          switch (random.nextInt(8)) {
+            case 0 -> new Fault.StandAside(random.nextInt(8), some);
+            case 1 -> new Fault.Balance(random.nextBoolean(), some);
+            default ->
+                new Fault.Move(
+                    random.nextInt(64),
+                    random.nextBoolean() ? Optional.of(random.nextInt(8)) : Optional.empty());
+          };
       planned.add(new Fault.Planned(Duration.ofMillis(random.nextLong(length.toMillis())), fault));
     }
     return planned;

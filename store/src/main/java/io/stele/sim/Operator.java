@@ -8,9 +8,11 @@ import io.stele.model.SteleException;
 import io.stele.tabletserver.TabletServer;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
+import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.Transport;
+import io.stele.wire.control.ControlProtos.BalanceRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
@@ -75,21 +77,27 @@ final class Operator {
     return slots.get(number % slots.size()).server().map(TabletServer::id);
   }
 
-  private boolean isMoved(MoveTabletRequestProto request) throws IOException {
+  /** Turns balancing off, or on and has all tablets evened out, soon. */
+  void balance(boolean off) {
+    BalanceRequestProto request = BalanceRequestProto.newBuilder().setOn(!off).setNow(!off).build();
+    process.start(
+        "balances", () -> quietly("balance", () -> ask(master -> master.balance(null, request))));
+  }
+
+  /** Calls the active master; empty where there is none. */
+  private <R> Optional<R> ask(ControlPlane.Call<MasterProtocol, R> call) throws IOException {
     Optional<Address> master = MasterInfo.address(locks);
-    if (master.isEmpty()) {
-      return false;
-    }
+    return master.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            transport.controlPlane().call(master.get(), MasterProtocol.class, CALL_TIMEOUT, call));
+  }
+
+  private boolean isMoved(MoveTabletRequestProto request) throws IOException {
     try {
-      MoveTabletResponseProto answer =
-          transport
-              .controlPlane()
-              .call(
-                  master.get(),
-                  MasterProtocol.class,
-                  CALL_TIMEOUT,
-                  protocol -> protocol.moveTablet(null, request));
-      return answer.getDone();
+      return ask(master -> master.moveTablet(null, request))
+          .filter(MoveTabletResponseProto::getDone)
+          .isPresent();
     } catch (SteleException e) {
       if (e.code() == SteleException.Code.RETRY_LATER) {
         return false;

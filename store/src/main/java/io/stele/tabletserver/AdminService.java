@@ -167,6 +167,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
         .setMemtableBytes(statistics.memtableBytes())
         .setSstableBytes(statistics.fileBytes())
         .setSstables(statistics.files())
+        .setRequests(hosted.requests())
         .build();
   }
 

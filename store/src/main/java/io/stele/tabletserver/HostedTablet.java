@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A tablet that this server has loaded, and the server's own state about it.
@@ -36,6 +37,7 @@ final class HostedTablet {
   private final Permits rewrites;
   private final Map<String, Long> restUntilNanos = new ConcurrentSkipListMap<>(); // By work.
   private final Map<String, Trouble> troubles = new ConcurrentSkipListMap<>(); // By work.
+  private final LongAdder requests = new LongAdder();
   private volatile long memtableBytesMax = Long.MAX_VALUE;
   private volatile Optional<TabletRecord> indivisible = Optional.empty();
 
@@ -57,6 +59,16 @@ final class HostedTablet {
 
   RecordManifest manifest() {
     return manifest;
+  }
+
+  /** It has one request more. */
+  void countRequest() {
+    requests.increment();
+  }
+
+  /** How many requests it has had. */
+  long requests() {
+    return requests.sum();
   }
 
   /** The tablet's record as this server last read or wrote it. */

@@ -143,6 +143,7 @@ final class HostedTablets {
       throw new NotServingTabletException(
           "tablet " + id + " is not served here: locate the row again");
     }
+    hosted.countRequest();
     return hosted;
   }
 }

@@ -74,7 +74,8 @@ final class MasterFixture {
   final SchemaNews news = new SchemaNews(servers, watch::live);
   final TableAdmin tables = new TableAdmin(process, schemas, records, news, wake);
   final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
-  final MasterRequests requests = new MasterRequests(loop, tables, watch);
+  final Balance balance = new Balance(process, locks); // Nobody balances unless a test wants it.
+  final MasterRequests requests = new MasterRequests(loop, tables, watch, balance);
 
   private int dropped;
 

