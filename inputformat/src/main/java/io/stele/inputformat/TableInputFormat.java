@@ -1,9 +1,8 @@
 package io.stele.inputformat;
 
-import io.stele.client.RowKeySample;
+import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
 import io.stele.client.Table;
-import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -28,20 +27,33 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * job.setMapperClass(AnchorMapper.class); // extends Mapper<Bytes, Row, Text, LongWritable>
  * }</pre>
  *
- * <p>There is one split for each tablet that has rows asked for, with the host of its tablet server
- * and its length on disk. The rows are read from the tablet servers, so that everything
- * acknowledged before a mapper begins is seen; a row is whole, and no row is missing or comes
- * twice, whatever happens to tablets and tablet servers meanwhile. Rows written while the job runs
- * may be seen or not. A mapper may take any time between two rows.
+ * <p><b>Splits</b> are near {@code mapreduce.stele.input.split.bytes} (128 MB): a large tablet is
+ * cut by its bytes, small tablets of one host are read by one mapper. A split has the host of its
+ * tablets' server and its length on disk, and progress goes by bytes.
  *
- * <p>A split covers the rows that its tablet had when the job was submitted. Should the tablet have
- * been split since, the split goes on into the new tablets by itself.
+ * <p>The rows are read from the tablet servers, so that everything acknowledged before a mapper
+ * begins is seen; a row is whole, and no row is missing or comes twice, whatever happens to tablets
+ * and tablet servers meanwhile. Rows written while the job runs may be seen or not, and another
+ * attempt of a task may see others. A mapper may take any time between two rows.
  *
- * <p>{@link Counter} has what was read. Neither keys nor values need to be written out for the
- * mapper; a job that sends them through the shuffle registers {@code
- * io.stele.mapreduce.ModelSerialization}.
+ * <p>A split covers the rows that its tablets had when the job was submitted. Should a tablet have
+ * been split since, the split goes on into the new tablets by itself. Should the table have been
+ * dropped and made again, the task fails.
+ *
+ * <p>A scan can also be set without code, in the job's configuration: {@code
+ * mapreduce.stele.input.table}, and, each optional, {@code .families}, {@code .columns} ({@code
+ * family:qualifier}), both separated by commas, {@code .rows.start}, {@code .rows.end}, {@code
+ * .rows.prefix}, {@code .versions}, {@code .times.from}, {@code .times.to} (microseconds).
+ *
+ * <p>{@link Counter} has what was read. Keys and values can go through the shuffle: see {@link
+ * ModelSerialization}, which this sets up.
  */
 public final class TableInputFormat extends InputFormat<Bytes, Row> {
+  /** The size of splits, in bytes; with a suffix such as {@code 256m}. */
+  public static final String SPLIT_BYTES_KEY = "mapreduce.stele.input.split.bytes";
+
+  private static final long SPLIT_BYTES = 128L << 20;
+
   /** What the job's mappers have read. */
   public enum Counter {
     /** Rows that had at least one cell asked for. */
@@ -70,6 +82,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
               + ", and stop reading in the mapper");
     }
     job.setInputFormatClass(TableInputFormat.class);
+    ModelSerialization.register(job.getConfiguration());
     TableScan.add(job.getConfiguration(), new TableScan(table, query));
   }
 
@@ -85,19 +98,35 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   public List<InputSplit> getSplits(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
     Stele.addCredentials(conf, context.getCredentials());
+    ModelSerialization.register(conf);
+    long targetBytes = targetBytes(conf);
     List<TableScan> scans = TableScan.all(conf);
     List<InputSplit> splits = new ArrayList<>();
     try (Stele stele = Stele.connect(conf)) {
       for (int i = 0; i < scans.size(); i++) {
         Table table = stele.table(scans.get(i).table());
         table.checkFamilies(scans.get(i).query());
-        List<RowKeySample> samples = table.sampleRowKeys();
-        for (TabletInfo tablet : table.tablets()) {
-          TableSplit.of(scans.get(i), i, tablet, samples).ifPresent(splits::add);
-        }
+        SplitPlanner planner =
+            new SplitPlanner(
+                scans.get(i),
+                i,
+                targetBytes,
+                tablet ->
+                    table.sampleRowKeysAsync(
+                        tablet.rows(), Math.max(1, targetBytes / SplitPlanner.SAMPLES_A_PIECE)));
+        splits.addAll(planner.plan(table.tablets()));
       }
     }
     return splits;
+  }
+
+  private static long targetBytes(Configuration conf) {
+    long bytes = conf.getLongBytes(SPLIT_BYTES_KEY, SPLIT_BYTES);
+    if (bytes < 1) {
+      throw SteleException.refused(
+          SPLIT_BYTES_KEY + " is " + bytes + ": splits need at least 1 byte, such as 128m");
+    }
+    return bytes;
   }
 
   @Override

@@ -2,53 +2,72 @@ package io.stele.inputformat;
 
 import io.stele.client.Rows;
 import io.stele.client.Stele;
+import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Row;
+import io.stele.model.SteleException;
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
+import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
 /** Reads the rows of one split. Used by one thread, except for {@link #getProgress}. */
 final class TableRecordReader extends RecordReader<Bytes, Row> {
-  private TableSplit split;
-  private TaskAttemptContext context;
   private Stele stele;
   private Rows rows;
-  private volatile Optional<Row> current = Optional.empty();
-  private volatile boolean done;
-  private volatile long bytesRead;
+  private Counter rowCounter;
+  private Counter cellCounter;
+  private Counter byteCounter;
+  private Optional<Row> current = Optional.empty();
+  private volatile Progress progress = new Progress(List.of(), 1);
 
   @Override
   public void initialize(InputSplit inputSplit, TaskAttemptContext taskContext) throws IOException {
-    split = (TableSplit) inputSplit;
-    context = taskContext;
-    TableScan scan = TableScan.all(context.getConfiguration()).get(split.scan());
-    stele = Stele.connect(context.getConfiguration());
-    rows = stele.table(split.table()).readRows(scan.query().withRanges(split.ranges()));
+    TableSplit split = (TableSplit) inputSplit;
+    progress = new Progress(split.marks(), split.getLength());
+    rowCounter = taskContext.getCounter(TableInputFormat.Counter.ROWS);
+    cellCounter = taskContext.getCounter(TableInputFormat.Counter.CELLS);
+    byteCounter = taskContext.getCounter(TableInputFormat.Counter.BYTES);
+    TableScan scan = TableScan.all(taskContext.getConfiguration()).get(split.scan());
+    stele = Stele.connect(taskContext.getConfiguration(), taskContext::progress);
+    Table table = stele.table(split.table());
+    if (!table.id().equals(split.tableId())) {
+      throw SteleException.refused(
+          "table "
+              + split.table()
+              + " was dropped and made again since the job was submitted (it was "
+              + split.tableId()
+              + ", now it is "
+              + table.id()
+              + "): submit the job again");
+    }
+    rows = table.readRows(scan.query().withRanges(split.ranges()));
   }
 
   @Override
   public boolean nextKeyValue() throws IOException {
-    Optional<Row> next = rows.readOn();
-    current = next;
-    done = next.isEmpty();
-    next.ifPresent(this::count);
-    return next.isPresent();
+    current = rows.readOn();
+    if (current.isPresent()) {
+      count(current.get());
+    } else {
+      progress.end();
+    }
+    return current.isPresent();
   }
 
-  @SuppressWarnings("NonAtomicVolatileUpdate") // One thread counts, others look.
   private void count(Row row) {
     long bytes = row.key().length();
     for (Cell cell : row.cells()) {
       bytes += cell.qualifier().length() + cell.value().length();
     }
-    bytesRead = bytesRead + bytes;
-    context.getCounter(TableInputFormat.Counter.ROWS).increment(1);
-    context.getCounter(TableInputFormat.Counter.CELLS).increment(row.cells().size());
-    context.getCounter(TableInputFormat.Counter.BYTES).increment(bytes);
+    progress.read(row.key(), bytes);
+    rowCounter.increment(1);
+    cellCounter.increment(row.cells().size());
+    byteCounter.increment(bytes);
   }
 
   @Override
@@ -61,24 +80,9 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
     return current.orElseThrow();
   }
 
-  /**
-   * By the bytes on disk that lie before the current row; where no SSTable tells, by the bytes
-   * read, which are not compressed.
-   */
   @Override
   public float getProgress() {
-    if (done) {
-      return 1;
-    }
-    return current
-        .map(row -> split.progressAt(row.key()).orElseGet(this::progressByBytes))
-        .orElse(0f);
-  }
-
-  private float progressByBytes() {
-    return split.getLength() == 0
-        ? 0
-        : Math.min(1f, (float) ((double) bytesRead / split.getLength()));
+    return progress.part();
   }
 
   @Override

@@ -1,9 +1,9 @@
 package io.stele.inputformat;
 
 import io.stele.client.RowKeySample;
-import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
+import io.stele.model.TableId;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -14,59 +14,40 @@ import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.io.WritableUtils;
 import org.apache.hadoop.mapreduce.InputSplit;
 
-/** The rows of one tablet that one mapper reads. */
+/** The rows that one mapper reads: a piece of a tablet, or several small ones of one host. */
 public final class TableSplit extends InputSplit implements Writable {
-  /** Samples kept for telling progress: one for each percent is plenty. */
-  private static final int SAMPLES_MAX = 100;
-
   private String table = "";
+  private TableId tableId = TableId.METADATA;
   private int scan;
   private List<RowRange> ranges = List.of();
   private String host = "";
   private long bytes;
-  private List<RowKeySample> samples = List.of();
+  private List<RowKeySample> marks = List.of();
 
   /** Filled by {@link #readFields}: for Hadoop. */
   public TableSplit() {}
 
-  private TableSplit(
-      String table,
-      int scan,
+  /**
+   * A split of the table that {@code scan} reads.
+   *
+   * @param marks rows, ascending, with the bytes of the split that lie before them; the first is
+   *     the beginning
+   */
+  TableSplit(
+      TableScan scan,
+      int index,
+      TableId tableId,
       List<RowRange> ranges,
       String host,
-      long bytes,
-      List<RowKeySample> samples) {
-    this.table = table;
-    this.scan = scan;
-    this.ranges = ranges;
+      List<RowKeySample> marks) {
+    this.table = scan.table();
+    this.tableId = tableId;
+    this.scan = index;
+    this.ranges = List.copyOf(ranges);
     this.host = host;
-    this.bytes = bytes;
-    this.samples = samples;
-  }
-
-  /**
-   * What a scan reads of a tablet; nothing if its ranges do not meet the tablet's.
-   *
-   * @param samples of the whole table, ascending, the last one for its end
-   */
-  static Optional<TableSplit> of(
-      TableScan scan, int index, TabletInfo tablet, List<RowKeySample> samples) {
-    List<RowRange> asked = scan.query().ranges();
-    List<RowRange> ranges =
-        (asked.isEmpty() ? List.of(RowRange.ALL) : asked)
-            .stream().flatMap(range -> range.intersection(tablet.rows()).stream()).toList();
-    if (ranges.isEmpty()) {
-      return Optional.empty();
-    }
-    Offsets offsets = new Offsets(samples);
-    long whole = offsets.bytes(tablet.rows());
-    long part = ranges.stream().mapToLong(offsets::bytes).sum();
-    // The samples say where the bytes are, METADATA how many there are.
-    long bytes = whole == 0 ? tablet.bytes() : Math.round((double) part / whole * tablet.bytes());
-    String host = tablet.server().map(server -> server.host()).orElse("");
-    return Optional.of(
-        new TableSplit(
-            scan.table(), index, ranges, host, bytes, offsets.within(ranges, SAMPLES_MAX)));
+    this.marks = List.copyOf(marks.subList(0, marks.size() - 1));
+    // Never 0: some frameworks leave out splits without bytes, and there may be rows.
+    this.bytes = Math.max(1, marks.get(marks.size() - 1).offsetBytes());
   }
 
   /** The table's name. */
@@ -74,12 +55,17 @@ public final class TableSplit extends InputSplit implements Writable {
     return table;
   }
 
-  /** The rows; several ranges where the job asked for several in this tablet. */
+  /** The table that had that name when the job was submitted. */
+  public TableId tableId() {
+    return tableId;
+  }
+
+  /** The rows, ascending; several ranges where the job asked for several, or tablets are small. */
   public List<RowRange> ranges() {
     return ranges;
   }
 
-  /** The host of the tablet's server when the job was submitted; empty if it had none. */
+  /** The host of the tablets' server when the job was submitted; empty if they had none. */
   public Optional<String> host() {
     return host.isEmpty() ? Optional.empty() : Optional.of(host);
   }
@@ -89,23 +75,12 @@ public final class TableSplit extends InputSplit implements Writable {
     return scan;
   }
 
-  /** How far a reader is that has come to {@code row}, 0 to 1; empty if that is not known. */
-  Optional<Float> progressAt(Bytes row) {
-    if (samples.isEmpty()) {
-      return Optional.empty();
-    }
-    long offset = 0;
-    for (RowKeySample sample : samples) {
-      if (sample.row().isEmpty() || sample.row().compareTo(row) > 0) {
-        break;
-      }
-      offset = sample.offsetBytes();
-    }
-    long end = samples.get(samples.size() - 1).offsetBytes();
-    return Optional.of(end == 0 ? 0f : (float) ((double) offset / end));
+  /** Rows, ascending, with the bytes of the split that lie before them. */
+  List<RowKeySample> marks() {
+    return marks;
   }
 
-  /** What the rows take on disk, and in memtables, in bytes. */
+  /** What the rows take on disk, and in memtables, in bytes; at least 1. */
   @Override
   public long getLength() {
     return bytes;
@@ -119,6 +94,7 @@ public final class TableSplit extends InputSplit implements Writable {
   @Override
   public void write(DataOutput out) throws IOException {
     WritableUtils.writeString(out, table);
+    WritableUtils.writeString(out, tableId.value());
     WritableUtils.writeVInt(out, scan);
     WritableUtils.writeVInt(out, ranges.size());
     for (RowRange range : ranges) {
@@ -127,16 +103,17 @@ public final class TableSplit extends InputSplit implements Writable {
     }
     WritableUtils.writeString(out, host);
     WritableUtils.writeVLong(out, bytes);
-    WritableUtils.writeVInt(out, samples.size());
-    for (RowKeySample sample : samples) {
-      write(sample.row(), out);
-      WritableUtils.writeVLong(out, sample.offsetBytes());
+    WritableUtils.writeVInt(out, marks.size());
+    for (RowKeySample mark : marks) {
+      write(mark.row(), out);
+      WritableUtils.writeVLong(out, mark.offsetBytes());
     }
   }
 
   @Override
   public void readFields(DataInput in) throws IOException {
     table = WritableUtils.readString(in);
+    tableId = new TableId(WritableUtils.readString(in));
     scan = WritableUtils.readVInt(in);
     List<RowRange> newRanges = new ArrayList<>();
     for (int left = WritableUtils.readVInt(in); left > 0; left--) {
@@ -145,11 +122,11 @@ public final class TableSplit extends InputSplit implements Writable {
     ranges = List.copyOf(newRanges);
     host = WritableUtils.readString(in);
     bytes = WritableUtils.readVLong(in);
-    List<RowKeySample> newSamples = new ArrayList<>();
+    List<RowKeySample> newMarks = new ArrayList<>();
     for (int left = WritableUtils.readVInt(in); left > 0; left--) {
-      newSamples.add(new RowKeySample(read(in), WritableUtils.readVLong(in)));
+      newMarks.add(new RowKeySample(read(in), WritableUtils.readVLong(in)));
     }
-    samples = List.copyOf(newSamples);
+    marks = List.copyOf(newMarks);
   }
 
   private static void write(Bytes text, DataOutput out) throws IOException {
@@ -166,6 +143,12 @@ public final class TableSplit extends InputSplit implements Writable {
   /** Shown by Hadoop with each task: the table and the rows. */
   @Override
   public String toString() {
-    return table + " " + (ranges.size() == 1 ? ranges.get(0) : ranges) + ", " + bytes + " bytes";
+    String rows = ranges.get(0).toString();
+    return table
+        + " "
+        + (ranges.size() == 1 ? rows : rows + " and " + (ranges.size() - 1) + " more ranges")
+        + ", "
+        + bytes
+        + " bytes";
   }
 }

@@ -1,5 +1,6 @@
 package io.stele.mapreduce;
 
+import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.format.Compression;
@@ -11,9 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.CommonConfigurationKeys;
 import org.apache.hadoop.mapreduce.Job;
-import org.apache.hadoop.mapreduce.MRJobConfig;
 
 /**
  * Sets up a job that reads or writes tables.
@@ -51,9 +50,8 @@ public final class SteleJob {
   }
 
   /**
-   * Makes an existing job ready for tables: adds the jars, lets {@code Bytes}, {@code Row} and
-   * {@code Mutation} go through the shuffle, and has tasks wait for a tablet longer than a client
-   * would.
+   * Makes an existing job ready for tables: adds the jars, lets the model's types go through the
+   * shuffle, and has tasks wait for a tablet longer than a client would.
    *
    * @param program classes of the program whose jars the tasks need
    */
@@ -74,7 +72,7 @@ public final class SteleJob {
       append(conf, "tmpjars", jar.toUri().toString());
     }
     job.setJar(ClassJars.of(program.length > 0 ? program[0] : SteleJob.class).toString());
-    append(conf, CommonConfigurationKeys.IO_SERIALIZATIONS_KEY, ModelSerialization.class.getName());
+    ModelSerialization.register(conf);
     conf.setIfUnset(Keys.CLIENT_TIMEOUT.name(), TASK_TIMEOUT);
     conf.setBoolean(Job.USED_GENERIC_PARSER, true); // Else it advises to ship jars in another way.
     Keys.check(conf);
@@ -83,11 +81,7 @@ public final class SteleJob {
   /** Lets the job's mappers send {@code Bytes} as keys: sorted as rows are. */
   public static void setMapOutputKeyToBytes(Job job) {
     job.setMapOutputKeyClass(io.stele.model.Bytes.class);
-    job.getConfiguration()
-        .setClass(
-            MRJobConfig.KEY_COMPARATOR,
-            BytesComparator.class,
-            org.apache.hadoop.io.RawComparator.class);
+    ModelSerialization.registerKeys(job.getConfiguration());
   }
 
   private static void append(Configuration conf, String key, String value) {

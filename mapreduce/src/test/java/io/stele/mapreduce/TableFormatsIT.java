@@ -14,7 +14,9 @@ import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
+import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
+import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -23,6 +25,7 @@ import io.stele.outputformat.TableOutputFormat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
@@ -110,7 +113,7 @@ class TableFormatsIT {
   }
 
   @Test
-  void thereIsASplitForEachTabletOfTheRangesWithItsHost() throws Exception {
+  void smallTabletsOfAHostAreReadTogetherAndScansApart() throws Exception {
     Job job = SteleJob.create(cluster.conf(), "splits");
     TableInputFormat.addTable(
         job, "numbers", RowQuery.ALL.range(RowRange.of("row2", "row4")).family("f"));
@@ -123,9 +126,101 @@ class TableFormatsIT {
     }
     assertThat(ranges)
         .containsExactly(
-            List.of(RowRange.of("row2", "row300")),
-            List.of(RowRange.of("row300", "row4")),
-            List.of(RowRange.of("row9", "row:")));
+            List.of(RowRange.of("row2", "row4")), List.of(RowRange.of("row9", "row:")));
+  }
+
+  @Test
+  void aTabletIsCutIntoSplitsOfEvenSizeInActualBytes() throws Exception {
+    long target = 1 << 20;
+    int splitsWanted = 8;
+    cluster.client().admin().createTable(TableSchema.of("large", "f"));
+    Random random = new Random(7);
+    try (BatchWriter writer = cluster.client().table("large").batchWriter()) {
+      for (long bytes = 0; bytes < splitsWanted * target; bytes += 4096) {
+        byte[] value = new byte[4096];
+        random.nextBytes(value);
+        byte[] row = new byte[16];
+        random.nextBytes(row);
+        writer.add(Mutation.of(Bytes.of(row)).put("f", Bytes.EMPTY, Bytes.of(value)));
+      }
+    }
+    cluster.client().admin().compactTable("large");
+    Job job = SteleJob.create(cluster.conf(), "even");
+    job.getConfiguration().setLong(TableInputFormat.SPLIT_BYTES_KEY, target);
+    TableInputFormat.addTable(job, "large", RowQuery.ALL);
+    List<InputSplit> splits = new TableInputFormat().getSplits(job);
+    assertThat(splits).hasSize(splitsWanted);
+    for (InputSplit split : splits) {
+      long bytes = 0;
+      RowQuery query = RowQuery.ALL.withRanges(((TableSplit) split).ranges());
+      try (Rows rows = cluster.client().table("large").readRows(query)) {
+        for (Row row : rows) {
+          bytes += row.key().length() + row.cells().get(0).value().length();
+        }
+      }
+      assertThat((double) bytes).isBetween(0.8 * target, 1.2 * target);
+      assertThat((double) split.getLength()).isBetween(0.8 * bytes, 1.2 * bytes);
+    }
+  }
+
+  @Test
+  void aTableDroppedAndMadeAgainIsRefusedByTheTask() throws Exception {
+    cluster.client().admin().createTable(TableSchema.of("again", "f"));
+    Job job = SteleJob.create(cluster.conf(), "again");
+    TableInputFormat.addTable(job, "again", RowQuery.ALL);
+    InputSplit split = new TableInputFormat().getSplits(job).get(0);
+    cluster.client().admin().dropTable("again");
+    cluster.client().admin().createTable(TableSchema.of("again", "f"));
+    var context = new TaskAttemptContextImpl(job.getConfiguration(), new TaskAttemptID());
+    try (var reader = new TableInputFormat().createRecordReader(split, context)) {
+      assertThatThrownBy(() -> reader.initialize(split, context))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("table again was dropped and made again");
+    }
+  }
+
+  /** Counts the rows of each remainder with increments, on a table set by plain keys. */
+  static final class IncrementMapper extends Mapper<Bytes, Row, Bytes, ReadModifyWrite> {
+    @Override
+    protected void map(Bytes key, Row row, Context context)
+        throws IOException, InterruptedException {
+      String number = row.value("f", "n").orElseThrow().toUtf8();
+      Bytes target = Bytes.of("by" + Integer.parseInt(number) % 10);
+      context.write(target, ReadModifyWrite.increment(target, "f", Bytes.of("count"), 1));
+    }
+  }
+
+  /** Passes operations on. */
+  static final class OperationReducer
+      extends Reducer<Bytes, ReadModifyWrite, NullWritable, RowOperation> {
+    @Override
+    protected void reduce(Bytes key, Iterable<ReadModifyWrite> operations, Context context)
+        throws IOException, InterruptedException {
+      for (ReadModifyWrite operation : operations) {
+        context.write(NullWritable.get(), operation);
+      }
+    }
+  }
+
+  @Test
+  void incrementsOfAJobWithoutAnyOtherSetUpThanTheFormatsAreCounted() throws Exception {
+    cluster.client().admin().createTable(TableSchema.of("counts", "f"));
+    Job job = Job.getInstance(cluster.conf(), "counts");
+    job.getConfiguration().set("mapreduce.stele.input.table", "numbers");
+    job.getConfiguration().set("mapreduce.stele.input.table.families", "f");
+    job.getConfiguration().set("mapreduce.stele.input.table.rows.prefix", "row");
+    job.setInputFormatClass(TableInputFormat.class);
+    job.setMapperClass(IncrementMapper.class);
+    job.setMapOutputKeyClass(Bytes.class);
+    job.setMapOutputValueClass(ReadModifyWrite.class);
+    job.setReducerClass(OperationReducer.class);
+    TableOutputFormat.addTable(job, "counts", "f");
+    assertThat(job.waitForCompletion(true)).isTrue();
+    try (Rows rows = cluster.client().table("counts").readRows(RowQuery.ALL)) {
+      assertThat(rows)
+          .hasSize(10)
+          .allMatch(row -> row.value("f", "count").orElseThrow().equals(Bytes.ofLong(100)));
+    }
   }
 
   @Test
@@ -158,7 +253,7 @@ class TableFormatsIT {
   private static void write(Configuration conf, int attempt, String value) throws Exception {
     TaskAttemptID id = new TaskAttemptID("1600000000000", 7, TaskType.MAP, 3, attempt);
     var context = new TaskAttemptContextImpl(conf, id);
-    RecordWriter<NullWritable, Mutation> writer =
+    RecordWriter<NullWritable, RowOperation> writer =
         new TableOutputFormat<NullWritable>().getRecordWriter(context);
     for (int i = 0; i < 100; i++) {
       writer.write(NullWritable.get(), Mutation.of("row" + i % 10).put("f", "", value + i));

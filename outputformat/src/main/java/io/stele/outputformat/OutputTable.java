@@ -1,13 +1,17 @@
 package io.stele.outputformat;
 
 import io.stele.model.SteleException;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 
 /**
  * A table that a job writes to; in its configuration as {@code table} or {@code
- * table:family:family}.
+ * table:family:family}, with the families written as in a URL: a family's name may have a comma, or
+ * what a configuration would replace.
  *
  * @param name the table's name
  * @param families to be checked at submission
@@ -20,7 +24,7 @@ record OutputTable(String name, List<String> families) {
   static void add(Configuration conf, OutputTable table) {
     String text = table.name();
     for (String family : table.families()) {
-      text += ":" + family;
+      text += ":" + URLEncoder.encode(family, StandardCharsets.UTF_8);
     }
     String before = conf.get(KEY, "");
     conf.set(KEY, before.isEmpty() ? text : before + "," + text);
@@ -35,7 +39,13 @@ record OutputTable(String name, List<String> families) {
     List<OutputTable> tables = new ArrayList<>();
     for (String text : conf.getTrimmedStrings(KEY)) {
       List<String> parts = List.of(text.split(":"));
-      tables.add(new OutputTable(parts.get(0), parts.subList(1, parts.size())));
+      tables.add(
+          new OutputTable(
+              parts.get(0),
+              parts.stream()
+                  .skip(1)
+                  .map(family -> URLDecoder.decode(family, StandardCharsets.UTF_8))
+                  .toList()));
     }
     if (tables.isEmpty()) {
       throw SteleException.refused(

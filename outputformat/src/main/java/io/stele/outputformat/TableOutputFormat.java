@@ -1,8 +1,9 @@
 package io.stele.outputformat;
 
+import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
 import io.stele.model.ColumnFamily;
-import io.stele.model.Mutation;
+import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import java.io.IOException;
@@ -17,25 +18,25 @@ import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
 /**
- * Mutations of tables as the output of a job, applied while the job runs.
+ * Operations on tables as the output of a job, applied while the job runs: mutations, increments
+ * and appends, conditional mutations.
  *
  * <pre>{@code
  * TableOutputFormat.addTable(job, "webtable", "anchor");
- * job.setReducerClass(AnchorReducer.class); // writes (anything, Mutation)
+ * job.setReducerClass(AnchorReducer.class); // writes (anything, RowOperation)
  * }</pre>
  *
- * <p><b>Once.</b> Every mutation's operation id is made of the job, the task and the record's
- * number in the task, not of the attempt. So a record that a failed, speculative or repeated
- * attempt writes again is not applied again, increments and puts without a timestamp included. This
- * asks that the attempts of a task write the same records in the same order; a tablet that gets
- * another mutation under the same id refuses it, and the task fails with an error that says so. A
- * reducer whose output depends on the order of its values must sort them first: the shuffle does
- * not.
+ * <p><b>Once.</b> Every operation's id is made of the job, the task and the record's number in the
+ * task, not of the attempt. So a record that a failed, speculative or repeated attempt writes again
+ * is not applied again, increments and puts without a timestamp included. This asks that the
+ * attempts of a task write the same records in the same order; a tablet that gets another mutation
+ * under the same id refuses it, and the task fails with an error that says so. A reducer whose
+ * output depends on the order of its values must sort them first: the shuffle does not.
  *
  * <p><b>Not all or nothing.</b> What a task has written is visible at once, and stays when the
  * task, or the job, fails. Running the whole job again is another job: it applies everything again.
  *
- * <p><b>Rows.</b> A task's mutations of one row are applied in the order written; those of several
+ * <p><b>Rows.</b> A task's operations on one row are applied in the order written; those of several
  * tasks in any order.
  *
  * <p>With one table keys are ignored and may be anything, also null. With several, the key's text
@@ -43,12 +44,12 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  *
  * @param <K> the keys' type
  */
-public final class TableOutputFormat<K> extends OutputFormat<K, Mutation> {
+public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   /** What the job's tasks have written. */
   public enum Counter {
-    /** Mutations written. */
+    /** Operations written. */
     MUTATIONS,
-    /** Changes in them. */
+    /** Changes in them; of a conditional mutation those of both its branches. */
     EDITS,
     /** Bytes of row keys, qualifiers and values in them. */
     BYTES
@@ -62,6 +63,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, Mutation> {
    */
   public static void addTable(Job job, String table, String... families) {
     job.setOutputFormatClass(TableOutputFormat.class);
+    ModelSerialization.register(job.getConfiguration());
     OutputTable.add(job.getConfiguration(), new OutputTable(table, List.of(families)));
   }
 
@@ -82,6 +84,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, Mutation> {
   public void checkOutputSpecs(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
     Stele.addCredentials(conf, context.getCredentials());
+    ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
       for (OutputTable table : OutputTable.all(conf)) {
         check(table, stele.table(table.name()).schema());
@@ -107,8 +110,9 @@ public final class TableOutputFormat<K> extends OutputFormat<K, Mutation> {
   }
 
   @Override
-  public RecordWriter<K, Mutation> getRecordWriter(TaskAttemptContext context) throws IOException {
-    return new MutationWriter<>(context);
+  public RecordWriter<K, RowOperation> getRecordWriter(TaskAttemptContext context)
+      throws IOException {
+    return new OperationWriter<>(context);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.stele.outputformat;
 
 import io.stele.model.OperationId;
+import io.stele.model.SteleException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -18,9 +19,18 @@ final class TaskOperations {
    * The id of the first mutation that the task of {@code context} writes to a table.
    *
    * @param table the table's name: records are numbered for each table
+   * @throws SteleException REFUSED if the job's submission has no name
    */
   static OperationId first(TaskAttemptContext context, String table) {
-    String submission = context.getConfiguration().get(SUBMISSION_KEY, "");
+    String submission = context.getConfiguration().getTrimmed(SUBMISSION_KEY, "");
+    if (submission.isEmpty()) {
+      throw SteleException.refused(
+          "the job's configuration has no "
+              + SUBMISSION_KEY
+              + ", without which its writes could be taken for those of another job:"
+              + " TableOutputFormat.checkOutputSpecs sets it when the job is submitted; a framework"
+              + " that does not call it must set the key to a name that no other job has");
+    }
     return first(submission + " " + context.getTaskAttemptID().getTaskID() + " " + table);
   }
 

@@ -34,9 +34,18 @@ class TaskOperationsTest {
   }
 
   @Test
+  void aSubmissionWithoutANameIsRefused() {
+    for (String missing : List.of("", " ")) {
+      assertThatThrownBy(() -> first(missing, TaskType.MAP, 3, 0))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining(TaskOperations.SUBMISSION_KEY);
+    }
+  }
+
+  @Test
   void theTablesOfAJobComeBackAsTheyWereAdded() {
     Configuration conf = new Configuration(false);
-    OutputTable webtable = new OutputTable("webtable", List.of("anchor", "language"));
+    OutputTable webtable = new OutputTable("webtable", List.of("anchor", "a,b%, ${user.name}"));
     OutputTable plain = new OutputTable("plain", List.of());
     OutputTable.add(conf, webtable);
     OutputTable.add(conf, plain);

@@ -2,10 +2,9 @@ package io.stele.client;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.Durability;
-import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
-import io.stele.runtime.Futures;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -100,31 +99,32 @@ public final class BatchWriter implements Closeable {
   }
 
   /**
-   * Adds a mutation with the durability of the {@link Table} this writer comes from: see {@link
-   * #add(Mutation, Durability)}.
+   * Adds an operation with the durability of the {@link Table} this writer comes from: see {@link
+   * #add(RowOperation, Durability)}.
    */
-  public CompletableFuture<Void> add(Mutation mutation) throws IOException {
-    return add(mutation, durability);
+  public CompletableFuture<Void> add(RowOperation operation) throws IOException {
+    return add(operation, durability);
   }
 
   /**
-   * Adds a mutation, waiting while the buffer is full.
+   * Adds an operation, waiting while the buffer is full. What a conditional or read-modify-write
+   * operation would answer is dropped: {@link Table} has calls that return it.
    *
    * @param least what it must have survived when it counts as applied; never less than the table's
    *     schema asks for. Those it travels with keep what was asked for them
-   * @return completes when the mutation has been applied, or fails with the reason. {@link #flush}
+   * @return completes when the operation has been applied, or fails with the reason. {@link #flush}
    *     and {@link #close} also report the failure
    * @throws SteleException REFUSED or NOT_FOUND if it is wrong from the outset: it is then not
    *     added
-   * @throws IOException if the thread was interrupted while it waited: the mutation is not added
+   * @throws IOException if the thread was interrupted while it waited: the operation is not added
    * @throws IllegalStateException if the writer is closed
    */
-  public CompletableFuture<Void> add(Mutation mutation, Durability least) throws IOException {
-    table.await(check.operation(mutation));
-    long bytes = Batcher.bytes(mutation);
+  public CompletableFuture<Void> add(RowOperation operation, Durability least) throws IOException {
+    table.await(check.operation(operation));
+    long bytes = Batcher.bytes(operation);
     long place = reserve(bytes);
-    CompletableFuture<Void> applied = writer.submit(mutation, least);
-    applied.whenComplete((nothing, failure) -> complete(place, mutation, bytes, failure));
+    CompletableFuture<Void> applied = writer.submit(operation, least);
+    applied.whenComplete((nothing, failure) -> complete(place, operation, bytes, failure));
     return applied; // Itself, so that it is complete before a flush returns.
   }
 
@@ -140,10 +140,9 @@ public final class BatchWriter implements Closeable {
       end = added;
     }
     for (var wait = incompleteBefore(end); wait.isPresent(); wait = incompleteBefore(end)) {
-      Futures.await(
-          table.runtime(),
-          wait.get(),
-          "waiting for mutations: whether they were applied is unknown");
+      table
+          .waiting()
+          .await(wait.get(), "waiting for mutations: whether they were applied is unknown");
     }
     synchronized (this) {
       if (failures > 0) {
@@ -187,8 +186,7 @@ public final class BatchWriter implements Closeable {
         }
         room = nextChange();
       }
-      Futures.await(
-          table.runtime(), room, "waiting for room in the buffer: the mutation was not added");
+      table.waiting().await(room, "waiting for room in the buffer: the mutation was not added");
     }
   }
 
@@ -215,14 +213,14 @@ public final class BatchWriter implements Closeable {
     waiting.ifPresent(future -> future.complete(null));
   }
 
-  private void complete(long place, Mutation mutation, long bytes, Throwable failure) {
+  private void complete(long place, RowOperation operation, long bytes, Throwable failure) {
     synchronized (this) {
       incomplete.remove(place);
       bytesUnderWay -= bytes;
       if (failure != null) {
         failures++;
         if (failed.size() < FAILURES_KEPT) {
-          failed.add(Outcome.failed(mutation, failure));
+          failed.add(Outcome.failed(operation, failure));
         }
       }
     }

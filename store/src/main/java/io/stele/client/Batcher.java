@@ -12,8 +12,11 @@ import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.OperationSize;
 import io.stele.model.Outstanding;
+import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
+import io.stele.runtime.Futures;
 import io.stele.wire.Address;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.OperationCodec;
@@ -40,9 +43,10 @@ import java.util.concurrent.CompletableFuture;
  * together.
  *
  * <p>A mutation goes row queue ({@link Writer}) -> tablet found -> the server's queue -> batch ->
- * outcome. A server's queue sends what it has when no call to the server is under way, so that a
- * single mutation does not wait, and otherwise when a batch is full or the last one was answered:
- * batches grow with the load. {@link Attempts} decides whether a failed mutation is retried.
+ * outcome. One that looks at the row first is sent alone, in its turn. A server's queue sends what
+ * it has when no call to the server is under way, so that a single mutation does not wait, and
+ * otherwise when a batch is full or the last one was answered: batches grow with the load. {@link
+ * Attempts} decides whether a failed mutation is retried.
  *
  * <p>Every mutation gets an outcome, whatever is thrown on its way, and not long after its
  * deadline. Safe for use by any number of threads; nothing here blocks. The lock is held only to
@@ -61,6 +65,9 @@ final class Batcher {
   /** A mutation with less time left does not shorten the time that its batch has. */
   private static final Duration BATCH_TIMEOUT_MIN = Duration.ofMillis(500);
 
+  /** What a request of its own costs, in bytes of a buffer. */
+  private static final long SINGLE_BYTES = 4 << 10;
+
   private final Tablets tablets;
   private final TableRef table;
 
@@ -70,7 +77,7 @@ final class Batcher {
   /** A mutation on its way. */
   private final class Pending {
     final Writer writer;
-    final Mutation mutation;
+    final RowOperation operation;
     final OperationId id;
     final Durability durability;
     final long bytes;
@@ -83,16 +90,21 @@ final class Batcher {
     boolean expires; // Whether a timer removes it from a queue when its deadline is over.
     List<Pending> behind = List.of(); // Of its row, in the same batch.
 
-    Pending(Writer writer, Mutation mutation, OperationId id, Durability durability) {
+    Pending(Writer writer, RowOperation operation, OperationId id, Durability durability) {
       this.writer = writer;
-      this.mutation = mutation;
+      this.operation = operation;
       this.id = id;
       this.durability = durability;
-      this.bytes = bytes(mutation);
+      this.bytes = bytes(operation);
       this.attempts =
           table.attempts(
               Effect.CHANGE_WITH_ID,
-              () -> "changing row \"" + mutation.row() + "\" of table " + table.name());
+              () -> "changing row \"" + operation.row() + "\" of table " + table.name());
+    }
+
+    /** Whether it does not travel with others. */
+    boolean isSingle() {
+      return operation.kind() != RowOperation.Kind.MUTATION;
     }
   }
 
@@ -174,8 +186,14 @@ final class Batcher {
     this.table = table;
   }
 
-  /** Roughly the bytes of a mutation on the wire; at least its bytes in memory. */
-  static long bytes(Mutation mutation) {
+  /**
+   * Roughly the bytes of an operation on the wire; at least its bytes in memory. One that is sent
+   * alone counts for what a request costs, so that a buffer does not have thousands under way.
+   */
+  static long bytes(RowOperation operation) {
+    if (!(operation instanceof Mutation mutation)) {
+      return SINGLE_BYTES + OperationSize.of(operation);
+    }
     long bytes = 64L + mutation.row().length();
     for (Edit edit : mutation.edits()) {
       bytes += 64;
@@ -220,15 +238,15 @@ final class Batcher {
      * @param durability what it must have survived, at least, when it counts as applied
      * @return completes when it was applied, fails with a {@link SteleException} where not
      */
-    CompletableFuture<Void> submit(Mutation mutation, Durability durability) {
+    CompletableFuture<Void> submit(RowOperation operation, Durability durability) {
       Pending pending;
       boolean first;
       synchronized (this) {
-        pending = new Pending(this, mutation, operations.begin(), durability);
-        ArrayDeque<Pending> behind = rows.get(mutation.row());
+        pending = new Pending(this, operation, operations.begin(), durability);
+        ArrayDeque<Pending> behind = rows.get(operation.row());
         first = behind == null;
         if (behind == null) {
-          rows.put(mutation.row(), new ArrayDeque<>(1));
+          rows.put(operation.row(), new ArrayDeque<>(1));
         } else {
           behind.add(pending);
         }
@@ -241,12 +259,15 @@ final class Batcher {
 
     /** Takes out what may go together with {@code first}, which was taken before. */
     private synchronized List<Pending> takeBehind(Pending first, int countMax, long bytesMax) {
-      ArrayDeque<Pending> queue = rows.getOrDefault(first.mutation.row(), new ArrayDeque<>(0));
+      ArrayDeque<Pending> queue = rows.getOrDefault(first.operation.row(), new ArrayDeque<>(0));
       List<Pending> behind = List.of();
       long bytes = 0;
       for (Pending next = queue.peek(); next != null; next = queue.peek()) {
         bytes += next.bytes;
-        if (behind.size() == countMax || bytes > bytesMax || next.attempts.deadline().isOver()) {
+        if (behind.size() == countMax
+            || bytes > bytesMax
+            || next.attempts.deadline().isOver()
+            || next.isSingle()) {
           break;
         }
         if (behind.isEmpty()) {
@@ -275,12 +296,44 @@ final class Batcher {
   }
 
   private void locate(Pending pending) {
+    if (pending.isSingle()) {
+      sendSingle(pending);
+      return;
+    }
     step(
         pending,
         () ->
             tablets
-                .locate(table.id(), pending.mutation.row(), pending.attempts.deadline())
+                .locate(table.id(), pending.operation.row(), pending.attempts.deadline())
                 .whenComplete((tablet, failure) -> located(pending, tablet, failure)));
+  }
+
+  /** Sends an operation that does not travel with others; no other of its row is under way. */
+  private void sendSingle(Pending pending) {
+    step(
+        pending,
+        () ->
+            tablets
+                .send(
+                    new SingleOperation(
+                            table,
+                            pending.operation,
+                            pending.id,
+                            pending.durability,
+                            pending.writer.operations)
+                        .request(),
+                    pending.attempts.deadline())
+                .whenComplete((answer, failure) -> answered(pending, failure)));
+  }
+
+  private void answered(Pending pending, Throwable failure) {
+    pending.writer.operations.complete(pending.id);
+    if (failure == null) {
+      pending.done.complete(null);
+    } else {
+      pending.done.completeExceptionally(Futures.cause(failure));
+    }
+    goOn(pending.writer, pending.operation.row());
   }
 
   private void located(Pending pending, TabletLocation tablet, Throwable failure) {
@@ -363,7 +416,7 @@ final class Batcher {
   }
 
   private static Duration add(Pending pending, TabletProto tablet, MutateBatch request) {
-    request.add(tablet, Optional.of(pending.id), pending.durability, pending.mutation);
+    request.add(tablet, Optional.of(pending.id), pending.durability, (Mutation) pending.operation);
     return pending.attempts.attemptTimeout();
   }
 
@@ -402,7 +455,7 @@ final class Batcher {
   private void abandon(Pending first, List<Pending> behind, Throwable why) {
     endUnlessDone(first, why);
     behind.forEach(next -> endUnlessDone(next, why));
-    goOn(first.writer, first.mutation.row());
+    goOn(first.writer, first.operation.row());
   }
 
   private static void endUnlessDone(Pending pending, Throwable why) {
@@ -444,9 +497,9 @@ final class Batcher {
       }
     }
     if (again.isEmpty()) {
-      goOn(first.writer, first.mutation.row());
+      goOn(first.writer, first.operation.row());
     } else {
-      first.writer.putBack(first.mutation.row(), again.subList(1, again.size()));
+      first.writer.putBack(first.operation.row(), again.subList(1, again.size()));
       Decision decision = how.orElseThrow();
       step(again.get(0), () -> decide(again.get(0), decision));
     }
@@ -548,7 +601,7 @@ final class Batcher {
   /** The mutation has its outcome: the next of its row may go. */
   private Optional<Pending> end(Pending pending) {
     pending.writer.operations.complete(pending.id);
-    return pending.writer.next(pending.mutation.row());
+    return pending.writer.next(pending.operation.row());
   }
 
   /** Any exception ends the mutation: nothing else would. */

@@ -28,6 +28,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -43,7 +44,18 @@ import org.apache.hadoop.conf.Configuration;
 final class Connection implements AutoCloseable {
   private static final String NOBODY_CALLS = "localhost"; // A client is not reached by others.
 
+  private static final SharedLocks SESSIONS =
+      new SharedLocks(
+          SystemRuntime.INSTANCE,
+          cluster ->
+              CuratorLockService.connect(
+                  SystemRuntime.INSTANCE,
+                  cluster.zookeeperQuorum(),
+                  cluster.name(),
+                  cluster.sessionTimeout()));
+
   private final Configuration conf;
+  private final Waiting waiting;
   private final ProcessRuntime runtime;
   private final LockService locks;
   private final Transport transport;
@@ -64,12 +76,13 @@ final class Connection implements AutoCloseable {
    */
   Connection(
       Configuration conf,
-      ProcessRuntime runtime,
+      Waiting waiting,
       LockService locks,
       Transport transport,
       List<Runnable> own) {
     this.conf = conf;
-    this.runtime = runtime;
+    this.waiting = waiting;
+    this.runtime = waiting.runtime();
     this.locks = locks;
     this.transport = transport;
     this.own = own;
@@ -81,15 +94,18 @@ final class Connection implements AutoCloseable {
     this.lockReads = new LockReads(runtime);
   }
 
-  static Connection open(Configuration conf) throws IOException {
+  static Connection open(Configuration conf, Optional<Runnable> whileWaiting) throws IOException {
     ClusterConfig cluster = ClusterConfig.of(conf);
     Configuration own = new Configuration(conf);
     ProcessRuntime runtime = SystemRuntime.INSTANCE;
-    LockService locks =
-        CuratorLockService.connect(
-            runtime, cluster.zookeeperQuorum(), cluster.name(), cluster.sessionTimeout());
+    SharedLocks.Hold session = SESSIONS.hold(cluster);
     Transport transport = new NetworkTransport(own, runtime, NOBODY_CALLS);
-    return new Connection(own, runtime, locks, transport, List.of(transport::close, locks::close));
+    return new Connection(
+        own,
+        new Waiting(runtime, whileWaiting),
+        session.locks(),
+        transport,
+        List.of(transport::close, session.release()));
   }
 
   ProcessRuntime runtime() {
@@ -114,7 +130,7 @@ final class Connection implements AutoCloseable {
 
   /** Reads from the lock service, for no longer than an operation may take. */
   <T> T readLocks(String what, LockReads.Read<T> read) throws IOException {
-    return lockReads.read(what, Deadline.after(runtime, timeout), read);
+    return waiting.await(lockReads.readAsync(what, Deadline.after(runtime, timeout), read), what);
   }
 
   LockReads lockReads() {
@@ -140,7 +156,7 @@ final class Connection implements AutoCloseable {
 
   Table table(String name) throws IOException {
     StoredTable stored = readLocks("looking up table " + name, () -> schemas.require(name));
-    TableRef ref = new TableRef(runtime, stored.id(), name, timeout);
+    TableRef ref = new TableRef(waiting, stored.id(), name, timeout);
     SchemaCheck check =
         new SchemaCheck(
             stored.schema(),

@@ -4,7 +4,7 @@ import io.stele.model.SteleException;
 import java.util.List;
 
 /**
- * Some mutations of a {@link BatchWriter} were not applied, or it is unknown whether they were.
+ * Some operations of a {@link BatchWriter} were not applied, or it is unknown whether they were.
  *
  * <p>{@link #failed()} has each of them with its own reason, up to a limit; {@link #count()} tells
  * how many there are. The code is {@link SteleException.Code#OUTCOME_UNKNOWN} where that holds for
@@ -22,7 +22,7 @@ public final class MutationsFailedException extends SteleException {
     this.count = count;
   }
 
-  /** The first mutations that failed, in the order in which they did. */
+  /** The first operations that failed, in the order in which they did. */
   public List<Outcome> failed() {
     return failed;
   }
@@ -41,11 +41,11 @@ public final class MutationsFailedException extends SteleException {
   private static String message(String table, List<Outcome> failed, long count) {
     Outcome first = failed.get(0);
     return count
-        + (count == 1 ? " mutation" : " mutations")
+        + (count == 1 ? " operation" : " operations")
         + " of table "
         + table
         + " failed; the first, of row \""
-        + first.mutation().row()
+        + first.operation().row()
         + "\": "
         + first.failure().orElseThrow().getMessage();
   }

@@ -13,6 +13,7 @@ import io.stele.wire.data.DataProtos.SampleRowKeysProto;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -25,15 +26,26 @@ final class Sampling {
   private final Tablets tablets;
   private final TableRef table;
   private final List<RowKeySample> samples = new ArrayList<>();
-  private Bytes from = Bytes.EMPTY;
+  private final RowRange rows;
+  private final OptionalLong pieceBytes;
+  private Bytes from;
   private long bytes;
 
-  Sampling(Tablets tablets, TableRef table) {
+  /**
+   * Samples of whole tablets.
+   *
+   * @param rows those of the tablets
+   * @param pieceBytes what lies between two samples, about; empty: the servers choose
+   */
+  Sampling(Tablets tablets, TableRef table, RowRange rows, OptionalLong pieceBytes) {
     this.tablets = tablets;
     this.table = table;
+    this.rows = rows;
+    this.pieceBytes = pieceBytes;
+    this.from = rows.start();
   }
 
-  /** The samples of the whole table. */
+  /** The samples of all the rows. */
   CompletableFuture<List<RowKeySample>> run() {
     return Futures.repeat(this::next);
   }
@@ -46,22 +58,24 @@ final class Sampling {
             table.id(),
             row,
             table.purpose(Effect.READ, () -> "sampling the rows of table " + table.name()),
-            Sampling::request);
+            this::request);
     return tablets
         .send(request, table.deadline())
         .thenApply(
             answer -> {
               from = take(answer);
-              return from.isEmpty() ? Optional.of(List.copyOf(samples)) : Optional.empty();
+              return from.isEmpty() || !rows.isBeforeEnd(from)
+                  ? Optional.of(List.copyOf(samples))
+                  : Optional.empty();
             });
   }
 
-  private static TabletAccess.Message request(TabletLocation tablet) {
-    return TabletAccess.Message.of(
-        RequestProto.newBuilder()
-            .setSampleRowKeys(
-                SampleRowKeysProto.newBuilder()
-                    .setTablet(QueryCodec.encode(tablet.tablet(), tablet.epoch()))));
+  private TabletAccess.Message request(TabletLocation tablet) {
+    SampleRowKeysProto.Builder asked =
+        SampleRowKeysProto.newBuilder()
+            .setTablet(QueryCodec.encode(tablet.tablet(), tablet.epoch()));
+    pieceBytes.ifPresent(asked::setPieceBytes);
+    return TabletAccess.Message.of(RequestProto.newBuilder().setSampleRowKeys(asked));
   }
 
   /** Adds a tablet's samples, and one for its end. */

@@ -7,6 +7,7 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.Transport;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.Credentials;
 
@@ -52,7 +53,18 @@ public final class Stele implements AutoCloseable {
    * @throws IOException if the lock service cannot be reached
    */
   public static Stele connect(Configuration conf) throws IOException {
-    return new Stele(Connection.open(conf));
+    return new Stele(Connection.open(conf, Optional.empty()));
+  }
+
+  /**
+   * Connects as {@link #connect(Configuration)} does, for somebody who must say all the time that
+   * he is alive, such as a task of a job.
+   *
+   * @param whileWaiting run again and again, every few seconds, by each thread that waits in a call
+   *     of this connection; it must not block or throw
+   */
+  public static Stele connect(Configuration conf, Runnable whileWaiting) throws IOException {
+    return new Stele(Connection.open(conf, Optional.of(whileWaiting)));
   }
 
   /**
@@ -62,7 +74,7 @@ public final class Stele implements AutoCloseable {
   public static Stele over(
       Configuration conf, ProcessRuntime runtime, LockService locks, Transport transport) {
     Keys.check(conf);
-    return new Stele(new Connection(conf, runtime, locks, transport, List.of()));
+    return new Stele(new Connection(conf, Waiting.silent(runtime), locks, transport, List.of()));
   }
 
   /**

@@ -1,28 +1,23 @@
 package io.stele.client;
 
-import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.Operations;
 import io.stele.metadata.TabletAccess;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Durability;
 import io.stele.model.Mutation;
-import io.stele.model.OperationId;
-import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowOperation;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.model.TableSchema;
-import io.stele.wire.OperationCodec;
-import io.stele.wire.QueryCodec;
-import io.stele.wire.data.DataProtos.RequestProto;
-import io.stele.wire.data.DataProtos.TabletProto;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -101,6 +96,11 @@ public final class Table {
     return ref.name();
   }
 
+  /** What tells the table from others that had its name before, or will have it. */
+  public TableId id() {
+    return ref.id();
+  }
+
   /** The table's schema as this was last told. */
   public TableSchema schema() {
     return check.schema();
@@ -175,15 +175,7 @@ public final class Table {
   public CompletableFuture<Boolean> checkAndMutateAsync(CheckAndMutate operation) {
     return check
         .operation(operation)
-        .thenCompose(
-            good ->
-                send(
-                    operation,
-                    (tablet, id, outstanding) ->
-                        RequestProto.newBuilder()
-                            .setCheckAndMutate(
-                                OperationCodec.encode(
-                                    tablet, id, outstanding, durability, operation))))
+        .thenCompose(good -> send(operation))
         .thenApply(answer -> answer.response().header().getMatched());
   }
 
@@ -204,15 +196,7 @@ public final class Table {
   public CompletableFuture<Row> readModifyWriteAsync(ReadModifyWrite operation) {
     return check
         .operation(operation)
-        .thenCompose(
-            good ->
-                send(
-                    operation,
-                    (tablet, id, outstanding) ->
-                        RequestProto.newBuilder()
-                            .setReadModifyWrite(
-                                OperationCodec.encode(
-                                    tablet, id, outstanding, durability, operation))))
+        .thenCompose(good -> send(operation))
         .thenApply(
             answer ->
                 Scan.rows(answer).stream()
@@ -298,7 +282,19 @@ public final class Table {
 
   /** Like {@link #sampleRowKeys}, without waiting. */
   public CompletableFuture<List<RowKeySample>> sampleRowKeysAsync() {
-    return new Sampling(connection.tablets(), ref).run();
+    return new Sampling(connection.tablets(), ref, RowRange.ALL, OptionalLong.empty()).run();
+  }
+
+  /**
+   * Like {@link #sampleRowKeysAsync()}, of the tablets with {@code rows} alone, whose bytes are
+   * counted from 0.
+   *
+   * @param rows those of one or more {@link #tablets}
+   * @param pieceBytes what lies between two samples, about, in bytes; there is a limit on how many
+   *     a tablet gives
+   */
+  public CompletableFuture<List<RowKeySample>> sampleRowKeysAsync(RowRange rows, long pieceBytes) {
+    return new Sampling(connection.tablets(), ref, rows, OptionalLong.of(pieceBytes)).run();
   }
 
   /** The table's tablets, in ascending order of their rows, as METADATA has them now. */
@@ -331,33 +327,13 @@ public final class Table {
     return connection.batcher(ref).writer(connection.operations());
   }
 
-  /** A request that carries an operation id. */
-  private interface IdentifiedRequest {
-    RequestProto.Builder to(TabletProto tablet, Optional<OperationId> id, Outstanding outstanding);
-  }
-
-  private CompletableFuture<TabletAccess.Answer> send(
-      RowOperation operation, IdentifiedRequest request) {
+  private CompletableFuture<TabletAccess.Answer> send(RowOperation operation) {
     Operations operations = connection.operations();
-    OperationId id = operations.begin();
-    TabletAccess.Call call =
-        tablet ->
-            TabletAccess.Message.of(
-                request.to(
-                    QueryCodec.encode(tablet.tablet(), tablet.epoch()),
-                    Optional.of(id),
-                    operations.outstanding()));
-    TabletAccess.RowRequest sent =
-        new TabletAccess.RowRequest(
-            ref.id(),
-            operation.row(),
-            ref.purpose(
-                Effect.CHANGE_WITH_ID,
-                () -> "changing row \"" + operation.row() + "\" of table " + name()),
-            call);
+    SingleOperation single =
+        new SingleOperation(ref, operation, operations.begin(), durability, operations);
     return connection
         .tablets()
-        .send(sent, ref.deadline())
-        .whenComplete((response, failure) -> operations.complete(id));
+        .send(single.request(), ref.deadline())
+        .whenComplete((response, failure) -> operations.complete(single.id()));
   }
 }

@@ -6,7 +6,6 @@ import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.Attempts.Purpose;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
-import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -16,20 +15,25 @@ import java.util.function.Supplier;
 /**
  * A table, as named by calls about it.
  *
- * @param runtime whose clock counts
+ * @param waiting how its calls wait
  * @param id its id
  * @param name its name, for messages
  * @param timeout how long an operation on it is tried
  */
-record TableRef(ProcessRuntime runtime, TableId id, String name, Duration timeout) {
+record TableRef(Waiting waiting, TableId id, String name, Duration timeout) {
+  /** Whose clock counts. */
+  ProcessRuntime runtime() {
+    return waiting.runtime();
+  }
+
   /** When an operation that begins now ends at the latest. */
   Deadline deadline() {
-    return Deadline.after(runtime, timeout);
+    return Deadline.after(runtime(), timeout);
   }
 
   /** The attempts at something that begins now; {@code what} is for messages. */
   Attempts attempts(Effect effect, Supplier<String> what) {
-    return new Attempts(runtime, purpose(effect, what), deadline());
+    return new Attempts(runtime(), purpose(effect, what), deadline());
   }
 
   /** Something done to it; {@code what} is for messages. */
@@ -39,7 +43,7 @@ record TableRef(ProcessRuntime runtime, TableId id, String name, Duration timeou
 
   /** Waits for {@code future}. */
   <T> T await(CompletableFuture<T> future) throws IOException {
-    return Futures.await(
-        runtime, future, "waiting for table " + name + ": whether a change was applied is unknown");
+    return waiting.await(
+        future, "waiting for table " + name + ": whether a change was applied is unknown");
   }
 }

@@ -76,7 +76,8 @@ final class SplitPoints {
     return samples;
   }
 
-  private long bytesIn(RowRange rows) throws IOException {
+  /** What is in {@code rows} on disk, in bytes. */
+  long bytesIn(RowRange rows) throws IOException {
     long bytes = 0;
     for (TabletFile file : files) {
       Optional<RowRange> part = file.ref().bounds().intersection(rows);

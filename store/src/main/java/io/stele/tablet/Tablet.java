@@ -303,6 +303,24 @@ public final class Tablet implements Closeable {
   }
 
   /**
+   * Rows that cut the tablet's SSTables into pieces of about {@code pieceBytes}, in order, and then
+   * the tablet's end.
+   *
+   * @param most so many pieces at most: they are larger then
+   */
+  public List<RowSample> sampleRows(long pieceBytes, int most) throws IOException {
+    TabletState state = core.current().acquire();
+    try {
+      SplitPoints points = new SplitPoints(state.files());
+      RowRange extent = core.spec().extent();
+      long pieces = points.bytesIn(extent) / pieceBytes + 1;
+      return points.samples(extent, (int) Math.min(pieces, most));
+    } finally {
+      state.release();
+    }
+  }
+
+  /**
    * Refuses operations from now on with 'retry later'. The future completes when all operations
    * that were accepted are durable and answered; it fails when the log fails. Wait for it through
    * the runtime. Reads go on.

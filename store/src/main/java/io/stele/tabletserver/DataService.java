@@ -18,6 +18,8 @@ import io.stele.tablet.ReadRequest;
 import io.stele.tablet.ReadResult;
 import io.stele.tablet.RowOutOfRangeException;
 import io.stele.tablet.RowParts;
+import io.stele.tablet.RowSample;
+import io.stele.tablet.Tablet;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.DataPlane;
 import io.stele.wire.MutateBatch;
@@ -62,6 +64,9 @@ import org.slf4j.LoggerFactory;
 final class DataService implements RequestHandler {
   private static final Logger LOG = LoggerFactory.getLogger(DataService.class);
   private static final int SAMPLES = 64;
+
+  /** Most samples of a tablet: an answer is small, and is found in a moment. */
+  private static final int SAMPLES_MAX = 1024;
 
   /** What a message has, it has beside its frame, and so has what is made of it. */
   private static final long MESSAGE_COPIES = 2;
@@ -278,18 +283,19 @@ final class DataService implements RequestHandler {
 
   private void sampleRowKeys(SampleRowKeysProto request, Responder responder) throws IOException {
     ResponseProto.Builder answer = ResponseProto.newBuilder();
-    tablets
-        .require(request.getTablet())
-        .tablet()
-        .sampleRows(SAMPLES)
-        .forEach(
-            sample ->
-                answer.addSamples(
-                    SampleProto.newBuilder()
-                        .setRow(
-                            org.apache.hadoop.thirdparty.protobuf.ByteString.copyFrom(
-                                sample.row().toByteArray()))
-                        .setOffsetBytes(sample.offsetBytes())));
+    Tablet tablet = tablets.require(request.getTablet()).tablet();
+    List<RowSample> samples =
+        request.hasPieceBytes()
+            ? tablet.sampleRows(Math.max(1, request.getPieceBytes()), SAMPLES_MAX)
+            : tablet.sampleRows(SAMPLES);
+    samples.forEach(
+        sample ->
+            answer.addSamples(
+                SampleProto.newBuilder()
+                    .setRow(
+                        org.apache.hadoop.thirdparty.protobuf.ByteString.copyFrom(
+                            sample.row().toByteArray()))
+                    .setOffsetBytes(sample.offsetBytes())));
     answerRead(responder, answer, DataPlane.EMPTY);
   }
 

@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.stele.metadata.Operations;
 import io.stele.model.Bytes;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Column;
 import io.stele.model.Durability;
+import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
+import io.stele.model.ReadModifyWrite;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableSchema;
@@ -36,7 +40,9 @@ class BatchWriterTest {
   private final Random random = new Random(1);
 
   private BatchWriter writer(Duration timeout, long bufferBytes) {
-    TableRef table = new TableRef(SystemRuntime.INSTANCE, FakeTablets.TABLE, "webtable", timeout);
+    TableRef table =
+        new TableRef(
+            Waiting.silent(SystemRuntime.INSTANCE), FakeTablets.TABLE, "webtable", timeout);
     SchemaCheck check =
         new SchemaCheck(
             TableSchema.of("webtable", "f"),
@@ -115,6 +121,25 @@ class BatchWriterTest {
     assertThat(tablets.batches()).hasSizeLessThan(count / 100);
     assertThat(tablets.applied()).hasSize(count);
     assertThat(tablets.applied()).extracting(entry -> entry.id().orElseThrow().number()).isSorted();
+  }
+
+  @Test
+  void operationsThatLookAtTheRowKeepTheirPlaceAmongItsMutations() throws IOException {
+    Bytes hot = Bytes.of("hot");
+    try (BatchWriter writer = writer()) {
+      for (int i = 0; i < 300; i++) {
+        switch (i % 3) {
+          case 0 -> writer.add(mutation("hot", Integer.toString(i)));
+          case 1 -> writer.add(ReadModifyWrite.increment(hot, "f", Bytes.of("n"), i));
+          default ->
+              writer.add(
+                  CheckAndMutate.ifNone(
+                      Filter.newestIs(Column.of("f", ""), Bytes.of("x")), mutation("hot", "y")));
+        }
+      }
+    }
+    assertThat(tablets.singles()).hasSize(200);
+    assertThat(tablets.order()).hasSize(300).isSorted();
   }
 
   @Test
@@ -201,7 +226,7 @@ class BatchWriterTest {
       assertThat(failure.code()).isEqualTo(Code.REFUSED);
       assertThat(failure.count()).isEqualTo(1);
       assertThat(failure).hasMessageContaining("bad").hasMessageContaining("no such thing");
-      assertThat(failure.failed().get(0).mutation().row()).isEqualTo(Bytes.of("bad"));
+      assertThat(failure.failed().get(0).operation().row()).isEqualTo(Bytes.of("bad"));
       assertThat(bad).isCompletedExceptionally();
       writer.flush();
     }
@@ -298,7 +323,10 @@ class BatchWriterTest {
         new Batcher(
             tablets,
             new TableRef(
-                SystemRuntime.INSTANCE, FakeTablets.TABLE, "webtable", Duration.ofSeconds(30)));
+                Waiting.silent(SystemRuntime.INSTANCE),
+                FakeTablets.TABLE,
+                "webtable",
+                Duration.ofSeconds(30)));
     OperationId other = new OperationId(3, 4, 100);
     SchemaCheck check =
         new SchemaCheck(

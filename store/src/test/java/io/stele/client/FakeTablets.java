@@ -14,6 +14,7 @@ import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.MemoryClaim;
+import io.stele.wire.DataPlane;
 import io.stele.wire.MutateBatch;
 import io.stele.wire.NotServingTabletException;
 import io.stele.wire.OperationCodec;
@@ -23,6 +24,7 @@ import io.stele.wire.RowCodec;
 import io.stele.wire.RowOrder;
 import io.stele.wire.data.DataProtos.MutateProto;
 import io.stele.wire.data.DataProtos.ReadProto;
+import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.SampleProto;
 import io.stele.wire.data.DataProtos.StatusProto;
@@ -53,6 +55,8 @@ final class FakeTablets implements Tablets {
   private final TreeMap<Bytes, Row> rows = new TreeMap<>();
   private final List<MutateBatch.Entry> applied = new ArrayList<>();
   private final Map<OperationId, Boolean> known = new HashMap<>();
+  private final List<RequestProto> singles = new ArrayList<>();
+  private final List<Long> order = new ArrayList<>();
   private final List<ReadProto> reads = new ArrayList<>();
   private final List<MutateProto> batches = new ArrayList<>();
   private int nextName = 1;
@@ -160,6 +164,7 @@ final class FakeTablets implements Tablets {
     Optional<Throwable> failure = fault.apply(entry);
     if (failure.isEmpty() && known.putIfAbsent(entry.id().orElseThrow(), true) == null) {
       applied.add(entry);
+      order.add(entry.id().orElseThrow().number());
     }
     return failure;
   }
@@ -173,9 +178,37 @@ final class FakeTablets implements Tablets {
   private synchronized TabletAccess.Answer answer(Bytes row, TabletAccess.Call call) {
     TabletLocation tablet = tablets.floorEntry(row).getValue();
     TabletAccess.Message message = call.to(tablet);
+    RequestProto header = message.header();
     Response response =
-        message.header().hasRead() ? read(tablet, message.header().getRead()) : sample(tablet);
+        header.hasRead()
+            ? read(tablet, header.getRead())
+            : header.hasSampleRowKeys() ? sample(tablet) : change(header);
     return new TabletAccess.Answer(response, tablet);
+  }
+
+  /** An operation that is sent alone. */
+  private Response change(RequestProto header) {
+    OperationId id =
+        (header.hasReadModifyWrite()
+                ? OperationCodec.id(header.getReadModifyWrite())
+                : OperationCodec.id(header.getCheckAndMutate()))
+            .orElseThrow();
+    if (known.putIfAbsent(id, true) == null) {
+      singles.add(header);
+      order.add(id.number());
+    }
+    return new Response(
+        ResponseProto.newBuilder().setStatus(StatusProto.OK).build(), DataPlane.EMPTY);
+  }
+
+  /** The operations that were sent alone. */
+  synchronized List<RequestProto> singles() {
+    return List.copyOf(singles);
+  }
+
+  /** The numbers of all operations, as they were applied. */
+  synchronized List<Long> order() {
+    return List.copyOf(order);
   }
 
   private Response read(TabletLocation tablet, ReadProto request) {

@@ -27,13 +27,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 
 class RowsTest {
   private static final TableRef TABLE =
-      new TableRef(SystemRuntime.INSTANCE, FakeTablets.TABLE, "webtable", Duration.ofSeconds(10));
+      new TableRef(
+          Waiting.silent(SystemRuntime.INSTANCE),
+          FakeTablets.TABLE,
+          "webtable",
+          Duration.ofSeconds(10));
 
   private final FakeTablets tablets = new FakeTablets();
 
@@ -105,7 +110,8 @@ class RowsTest {
   @Test
   void readingWithoutWaitingEndsInTimeToo() {
     TableRef hasty =
-        new TableRef(SystemRuntime.INSTANCE, TABLE.id(), "webtable", Duration.ofMillis(50));
+        new TableRef(
+            Waiting.silent(SystemRuntime.INSTANCE), TABLE.id(), "webtable", Duration.ofMillis(50));
     try (Rows rows =
         new Rows(emptyPages(Integer.MAX_VALUE), hasty, RowQuery.ALL, Table.ROW_BYTES_MAX)) {
       assertThatThrownBy(() -> rows.readAsync().join())
@@ -204,7 +210,7 @@ class RowsTest {
   void samplesCountOverTablets() throws Exception {
     put("a", "b", "m");
     tablets.split(Bytes.of("m"), "b");
-    assertThat(new Sampling(tablets, TABLE).run().get())
+    assertThat(new Sampling(tablets, TABLE, RowRange.ALL, OptionalLong.empty()).run().get())
         .containsExactly(
             new RowKeySample(Bytes.of("a"), 10),
             new RowKeySample(Bytes.of("b"), 20),

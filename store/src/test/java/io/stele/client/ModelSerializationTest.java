@@ -1,10 +1,14 @@
-package io.stele.mapreduce;
+package io.stele.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Column;
+import io.stele.model.Filter;
 import io.stele.model.Mutation;
+import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.TimeRange;
 import java.io.IOException;
@@ -16,14 +20,14 @@ import org.apache.hadoop.io.DataOutputBuffer;
 import org.apache.hadoop.io.serializer.Deserializer;
 import org.apache.hadoop.io.serializer.SerializationFactory;
 import org.apache.hadoop.io.serializer.Serializer;
-import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.io.serializer.WritableSerialization;
 import org.junit.jupiter.api.Test;
 
 class ModelSerializationTest {
-  private static SerializationFactory factory() throws IOException {
-    Job job = Job.getInstance(new Configuration(false));
-    SteleJob.prepare(job);
-    return new SerializationFactory(job.getConfiguration());
+  private static SerializationFactory factory() {
+    Configuration conf = new Configuration(false);
+    ModelSerialization.register(conf);
+    return new SerializationFactory(conf);
   }
 
   private static <T> byte[] write(Class<T> type, T value) throws IOException {
@@ -70,6 +74,31 @@ class ModelSerializationTest {
             .deleteFamily("b")
             .deleteRow();
     assertThat(throughAStream(Mutation.class, mutation)).isEqualTo(mutation);
+    ReadModifyWrite increment = ReadModifyWrite.increment(bytes, "f", Bytes.of("n"), 7);
+    assertThat(throughAStream(ReadModifyWrite.class, increment)).isEqualTo(increment);
+    CheckAndMutate check =
+        CheckAndMutate.ifNone(Filter.newestIs(Column.of("a", "q"), Bytes.of("x")), mutation);
+    assertThat(throughAStream(CheckAndMutate.class, check)).isEqualTo(check);
+  }
+
+  @Test
+  void aJobWithBytesAsKeysIsSortedAsRowsAreUnlessItSaysOtherwise() {
+    Configuration conf = new Configuration();
+    ModelSerialization.register(conf);
+    ModelSerialization.register(conf);
+    assertThat(conf.getStrings("io.serializations"))
+        .contains(WritableSerialization.class.getName())
+        .containsOnlyOnce(ModelSerialization.class.getName());
+    assertThat(conf.get("mapreduce.job.output.key.comparator.class")).isNull();
+
+    conf.set("mapreduce.map.output.key.class", Bytes.class.getName());
+    ModelSerialization.register(conf);
+    assertThat(conf.get("mapreduce.job.output.key.comparator.class"))
+        .isEqualTo(BytesComparator.class.getName());
+
+    conf.set("mapreduce.job.output.key.comparator.class", "mine");
+    ModelSerialization.register(conf);
+    assertThat(conf.get("mapreduce.job.output.key.comparator.class")).isEqualTo("mine");
   }
 
   @Test

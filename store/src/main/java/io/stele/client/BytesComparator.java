@@ -1,4 +1,4 @@
-package io.stele.mapreduce;
+package io.stele.client;
 
 import io.stele.model.Bytes;
 import java.io.IOException;

@@ -4,26 +4,34 @@ import io.stele.client.BatchWriter;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.config.Keys;
+import io.stele.model.CheckAndMutate;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
+import io.stele.model.ReadModifyWrite;
+import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
-/** Writes a task's mutations, through one {@link BatchWriter} for each table. */
-final class MutationWriter<K> extends RecordWriter<K, Mutation> {
+/** Writes a task's operations, through one {@link BatchWriter} for each table. */
+final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
   private final Stele stele;
   private final Map<String, BatchWriter> writers = new LinkedHashMap<>();
-  private final TaskAttemptContext context;
+  private final Counter mutationCounter;
+  private final Counter editCounter;
+  private final Counter byteCounter;
   private volatile boolean failed;
 
-  MutationWriter(TaskAttemptContext context) throws IOException {
-    this.context = context;
-    this.stele = Stele.connect(context.getConfiguration());
+  OperationWriter(TaskAttemptContext context) throws IOException {
+    this.mutationCounter = context.getCounter(TableOutputFormat.Counter.MUTATIONS);
+    this.editCounter = context.getCounter(TableOutputFormat.Counter.EDITS);
+    this.byteCounter = context.getCounter(TableOutputFormat.Counter.BYTES);
+    this.stele = Stele.connect(context.getConfiguration(), context::progress);
     try {
       for (OutputTable output : OutputTable.all(context.getConfiguration())) {
         Table table = stele.table(output.name());
@@ -40,12 +48,12 @@ final class MutationWriter<K> extends RecordWriter<K, Mutation> {
   }
 
   @Override
-  public void write(K key, Mutation mutation) throws IOException {
+  public void write(K key, RowOperation operation) throws IOException {
     if (failed) { // Says why, and ends the task: more work would be lost.
       flush();
     }
-    writer(key).add(mutation).whenComplete((nothing, failure) -> failed |= failure != null);
-    count(mutation);
+    writer(key).add(operation).whenComplete((nothing, failure) -> failed |= failure != null);
+    count(operation);
   }
 
   private BatchWriter writer(K key) {
@@ -63,16 +71,35 @@ final class MutationWriter<K> extends RecordWriter<K, Mutation> {
     return writer;
   }
 
-  private void count(Mutation mutation) {
-    long bytes = mutation.row().length();
-    for (Edit edit : mutation.edits()) {
+  private void count(RowOperation operation) {
+    mutationCounter.increment(1);
+    switch (operation.kind()) {
+      case MUTATION -> count(((Mutation) operation).edits());
+      case CHECK_AND_MUTATE -> { // Which of them is applied only the server knows.
+        count(((CheckAndMutate) operation).ifTrue().edits());
+        count(((CheckAndMutate) operation).ifFalse().edits());
+      }
+      case READ_MODIFY_WRITE -> {
+        for (ReadModifyWrite.Rule rule : ((ReadModifyWrite) operation).rules()) {
+          long value =
+              rule instanceof ReadModifyWrite.Append append ? append.suffix().length() : Long.BYTES;
+          editCounter.increment(1);
+          byteCounter.increment(rule.qualifier().length() + value);
+        }
+      }
+    }
+    byteCounter.increment(operation.row().length());
+  }
+
+  private void count(List<Edit> edits) {
+    long bytes = 0;
+    for (Edit edit : edits) {
       if (edit instanceof Edit.Put put) {
         bytes += put.qualifier().length() + put.value().length();
       }
     }
-    context.getCounter(TableOutputFormat.Counter.MUTATIONS).increment(1);
-    context.getCounter(TableOutputFormat.Counter.EDITS).increment(mutation.edits().size());
-    context.getCounter(TableOutputFormat.Counter.BYTES).increment(bytes);
+    editCounter.increment(edits.size());
+    byteCounter.increment(bytes);
   }
 
   private void flush() throws IOException {
@@ -81,7 +108,7 @@ final class MutationWriter<K> extends RecordWriter<K, Mutation> {
     }
   }
 
-  /** Waits until every mutation has been applied; a task that ends well has lost none. */
+  /** Waits until every operation has been applied; a task that ends well has lost none. */
   @Override
   public void close(TaskAttemptContext closing) throws IOException {
     try {

@@ -1,0 +1,49 @@
+package io.stele.inputformat;
+
+import io.stele.client.RowKeySample;
+import io.stele.model.Bytes;
+import java.util.List;
+
+/**
+ * How far a reader has come, by bytes: by the marks of its split, and between two of them by what
+ * it has read, which is not compressed. One thread reads, any may ask.
+ */
+final class Progress {
+  private final List<RowKeySample> marks;
+  private final long total;
+  private int passed; // Marks passed; of one thread.
+  private long sinceMark;
+  private volatile long bytes;
+
+  /**
+   * The progress of a reader that has not begun.
+   *
+   * @param marks ascending rows with the bytes before them
+   */
+  Progress(List<RowKeySample> marks, long total) {
+    this.marks = marks;
+    this.total = total;
+  }
+
+  /** The reader has read {@code row}, of {@code rowBytes}. */
+  void read(Bytes row, long rowBytes) {
+    while (passed < marks.size() && marks.get(passed).row().compareTo(row) <= 0) {
+      passed++;
+      sinceMark = 0;
+    }
+    long from = passed == 0 ? 0 : marks.get(passed - 1).offsetBytes();
+    long to = passed == marks.size() ? total : marks.get(passed).offsetBytes();
+    bytes = Math.max(bytes, Math.min(to, from + sinceMark));
+    sinceMark += rowBytes;
+  }
+
+  /** The reader has read all. */
+  void end() {
+    bytes = total;
+  }
+
+  /** The part read, 0 to 1. */
+  float part() {
+    return Math.min(1f, (float) ((double) bytes / total));
+  }
+}

@@ -1,0 +1,232 @@
+package io.stele.client;
+
+import io.stele.format.CellBlockCursor;
+import io.stele.format.CellBlockWriter;
+import io.stele.format.MutationBlock;
+import io.stele.model.Bytes;
+import io.stele.model.CheckAndMutate;
+import io.stele.model.Durability;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
+import io.stele.model.Outstanding;
+import io.stele.model.ReadModifyWrite;
+import io.stele.model.Row;
+import io.stele.model.RowOperation;
+import io.stele.runtime.MemoryClaim;
+import io.stele.wire.OperationCodec;
+import io.stele.wire.RowCodec;
+import io.stele.wire.data.DataProtos.CheckAndMutateProto;
+import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
+import io.stele.wire.data.DataProtos.TabletProto;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeys;
+import org.apache.hadoop.io.RawComparator;
+import org.apache.hadoop.io.WritableUtils;
+import org.apache.hadoop.io.serializer.Deserializer;
+import org.apache.hadoop.io.serializer.Serialization;
+import org.apache.hadoop.io.serializer.Serializer;
+import org.apache.hadoop.io.serializer.WritableSerialization;
+
+/**
+ * Lets {@link Bytes}, {@link Row} and each kind of {@link RowOperation} go through the shuffle of a
+ * job as they are. The formats for tables {@link #register} it; a job that uses none of them does
+ * it itself.
+ *
+ * <p>Bytes are a length and the bytes; a row and a mutation are their key, and a cell block with
+ * its length before it; other operations are messages as on the wire, with their length before
+ * them.
+ */
+public final class ModelSerialization implements Serialization<Object> {
+  private static final String SERIALIZATIONS = CommonConfigurationKeys.IO_SERIALIZATIONS_KEY;
+  private static final String COMPARATOR = "mapreduce.job.output.key.comparator.class";
+  private static final String MAP_OUTPUT_KEY = "mapreduce.map.output.key.class";
+  private static final String OUTPUT_KEY = "mapreduce.job.output.key.class";
+
+  // What a message says and an operation on its way through a job does not.
+  private static final TabletProto NO_TABLET =
+      TabletProto.newBuilder().setTableId("").setTablet("").setEpoch(0).build();
+  private static final Outstanding ALL = Outstanding.from(1);
+
+  private static final Set<Class<?>> TYPES =
+      Set.of(Bytes.class, Row.class, Mutation.class, CheckAndMutate.class, ReadModifyWrite.class);
+
+  /**
+   * Sets a job up for these types: adds this to its serializations and, where mappers write {@link
+   * Bytes} as keys and nothing else is set, has them sorted as rows are. Doing it again adds
+   * nothing.
+   */
+  public static void register(Configuration conf) {
+    Set<String> all = new LinkedHashSet<>(conf.getTrimmedStringCollection(SERIALIZATIONS));
+    if (all.isEmpty()) {
+      all.add(WritableSerialization.class.getName());
+    }
+    all.add(ModelSerialization.class.getName());
+    conf.set(SERIALIZATIONS, String.join(",", all));
+    String key = conf.get(MAP_OUTPUT_KEY, conf.get(OUTPUT_KEY, ""));
+    if (key.equals(Bytes.class.getName())) {
+      registerKeys(conf);
+    }
+  }
+
+  /** Has keys sorted as rows are, for a job whose mappers write {@link Bytes} as keys. */
+  public static void registerKeys(Configuration conf) {
+    if (conf.get(COMPARATOR, "").isEmpty()) {
+      conf.setClass(COMPARATOR, BytesComparator.class, RawComparator.class);
+    }
+  }
+
+  @Override
+  public boolean accept(Class<?> type) {
+    return TYPES.contains(type);
+  }
+
+  @Override
+  public Serializer<Object> getSerializer(Class<Object> type) {
+    return new Writer();
+  }
+
+  @Override
+  public Deserializer<Object> getDeserializer(Class<Object> type) {
+    return new Reader(type);
+  }
+
+  private static final class Writer implements Serializer<Object> {
+    private DataOutputStream out = new DataOutputStream(OutputStream.nullOutputStream());
+
+    @Override
+    public void open(OutputStream stream) {
+      out = new DataOutputStream(stream);
+    }
+
+    @Override
+    public void serialize(Object value) throws IOException {
+      if (value instanceof Bytes bytes) {
+        write(bytes);
+      } else if (value instanceof Row row) {
+        write(row.key());
+        CellBlockWriter block = CellBlockWriter.sequential(256);
+        RowCodec.write(row, block);
+        write(RowCodec.body(block));
+      } else {
+        write((RowOperation) value);
+      }
+      out.flush();
+    }
+
+    private void write(RowOperation operation) throws IOException {
+      switch (operation.kind()) {
+        case MUTATION -> {
+          Mutation mutation = (Mutation) operation;
+          write(mutation.row());
+          CellBlockWriter block = CellBlockWriter.sequential(256);
+          MutationBlock.write(mutation, 0, Edit.SERVER_TIMESTAMP, block);
+          write(RowCodec.body(block));
+        }
+        case CHECK_AND_MUTATE ->
+            write(
+                OperationCodec.encode(
+                        NO_TABLET,
+                        Optional.empty(),
+                        ALL,
+                        Durability.HFLUSH,
+                        (CheckAndMutate) operation)
+                    .toByteString()
+                    .asReadOnlyByteBuffer());
+        case READ_MODIFY_WRITE ->
+            write(
+                OperationCodec.encode(
+                        NO_TABLET,
+                        Optional.empty(),
+                        ALL,
+                        Durability.HFLUSH,
+                        (ReadModifyWrite) operation)
+                    .toByteString()
+                    .asReadOnlyByteBuffer());
+      }
+    }
+
+    private void write(Bytes bytes) throws IOException {
+      WritableUtils.writeVInt(out, bytes.length());
+      out.write(bytes.toByteArray());
+    }
+
+    private void write(ByteBuffer block) throws IOException {
+      WritableUtils.writeVInt(out, block.remaining());
+      byte[] bytes = new byte[block.remaining()];
+      block.get(bytes);
+      out.write(bytes);
+    }
+
+    @Override
+    public void close() throws IOException {
+      out.close();
+    }
+  }
+
+  private static final class Reader implements Deserializer<Object> {
+    private final Class<Object> type;
+    private DataInputStream in = new DataInputStream(InputStream.nullInputStream());
+
+    Reader(Class<Object> type) {
+      this.type = type;
+    }
+
+    @Override
+    public void open(InputStream stream) {
+      in = new DataInputStream(stream);
+    }
+
+    @Override
+    public Object deserialize(Object reused) throws IOException {
+      if (type.equals((Class<?>) CheckAndMutate.class)) {
+        return operation(RowOperation.Kind.CHECK_AND_MUTATE);
+      }
+      if (type.equals((Class<?>) ReadModifyWrite.class)) {
+        return operation(RowOperation.Kind.READ_MODIFY_WRITE);
+      }
+      if (type.equals((Class<?>) Mutation.class)) {
+        return operation(RowOperation.Kind.MUTATION);
+      }
+      Bytes key = Bytes.wrap(read());
+      if (type.equals((Class<?>) Bytes.class)) {
+        return key;
+      }
+      List<Row> rows = RowCodec.read(ByteBuffer.wrap(read()));
+      return rows.isEmpty() ? new Row(key, List.of()) : rows.get(0);
+    }
+
+    private RowOperation operation(RowOperation.Kind kind) throws IOException {
+      return switch (kind) {
+        case MUTATION -> {
+          Bytes row = Bytes.wrap(read());
+          byte[] block = read();
+          yield MutationBlock.read(row, CellBlockCursor.sequential(block, 0, block.length));
+        }
+        case CHECK_AND_MUTATE ->
+            OperationCodec.decode(CheckAndMutateProto.parseFrom(read()), MemoryClaim.NONE);
+        case READ_MODIFY_WRITE -> OperationCodec.decode(ReadModifyWriteProto.parseFrom(read()));
+      };
+    }
+
+    private byte[] read() throws IOException {
+      byte[] bytes = new byte[WritableUtils.readVInt(in)];
+      in.readFully(bytes);
+      return bytes;
+    }
+
+    @Override
+    public void close() throws IOException {
+      in.close();
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package io.stele.client;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.config.ClusterConfig;
+import io.stele.lock.LockService;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The lock service sessions of the clients in a process: one for each cluster, however many
+ * connections there are. ZooKeeper counts sessions by host ({@code maxClientCnxns}), and a job has
+ * many tasks on each, of which each may read and write tables. Clients hold no locks, so that a
+ * session may be anybody's.
+ *
+ * <p>A session is opened by the first connection and closed by the last. Safe for use by any number
+ * of threads; the monitor is not held while one is opened or closed.
+ */
+final class SharedLocks {
+  private final ProcessRuntime runtime;
+  private final Opener opener;
+
+  @GuardedBy("this")
+  private final Map<ClusterConfig, Shared> open = new HashMap<>();
+
+  /** Opens a session. */
+  @FunctionalInterface
+  interface Opener {
+    /** Opens one; waits for it. */
+    LockService open(ClusterConfig cluster) throws IOException;
+  }
+
+  /**
+   * A connection's hold on a session.
+   *
+   * @param locks the session
+   * @param release to be run once, when the connection is closed
+   */
+  record Hold(LockService locks, Runnable release) {}
+
+  private static final class Shared {
+    final CompletableFuture<LockService> session = new CompletableFuture<>();
+    int holders;
+  }
+
+  SharedLocks(ProcessRuntime runtime, Opener opener) {
+    this.runtime = runtime;
+    this.opener = opener;
+  }
+
+  /**
+   * Holds the session to {@code cluster}; opens it if nobody else has it.
+   *
+   * @throws IOException if it could not be opened
+   */
+  Hold hold(ClusterConfig cluster) throws IOException {
+    Shared shared;
+    boolean first;
+    synchronized (this) {
+      shared = open.computeIfAbsent(cluster, none -> new Shared());
+      first = shared.holders++ == 0;
+    }
+    if (first) {
+      try {
+        shared.session.complete(opener.open(cluster));
+      } catch (IOException | RuntimeException | Error e) {
+        synchronized (this) {
+          open.remove(cluster, shared); // The next one tries again.
+        }
+        shared.session.completeExceptionally(e);
+        throw e;
+      }
+    }
+    LockService locks = Futures.await(runtime, shared.session, "connecting to the lock service");
+    return new Hold(locks, () -> release(cluster, shared, locks));
+  }
+
+  private void release(ClusterConfig cluster, Shared shared, LockService locks) {
+    synchronized (this) {
+      if (--shared.holders > 0) {
+        return;
+      }
+      open.remove(cluster, shared);
+    }
+    locks.close();
+  }
+}

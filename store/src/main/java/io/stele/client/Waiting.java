@@ -1,0 +1,46 @@
+package io.stele.client;
+
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * How the calls of a connection wait. Whoever asked for it is told every few seconds, on the
+ * waiting thread, that a wait goes on: so a task of a job tells Hadoop that it is alive.
+ *
+ * <p>Safe for use by any number of threads, as {@code tick} is.
+ *
+ * @param runtime whose clock counts
+ * @param tick called when a wait begins and every {@link #INTERVAL} of it; must not block or throw
+ */
+record Waiting(ProcessRuntime runtime, Optional<Runnable> tick) {
+  /** Well below any time-out of a task that makes sense. */
+  static final Duration INTERVAL = Duration.ofSeconds(2);
+
+  /** Waits without telling anybody. */
+  static Waiting silent(ProcessRuntime runtime) {
+    return new Waiting(runtime, Optional.empty());
+  }
+
+  /**
+   * Waits for the result of {@code future}, as {@link Futures#await} does.
+   *
+   * @param what for the message of an interruption
+   */
+  <T> T await(CompletableFuture<T> future, String what) throws IOException {
+    if (tick.isPresent()) {
+      try {
+        while (!future.isDone()) {
+          tick.get().run();
+          runtime.await(future, INTERVAL);
+        }
+      } catch (InterruptedException e) {
+        throw Futures.interrupted(e, what);
+      }
+    }
+    return Futures.await(runtime, future, what);
+  }
+}

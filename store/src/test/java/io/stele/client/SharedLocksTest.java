@@ -1,0 +1,56 @@
+package io.stele.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.config.ClusterConfig;
+import io.stele.lock.LockService;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.MemoryLockStore;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.Test;
+
+class SharedLocksTest {
+  private final ClusterConfig cluster = ClusterConfig.of(new Configuration(false));
+  private final AtomicInteger opened = new AtomicInteger();
+
+  @Test
+  void allConnectionsOfAProcessShareOneSessionWhichTheLastCloses() throws IOException {
+    List<LockService> sessions = new ArrayList<>();
+    SharedLocks shared =
+        new SharedLocks(
+            SystemRuntime.INSTANCE,
+            to -> {
+              sessions.add(new MemoryLockStore().connect());
+              return sessions.get(sessions.size() - 1);
+            });
+    SharedLocks.Hold reader = shared.hold(cluster);
+    SharedLocks.Hold writer = shared.hold(cluster);
+    assertThat(sessions).hasSize(1);
+    assertThat(writer.locks()).isSameAs(reader.locks());
+    reader.release().run();
+    assertThat(writer.locks().read("masters")).isEmpty(); // It is open.
+    writer.release().run();
+    assertThat(shared.hold(cluster).locks()).isNotSameAs(reader.locks());
+    assertThat(sessions).hasSize(2);
+  }
+
+  @Test
+  void aSessionThatCouldNotBeOpenedIsTriedAgainByTheNext() throws IOException {
+    SharedLocks shared =
+        new SharedLocks(
+            SystemRuntime.INSTANCE,
+            to -> {
+              if (opened.getAndIncrement() == 0) {
+                throw new IOException("nobody answers");
+              }
+              return new MemoryLockStore().connect();
+            });
+    assertThatThrownBy(() -> shared.hold(cluster)).hasMessage("nobody answers");
+    assertThat(shared.hold(cluster).locks()).isNotNull();
+  }
+}

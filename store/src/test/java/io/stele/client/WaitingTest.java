@@ -1,0 +1,56 @@
+package io.stele.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.SteleException;
+import io.stele.sim.SimulatedProcess;
+import io.stele.sim.Simulation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class WaitingTest {
+  private static final Duration TASK_TIMEOUT = Duration.ofSeconds(30);
+
+  @Test
+  void aWaitOfTenMinutesTellsItsOwnerLongBeforeATaskWouldBeTimedOut() throws Exception {
+    Simulation simulation = new Simulation(1, 100_000);
+    simulation.run(
+        () -> {
+          SimulatedProcess runtime = simulation.outside();
+          List<Long> ticks = new ArrayList<>();
+          long start = runtime.nanoTime();
+          ticks.add(start);
+          Waiting waiting = new Waiting(runtime, Optional.of(() -> ticks.add(runtime.nanoTime())));
+          CompletableFuture<String> answer = new CompletableFuture<>();
+          runtime.after(Duration.ofMinutes(10), () -> answer.complete("late"));
+          assertThat(waiting.await(answer, "waiting")).isEqualTo("late");
+          ticks.add(runtime.nanoTime());
+          assertThat(runtime.nanoTime() - start).isGreaterThan(Duration.ofMinutes(9).toNanos());
+          for (int i = 1; i < ticks.size(); i++) {
+            assertThat(ticks.get(i) - ticks.get(i - 1)).isLessThan(TASK_TIMEOUT.toNanos() / 3);
+          }
+        });
+  }
+
+  @Test
+  void whatIsThereIsNotWaitedFor() throws Exception {
+    Simulation simulation = new Simulation(1, 100_000);
+    simulation.run(
+        () -> {
+          List<String> ticks = new ArrayList<>();
+          Waiting waiting = new Waiting(simulation.outside(), Optional.of(() -> ticks.add("tick")));
+          assertThat(waiting.await(CompletableFuture.completedFuture(1), "waiting")).isEqualTo(1);
+          assertThatThrownBy(
+                  () ->
+                      waiting.await(
+                          CompletableFuture.failedFuture(SteleException.refused("no")), "waiting"))
+              .isInstanceOf(SteleException.class);
+          assertThat(ticks).isEmpty();
+        });
+  }
+}
