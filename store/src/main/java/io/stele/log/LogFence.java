@@ -36,6 +36,7 @@ public final class LogFence {
   private static final Duration FURTHER_CALLS = Duration.ofSeconds(64);
   private static final Duration POLL_MIN = Duration.ofMillis(10);
   private static final Duration POLL_MAX = Duration.ofSeconds(1);
+  private static final int POLL_PART = 20; // Of the time waited so far: no more is lost by it.
 
   /** A segment that is not known to be closed yet. */
   private static final class Open {
@@ -128,7 +129,6 @@ public final class LogFence {
     for (Segment segment : LogDirectory.segments(fs, directory)) {
       open.add(new Open(segment.path(), start));
     }
-    Duration poll = POLL_MIN;
     while (true) {
       for (int i = open.size() - 1; i >= 0; i--) {
         if (isClosed(leases, open.get(i))) {
@@ -140,12 +140,16 @@ public final class LogFence {
       }
       LOG.debug("Waiting for HDFS to close {} segments in {}", open.size(), directory);
       try {
-        runtime.sleep(poll);
-        poll = poll.compareTo(POLL_MAX) < 0 ? poll.multipliedBy(2) : POLL_MAX;
+        runtime.sleep(pause(Duration.ofNanos(runtime.nanoTime() - start)));
       } catch (InterruptedException e) {
         throw Futures.interrupted(e, "closing the segments in " + directory);
       }
     }
+  }
+
+  private static Duration pause(Duration waited) {
+    Duration part = waited.dividedBy(POLL_PART);
+    return part.compareTo(POLL_MIN) < 0 ? POLL_MIN : part.compareTo(POLL_MAX) > 0 ? POLL_MAX : part;
   }
 
   private boolean isClosed(WriteLeases leases, Open segment) throws IOException {
