@@ -51,8 +51,8 @@ enum Focus {
   /** How many clients there are from the beginning, at least. */
   int clientsMin() {
     return switch (this) {
-      case DIVIDED -> 3;
-      case SUSPECTED, SPLITTING -> 2;
+      case DIVIDED, SPLITTING -> 3;
+      case SUSPECTED -> 2;
       case NONE, IN_TURN, STOPPED -> 1;
     };
   }
@@ -81,9 +81,12 @@ enum Focus {
               new HistoryPlan.Setting(Keys.LOG_AGE_MAX.name(), "10s"));
       case SPLITTING ->
           List.of(
+              // A master keeps its office while it pauses in a sweep, and goes on with it.
+              new HistoryPlan.Setting(Keys.SESSION_TIMEOUT.name(), "8s"),
               new HistoryPlan.Setting(Keys.METADATA_SPLIT_BYTES.name(), "4k"),
               new HistoryPlan.Setting(Keys.MEMTABLE_BYTES.name(), "4k"),
-              new HistoryPlan.Setting(Keys.LOG_AGE_MAX.name(), "1s"),
+              // Compactions come soon after a split, and drop what its halves share.
+              new HistoryPlan.Setting(Keys.LOG_AGE_MAX.name(), "200ms"),
               new HistoryPlan.Setting(Keys.SWEEP_INTERVAL.name(), "200ms"),
               new HistoryPlan.Setting(Keys.SWEEP_GRACE.name(), "0ms"));
     };
@@ -96,7 +99,7 @@ enum Focus {
    */
   List<Fault.Planned> plan(RandomGenerator random, Duration during, boolean freezes) {
     List<Fault.Planned> plan = new ArrayList<>();
-    int count = 2 + random.nextInt(9);
+    int count = countMin() + random.nextInt(9);
     for (int i = 0; i < count; i++) {
       Duration at = Duration.ofMillis(random.nextLong(during.toMillis()));
       boolean focused = this != NONE && random.nextInt(10) < FOCUSED_FAULTS_OF_TEN;
@@ -104,6 +107,14 @@ enum Focus {
     }
     plan.sort(Comparator.comparing(Fault.Planned::at));
     return plan;
+  }
+
+  private int countMin() {
+    return switch (this) {
+      case NONE, DIVIDED, SUSPECTED, IN_TURN, STOPPED -> 2;
+      // Short, and few of them where a sweep is between the halves of a split.
+      case SPLITTING -> 16;
+    };
   }
 
   private Fault focused(RandomGenerator random) {
@@ -131,7 +142,7 @@ enum Focus {
               : new Fault.PauseAt(
                   kind, slot, AnyFault.remoteStep(random), 1 + random.nextInt(12), moving);
       case SPLITTING ->
-          switch (random.nextInt(8)) {
+          switch (random.nextInt(16)) {
             case 0 -> new Fault.BadNetwork(new SimulatedNetwork.Weather(0, 0.2, 0.3), moving);
             case 1 ->
                 new Fault.DieAt(
@@ -149,7 +160,7 @@ enum Focus {
                     slot,
                     Step.NEXT_TABLET,
                     1 + random.nextInt(20),
-                    Duration.ofMillis(2000 + random.nextLong(8000)));
+                    Duration.ofMillis(600 + random.nextLong(2000)));
           };
     };
   }

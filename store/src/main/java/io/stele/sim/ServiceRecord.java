@@ -6,6 +6,7 @@ import io.stele.model.TabletId;
 import io.stele.sim.check.OwnerChecker;
 import io.stele.sim.check.Violation;
 import io.stele.wire.Response;
+import io.stele.wire.data.DataProtos.CheckAndMutateProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import io.stele.wire.data.DataProtos.TabletProto;
@@ -42,12 +43,23 @@ final class ServiceRecord {
             seen(server, request.getRead().getTablet());
           }
         }
-        case CHECK_AND_MUTATE -> seen(server, request.getCheckAndMutate().getTablet());
+        case CHECK_AND_MUTATE -> {
+          if (!changesOnly || changes(request.getCheckAndMutate(), response)) {
+            seen(server, request.getCheckAndMutate().getTablet());
+          }
+        }
         case READ_MODIFY_WRITE -> seen(server, request.getReadModifyWrite().getTablet());
         // A batch may be answered in part; samples may be of any time.
         case SAMPLE_ROW_KEYS, MUTATE, PING, METHOD_NOT_SET -> {}
       }
     }
+  }
+
+  /** Whether there were edits to make: otherwise it was only read. */
+  private static boolean changes(CheckAndMutateProto request, Response response) {
+    return response.header().getMatched()
+        ? !request.getIfTrue().isEmpty()
+        : !request.getIfFalse().isEmpty();
   }
 
   private void seen(SimulatedProcess server, TabletProto tablet) {
