@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.SteleException;
-import io.stele.runtime.Futures;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.data.DataProtos.PingProto;
 import io.stele.wire.data.DataProtos.RequestProto;
@@ -32,32 +31,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The data plane over loopback, with peers that behave and peers that do not. */
 @Timeout(60)
-final class DataPlaneTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
+final class DataPlaneTest extends DataPlaneFixture {
   private static final RequestProto PING =
       RequestProto.newBuilder().setPing(PingProto.getDefaultInstance()).build();
-  private static final ResponseProto OK = ResponseProto.getDefaultInstance();
-  private static final RequestHandler ECHO =
-      (request, responder) -> responder.answer(OK, request.body());
-
-  private final List<AutoCloseable> open = new ArrayList<>();
-
-  @AfterEach
-  void closeAll() throws Exception {
-    for (AutoCloseable closeable : open) {
-      closeable.close();
-    }
-  }
 
   @Test
   void anAnswerCarriesHeaderAndBody() throws IOException {
@@ -502,48 +484,6 @@ final class DataPlaneTest {
     }
   }
 
-  private DataServer server(RequestHandler handler) throws IOException {
-    return server(DataServer.Limits.DEFAULT, handler);
-  }
-
-  private DataServer server(DataServer.Limits limits, RequestHandler handler) throws IOException {
-    DataServer server =
-        DataServer.start(SystemRuntime.INSTANCE, new Address("127.0.0.1", 0), 1, limits, handler);
-    open.add(server);
-    return server;
-  }
-
-  private DataClient client() {
-    return client(DataClient.Options.DEFAULT);
-  }
-
-  private DataClient client(DataClient.Options options) {
-    DataClient client = new DataClient(SystemRuntime.INSTANCE, options);
-    open.add(client);
-    return client;
-  }
-
-  private ExecutorService pool(int threads) {
-    ExecutorService pool = Executors.newFixedThreadPool(threads);
-    open.add(pool::shutdownNow);
-    return pool;
-  }
-
-  private static Address at(DataServer server) {
-    return new Address("127.0.0.1", server.port());
-  }
-
-  private static CompletableFuture<Response> call(
-      DataClient client, DataServer server, byte[] body) {
-    return client.call(at(server), REQUEST, ByteBuffer.wrap(body), LONG);
-  }
-
-  private static byte[] bytes(ByteBuffer buffer) {
-    byte[] bytes = new byte[buffer.remaining()];
-    buffer.get(bytes);
-    return bytes;
-  }
-
   /** A server that sends its hello and, after the first bytes of a request, {@code answer}. */
   private static void serveOnce(ServerSocket listener, int version, byte[] answer) {
     try (Socket socket = listener.accept()) {
@@ -557,20 +497,6 @@ final class DataPlaneTest {
       in.readAllBytes();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    }
-  }
-
-  private static Response await(CompletableFuture<Response> answer) throws IOException {
-    return Futures.await(SystemRuntime.INSTANCE, answer, "waiting for an answer");
-  }
-
-  private static void await(BooleanSupplier condition) throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - deadline > 0) {
-        throw new AssertionError("not within 20 s");
-      }
-      TimeUnit.MILLISECONDS.sleep(2);
     }
   }
 }

@@ -16,8 +16,6 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
-import io.stele.runtime.Futures;
-import io.stele.runtime.SystemRuntime;
 import io.stele.wire.data.DataProtos.HelloProto;
 import io.stele.wire.data.DataProtos.QueryProto;
 import io.stele.wire.data.DataProtos.ReadProto;
@@ -41,17 +39,12 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What is taken in, what is sent, and how versions of the wire meet. */
 @Timeout(60)
-final class FrameIntakeTest {
+final class FrameIntakeTest extends DataPlaneFixture {
   /** Length, CRC, flags, header's length, call id 7, 1000 ms, sample of t1/x, body. */
   private static final String FRAME_7 =
       "00000013"
@@ -62,20 +55,6 @@ final class FrameIntakeTest {
           + "10e807"
           + "6a090a070a027431120178"
           + "0102";
-
-  private static final Duration LONG = Duration.ofSeconds(30);
-  private static final ResponseProto OK = ResponseProto.getDefaultInstance();
-  private static final RequestHandler ECHO =
-      (request, responder) -> responder.answer(OK, request.body());
-
-  private final List<AutoCloseable> open = new ArrayList<>();
-
-  @AfterEach
-  void closeAll() throws Exception {
-    for (AutoCloseable closeable : open) {
-      closeable.close();
-    }
-  }
 
   @Test
   void aRequestForWhichThereIsNoRoomIsNotTakenIn() throws Exception {
@@ -386,61 +365,5 @@ final class FrameIntakeTest {
         .isEqualTo("5354454c" + "000f" + "0801" + "1001" + "190100000000000000" + "2800");
     hello.release();
     assertThat(HexFormat.of().formatHex(frame(7))).isEqualTo(FRAME_7);
-  }
-
-  private DataServer server(RequestHandler handler) throws IOException {
-    return server(DataServer.Limits.DEFAULT, handler);
-  }
-
-  private DataServer server(DataServer.Limits limits, RequestHandler handler) throws IOException {
-    DataServer server =
-        DataServer.start(SystemRuntime.INSTANCE, new Address("127.0.0.1", 0), 1, limits, handler);
-    open.add(server);
-    return server;
-  }
-
-  private DataClient client() {
-    return client(DataClient.Options.DEFAULT);
-  }
-
-  private DataClient client(DataClient.Options options) {
-    DataClient client = new DataClient(SystemRuntime.INSTANCE, options);
-    open.add(client);
-    return client;
-  }
-
-  private ExecutorService pool(int threads) {
-    ExecutorService pool = Executors.newFixedThreadPool(threads);
-    open.add(pool::shutdownNow);
-    return pool;
-  }
-
-  private static Address at(DataServer server) {
-    return new Address("127.0.0.1", server.port());
-  }
-
-  private static CompletableFuture<Response> call(
-      DataClient client, DataServer server, byte[] body) {
-    return client.call(at(server), REQUEST, ByteBuffer.wrap(body), LONG);
-  }
-
-  private static byte[] bytes(ByteBuffer buffer) {
-    byte[] bytes = new byte[buffer.remaining()];
-    buffer.get(bytes);
-    return bytes;
-  }
-
-  private static Response await(CompletableFuture<Response> answer) throws IOException {
-    return Futures.await(SystemRuntime.INSTANCE, answer, "waiting for an answer");
-  }
-
-  private static void await(BooleanSupplier condition) throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - deadline > 0) {
-        throw new AssertionError("not within 20 s");
-      }
-      TimeUnit.MILLISECONDS.sleep(2);
-    }
   }
 }
