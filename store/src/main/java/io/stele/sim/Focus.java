@@ -87,7 +87,7 @@ enum Focus {
               new HistoryPlan.Setting(Keys.MEMTABLE_BYTES.name(), "4k"),
               // Compactions come soon after a split, and drop what its halves share.
               new HistoryPlan.Setting(Keys.LOG_AGE_MAX.name(), "200ms"),
-              new HistoryPlan.Setting(Keys.SWEEP_INTERVAL.name(), "200ms"),
+              new HistoryPlan.Setting(Keys.SWEEP_INTERVAL.name(), "100ms"),
               new HistoryPlan.Setting(Keys.SWEEP_GRACE.name(), "0ms"));
     };
   }
