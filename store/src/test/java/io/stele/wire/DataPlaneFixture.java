@@ -21,8 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 abstract class DataPlaneFixture {
   static final Duration LONG = Duration.ofSeconds(30);
   static final ResponseProto OK = ResponseProto.getDefaultInstance();
-  static final RequestHandler ECHO =
-      (request, responder) -> responder.answer(OK, request.body());
+  static final RequestHandler ECHO = (request, responder) -> responder.answer(OK, request.body());
 
   final List<AutoCloseable> open = new ArrayList<>();
 
@@ -64,8 +63,7 @@ abstract class DataPlaneFixture {
     return new Address("127.0.0.1", server.port());
   }
 
-  static CompletableFuture<Response> call(
-      DataClient client, DataServer server, byte[] body) {
+  static CompletableFuture<Response> call(DataClient client, DataServer server, byte[] body) {
     return client.call(at(server), REQUEST, ByteBuffer.wrap(body), LONG);
   }
 
