@@ -47,6 +47,7 @@ class TidyTest {
           "ClusterStatus",
           "ApplicationStatus",
           "WebtableReport.Result",
+          "CheckReport",
           "Summary",
           "HistoryRun.Report",
           // All that a part takes from outside, or sees at a time: to group it would hide it.
