@@ -29,6 +29,7 @@ class TidyTest {
           "SSTableProperties",
           "TabletRecord",
           "TabletSpec",
+          "ManifestEdit",
           "TableName",
           "SchemaChange",
           "FileRef",

@@ -16,8 +16,11 @@ import java.util.TreeSet;
  * the cluster knows it.
  */
 final class Features {
+  /** Points that stay readable: see {@link io.stele.record.Pin}. */
+  static final String PINS = "pins";
+
   /** Those that this version knows. */
-  private static final Set<String> KNOWN = Set.of();
+  private static final Set<String> KNOWN = Set.of(PINS);
 
   private Features() {}
 

@@ -18,6 +18,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.Pin;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +40,7 @@ import java.util.TreeSet;
  * dropped:&lt;path&gt;        DroppedValue          an SSTable not needed any more
  * split:                TentativeValue        the row is a split's lower child, see CountedRecords
  * trouble:              TroubleValue          it could not be loaded
+ * pins:&lt;name&gt;           PinValue              a point of it that stays readable
  * events:               EventValue            what happened, one version an event
  * </pre>
  */
@@ -51,6 +53,7 @@ final class RecordCodec {
   static final String DROPPED = "dropped";
   static final String SPLIT = "split";
   static final String TROUBLE = "trouble";
+  static final String PINS = "pins";
   static final String EVENTS = "events";
 
   static final Column STATE = Column.of(ASSIGNMENT, "state");
@@ -82,6 +85,7 @@ final class RecordCodec {
     Map<String, Long> dropped = new TreeMap<>();
     Optional<Tentative> tentative = Optional.empty();
     Optional<LoadTrouble> trouble = Optional.empty();
+    List<Pin> pins = new ArrayList<>();
     for (Cell cell : row.cells()) {
       if (SINGLE.contains(cell.family()) && !cell.qualifier().isEmpty()) {
         continue; // A later version may add it.
@@ -98,6 +102,7 @@ final class RecordCodec {
                 Avro.decode(
                     cell.value(), DroppedValue.class, where, DroppedValue::getDroppedMillis));
         case TROUBLE -> trouble = Optional.of(LoadTrouble.decode(cell.value(), where));
+        case PINS -> pins.add(PinCodec.decode(cell.qualifier().toUtf8(), cell.value(), where));
         case SPLIT -> tentative = Optional.of(tentative(cell.value(), where));
         default -> {} // Events, and what a later version may add.
       }
@@ -120,7 +125,8 @@ final class RecordCodec {
             redo,
             dropped,
             tentative,
-            trouble));
+            trouble,
+            pins));
   }
 
   /** Puts all of {@code record} into its row. */
@@ -130,6 +136,7 @@ final class RecordCodec {
     putState(row, record);
     record.files().forEach(file -> putFile(row, file));
     record.logs().forEach(server -> putLog(row, server));
+    record.pins().forEach(pin -> putPin(row, pin));
     putRedo(row, record.redo());
     record.trouble().ifPresent(trouble -> putTrouble(row, trouble));
     record.tentative().ifPresent(tentative -> row.put(SPLIT, Bytes.EMPTY, encode(tentative)));
@@ -173,6 +180,12 @@ final class RecordCodec {
                 .setHighestTimestamp(redo.highestTimestamp())
                 .build());
     row.put(REDO, Bytes.EMPTY, value);
+  }
+
+  static void putPin(Mutation.Builder row, Pin pin) {
+    // A version that does not know pins would compact away what they keep.
+    row.put(REQUIRES.family(), REQUIRES.qualifier(), Bytes.of(Features.PINS));
+    row.put(PINS, Bytes.of(pin.name()), PinCodec.encode(pin));
   }
 
   static void putTrouble(Mutation.Builder row, LoadTrouble trouble) {

@@ -79,7 +79,8 @@ public final class Schemas {
             RecordCodec.LOGS,
             RecordCodec.REDO,
             RecordCodec.DROPPED,
-            RecordCodec.TROUBLE)) {
+            RecordCodec.TROUBLE,
+            RecordCodec.PINS)) {
       families.add(ColumnFamily.of(family));
     }
     families.add(new ColumnFamily(RecordCodec.EVENTS, GcPolicy.maxVersions(EVENTS_KEPT)));

@@ -5,6 +5,8 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.Pin;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,6 +32,7 @@ import java.util.TreeSet;
  * @param tentative the split whose lower child this is, as long as the record itself says so; the
  *     record after it decides whether it counts
  * @param trouble why it could not be loaded; empty once it was
+ * @param pins points of it that stay readable
  */
 public record TabletRecord(
     TabletId id,
@@ -42,7 +45,8 @@ public record TabletRecord(
     Redo redo,
     Map<String, Long> dropped,
     Optional<Tentative> tentative,
-    Optional<LoadTrouble> trouble) {
+    Optional<LoadTrouble> trouble,
+    List<Pin> pins) {
 
   /**
    * What makes a record tentative: the split whose lower child it is.
@@ -57,6 +61,7 @@ public record TabletRecord(
     files = List.copyOf(files);
     logs = java.util.Collections.unmodifiableSet(new TreeSet<>(logs));
     dropped = java.util.Collections.unmodifiableMap(new TreeMap<>(dropped));
+    pins = pins.stream().sorted(Comparator.comparing(Pin::name)).toList();
   }
 
   /** A tablet without data that no server has served yet. */
@@ -72,7 +77,8 @@ public record TabletRecord(
         Redo.START,
         Map.of(),
         Optional.empty(),
-        Optional.empty());
+        Optional.empty(),
+        List.of());
   }
 
   /** Where the tablet is served; empty if it is not. */
@@ -101,12 +107,13 @@ public record TabletRecord(
         redo,
         dropped,
         Optional.empty(),
-        next.state() == Assignment.State.LOADED ? Optional.empty() : trouble);
+        next.state() == Assignment.State.LOADED ? Optional.empty() : trouble,
+        pins);
   }
 
   TabletRecord withTrouble(Optional<LoadTrouble> next) {
     return new TabletRecord(
-        id, extent, row, assignment, state, files, logs, redo, dropped, tentative, next);
+        id, extent, row, assignment, state, files, logs, redo, dropped, tentative, next, pins);
   }
 
   /** Whether it is not assigned until an operator releases it. */
@@ -116,12 +123,23 @@ public record TabletRecord(
 
   TabletRecord withDropped(Map<String, Long> next) {
     return new TabletRecord(
-        id, extent, row, assignment, state, files, logs, redo, next, tentative, trouble);
+        id, extent, row, assignment, state, files, logs, redo, next, tentative, trouble, pins);
   }
 
   TabletRecord withTentative(Tentative next) {
     return new TabletRecord(
-        id, extent, row, assignment, state, files, logs, redo, dropped, Optional.of(next), trouble);
+        id,
+        extent,
+        row,
+        assignment,
+        state,
+        files,
+        logs,
+        redo,
+        dropped,
+        Optional.of(next),
+        trouble,
+        pins);
   }
 
   @Override

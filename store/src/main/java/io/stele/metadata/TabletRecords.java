@@ -15,6 +15,7 @@ import io.stele.model.TabletId;
 import io.stele.model.TimeRange;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
+import io.stele.record.Pin;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -318,6 +319,7 @@ public final class TabletRecords {
       RecordCodec.putFile(row, file);
       files.put(file.path(), file);
     }
+    List<Pin> pins = editPins(row, record, edit);
     Redo redo = new Redo(edit.redoPoint(), edit.highestTimestamp());
     RecordCodec.putRedo(row, redo);
     Set<ServerId> logs = new TreeSet<>(record.logs());
@@ -339,7 +341,24 @@ public final class TabletRecords {
         redo,
         dropped,
         Optional.empty(),
-        Optional.empty());
+        Optional.empty(),
+        pins);
+  }
+
+  private static List<Pin> editPins(Mutation.Builder row, TabletRecord record, ManifestEdit edit) {
+    List<Pin> pins = new ArrayList<>(record.pins());
+    for (String name : edit.unpinned()) {
+      delete(row, RecordCodec.PINS, name);
+      pins.removeIf(pin -> pin.name().equals(name));
+    }
+    for (Pin pin : edit.pinned()) {
+      RecordCodec.putPin(row, pin);
+      pins.add(pin);
+    }
+    if (pins.isEmpty() && !edit.unpinned().isEmpty()) {
+      delete(row, RecordCodec.REQUIRES.family(), "requires");
+    }
+    return pins;
   }
 
   /**
@@ -479,7 +498,8 @@ public final class TabletRecords {
         parent.redo(),
         dropped,
         Optional.empty(),
-        Optional.empty());
+        Optional.empty(),
+        parent.pins());
   }
 
   /**

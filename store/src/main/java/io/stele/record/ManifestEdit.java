@@ -14,6 +14,8 @@ import java.util.List;
  *     back
  * @param coversReplay whether the files now hold all that was replayed when the tablet was opened,
  *     so that this tablet needs no log any more but the current server's own
+ * @param pinned pins that are the tablet's from now on
+ * @param unpinned names of pins that are no longer the tablet's
  */
 public record ManifestEdit(
     String reason,
@@ -21,8 +23,23 @@ public record ManifestEdit(
     List<String> removed,
     long redoPoint,
     long highestTimestamp,
-    boolean coversReplay) {
+    boolean coversReplay,
+    List<Pin> pinned,
+    List<String> unpinned) {
+  /** An edit of files. */
+  public ManifestEdit(
+      String reason,
+      List<FileRef> added,
+      List<String> removed,
+      long redoPoint,
+      long highestTimestamp,
+      boolean coversReplay) {
+    this(reason, added, removed, redoPoint, highestTimestamp, coversReplay, List.of(), List.of());
+  }
+
   public ManifestEdit {
+    pinned = List.copyOf(pinned);
+    unpinned = List.copyOf(unpinned);
     added = List.copyOf(added);
     removed = List.copyOf(removed);
   }

@@ -51,6 +51,11 @@ final class CompactionClaims {
           stack.collectedMicros());
     }
 
+    /** The right to replace only these of the stack's layers. */
+    Claim of(List<FileStack.Layer> some) {
+      return new Claim(stack, some, rules);
+    }
+
     /** The same in parts of so many files, as far as layers allow, in the order of layers. */
     List<Claim> parts(int filesMax) {
       List<Claim> parts = new ArrayList<>();

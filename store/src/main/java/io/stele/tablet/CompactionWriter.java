@@ -40,13 +40,15 @@ final class CompactionWriter {
    * @param tombstonesPossible whether there may be tombstones among the cells
    * @param operations the block of operations; may be empty
    * @param pace how fast to go
+   * @param timeMicros the time, for ages of what is dropped
    */
   record Inputs(
       List<CellCursor> cursors,
       CellSieve.Past past,
       boolean tombstonesPossible,
       Bytes operations,
-      CompactionPace pace) {}
+      CompactionPace pace,
+      long timeMicros) {}
 
   /**
    * What the new files cover.
@@ -73,8 +75,9 @@ final class CompactionWriter {
 
   /** Writes the cells of {@code inputs} that the sieve keeps; leaves no file behind if it fails. */
   Output write(Inputs inputs, Coverage coverage, SchemaRules rules) throws IOException {
-    long time = clock.whenDropping();
-    CellSieve sieve = new CellSieve(rules, time, inputs.past(), inputs.tombstonesPossible());
+    CellSieve sieve =
+        new CellSieve(rules, inputs.timeMicros(), inputs.past(), inputs.tombstonesPossible());
+    long time = clock.whenDropping(); // Not a pin's: that would have it done again and again.
     List<TabletFile> files = new ArrayList<>();
     try (MergedCursor cells = new MergedCursor(inputs.cursors(), Long.MAX_VALUE);
         GroupWriters writers = new GroupWriters(core, nextFile, rules, coverage.families())) {

@@ -3,7 +3,9 @@ package io.stele.tablet;
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
+import io.stele.record.Pin;
 import io.stele.runtime.Futures;
 import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.MemoryRoom;
@@ -71,28 +73,78 @@ final class Compactor {
   boolean minorCompact() throws IOException {
     minor.lock();
     try {
-      core.health().check();
-      sequencer.freeze();
-      TabletState state = core.current().acquire();
+      return writeMemtables();
+    } finally {
+      minor.unlock();
+    }
+  }
+
+  /** A minor compaction; by the holder of {@link #minor}. */
+  private boolean writeMemtables() throws IOException {
+    core.health().check();
+    sequencer.freeze();
+    TabletState state = core.current().acquire();
+    try {
+      List<TabletState.Frozen> frozen = state.frozen();
+      if (frozen.isEmpty()) {
+        return false;
+      }
+      await(frozen.get(0).durable());
+      minorCompact(state, frozen);
+      return true;
+    } finally {
+      state.release();
+    }
+  }
+
+  /**
+   * Keeps what a read sees now readable until {@link #unpin}: writes all memtables to SSTables, so
+   * that no file has operations of both sides of the pin, and then the pin to the manifest.
+   *
+   * @return the pin; that of the same name if there is one
+   */
+  Pin pin(String name) throws IOException {
+    minor.lock(); // Until the pin is made no file gets anything above it.
+    try {
+      Optional<Pins.Held> known = core.pins().find(name);
+      if (known.isPresent()) {
+        return known.get().pin();
+      }
+      writeMemtables();
+      committing.lock();
       try {
-        List<TabletState.Frozen> frozen = state.frozen();
-        if (frozen.isEmpty()) {
-          return false;
-        }
-        await(frozen.get(0).durable());
-        minorCompact(state, frozen);
-        return true;
+        Pin pin =
+            new Pin(
+                name, core.current().peek().redoPoint(), core.clock().now(), core.rules().schema());
+        commit(edit("pinned by " + name, List.of(), List.of(), 0, List.of(pin), List.of()));
+        core.pins().add(pin);
+        return pin;
       } finally {
-        state.release();
+        committing.unlock();
       }
     } finally {
       minor.unlock();
     }
   }
 
+  /** Ends a pin: compactions may drop what only it needed. False if there is none of that name. */
+  boolean unpin(String name) throws IOException {
+    committing.lock();
+    try {
+      if (core.pins().find(name).isEmpty()) {
+        return false;
+      }
+      commit(edit("unpinned by " + name, List.of(), List.of(), 0, List.of(), List.of(name)));
+      core.pins().remove(name);
+      return true;
+    } finally {
+      committing.unlock();
+    }
+  }
+
   /** Merges files of similar size, or of changed locality groups; false if there are none. */
   boolean mergingCompact() throws IOException {
-    return compactOne("merging compaction", picker::toMerge);
+    return compactOne("merging compaction", this::toMerge);
   }
 
   /**
@@ -112,7 +164,10 @@ final class Compactor {
       boolean isWhole = true;
       try {
         for (CompactionClaims.Claim claim : all) {
-          isWhole &= compact("major compaction", claim);
+          for (FileStack part : core.pins().parts(claim.stack())) {
+            CompactionClaims.Claim ofPart = claim.of(part.layers());
+            isWhole &= !isAllowed(ofPart) || compact("major compaction", ofPart);
+          }
           done.add(claim);
         }
       } finally {
@@ -126,7 +181,7 @@ final class Compactor {
 
   /** Whether {@link #mergingCompact} would find something to do. */
   boolean wantsMerging() {
-    return claims.any(picker::toMerge);
+    return claims.any(this::toMerge);
   }
 
   /** Whether {@link #collectGarbage} would find something to do. */
@@ -141,14 +196,38 @@ final class Compactor {
 
   private boolean hasLayers(int more) {
     return core.current().peek().stacks(core.rules()).stream()
-        .anyMatch(stack -> stack.layers().size() > more);
+        .flatMap(stack -> core.pins().parts(stack).stream())
+        .anyMatch(part -> part.layers().size() > more);
   }
 
+  private Optional<List<FileStack.Layer>> toMerge(FileStack stack, SchemaRules under) {
+    return core.pins().parts(stack).stream()
+        .flatMap(part -> picker.toMerge(part, under).stream())
+        .filter(layers -> isAllowed(new CompactionClaims.Claim(stack, layers, under)))
+        .findFirst();
+  }
+
+  /** Only what is below all pins can be rid of garbage: above one, tombstones must stay. */
   private CompactionClaims.Choice toCollect(Duration interval) {
-    return (stack, under) ->
-        core.clock().isTrusted() && picker.isDue(stack, under, core.clock().now(), interval)
-            ? Optional.of(stack.layers())
-            : Optional.empty();
+    return (stack, under) -> {
+      List<FileStack> parts = core.pins().parts(stack);
+      FileStack oldest = parts.get(parts.size() - 1);
+      return core.clock().isTrusted()
+              && picker.isDue(oldest, under, core.clock().now(), interval)
+              && isAllowed(new CompactionClaims.Claim(stack, oldest.layers(), under))
+          ? Optional.of(oldest.layers())
+          : Optional.empty();
+    };
+  }
+
+  private boolean isAllowed(CompactionClaims.Claim claim) {
+    CompactionWriter.Coverage inputs = claim.coverage();
+    return core.pins().allow(inputs, claim.rules(), dropTime(inputs.maxSequence()));
+  }
+
+  /** The time, for ages of what is dropped of operations up to {@code sequence}. */
+  private long dropTime(long sequence) {
+    return core.pins().clock(sequence, core.clock().whenDropping());
   }
 
   private boolean compactOne(String reason, CompactionClaims.Choice choice) throws IOException {
@@ -177,7 +256,8 @@ final class Compactor {
                 state.files().isEmpty() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
                 frozen.stream().anyMatch(one -> one.memtable().hasTombstones()),
                 core.window().encodeRecent(state.redoPoint(), boundary),
-                CompactionPace.UNLIMITED),
+                CompactionPace.UNLIMITED,
+                core.clock().whenDropping()),
             new CompactionWriter.Coverage(
                 state.redoPoint() + 1, boundary, rules.families(), core.clock().now()),
             rules);
@@ -232,6 +312,8 @@ final class Compactor {
     for (TabletFile file : chosen) {
       cursors.add(file.cursor(core.spec().extent(), options));
     }
+    CompactionWriter.Coverage coverage = claim.coverage();
+    long time = dropTime(coverage.maxSequence());
     CompactionWriter.Output output =
         writer.write(
             new CompactionWriter.Inputs(
@@ -239,15 +321,26 @@ final class Compactor {
                 claim.hasOldest() ? CellSieve.Past.WHOLE : CellSieve.Past.UNSEEN,
                 chosen.stream().anyMatch(TabletFile::hasTombstones),
                 operations(chosen),
-                this::keepPace),
-            claim.coverage(),
+                this::keepPace,
+                time),
+            coverage,
             claim.rules());
-    commit(
-        reason,
-        output,
-        chosen,
-        0,
-        before -> before.compacted(chosen, output.files(), output.readableFrom()));
+    committing.lock();
+    try {
+      if (!core.pins().allow(coverage, claim.rules(), time)) {
+        writer.discard(output);
+        throw SteleException.retryLater(
+            "tablet " + core.spec().id() + " was pinned during the " + reason + ": it is void");
+      }
+      commit(
+          reason,
+          output,
+          chosen,
+          0,
+          before -> before.compacted(chosen, output.files(), output.readableFrom()));
+    } finally {
+      committing.unlock();
+    }
     core.counters().mergingAndMajorCompactions.increment();
   }
 
@@ -278,31 +371,27 @@ final class Compactor {
       throws IOException {
     committing.lock();
     try {
-      long redoPoint = Math.max(core.current().peek().redoPoint(), boundary);
       ManifestEdit edit =
-          new ManifestEdit(
+          edit(
               reason,
               output.refs(),
               removed.stream().map(file -> file.ref().path()).toList(),
-              redoPoint,
-              core.clock().highest(),
-              redoPoint >= replayedTo);
+              boundary,
+              List.of(),
+              List.of());
       try {
-        core.health().check();
-        environment.manifest().commit(edit);
+        commit(edit);
       } catch (IOException e) {
         writer.discard(output);
         throw e;
       } catch (SteleException e) {
         if (e.code() == SteleException.Code.RETRY_LATER) {
           writer.discard(output);
-        } else {
-          core.health().stop(e); // It may name the new file: that is left where it is.
+        } else { // It may name the new file: that is left where it is.
           output.files().forEach(TabletFile::release);
         }
         throw e;
       } catch (RuntimeException | Error e) {
-        core.health().stop(e);
         output.files().forEach(TabletFile::release);
         throw e;
       }
@@ -313,6 +402,41 @@ final class Compactor {
       }
     } finally {
       committing.unlock();
+    }
+  }
+
+  private ManifestEdit edit(
+      String reason,
+      List<FileRef> added,
+      List<String> removed,
+      long boundary,
+      List<Pin> pinned,
+      List<String> unpinned) {
+    long redoPoint = Math.max(core.current().peek().redoPoint(), boundary);
+    return new ManifestEdit(
+        reason,
+        added,
+        removed,
+        redoPoint,
+        core.clock().highest(),
+        redoPoint >= replayedTo,
+        pinned,
+        unpinned);
+  }
+
+  /** Commits an edit; unless it is certain that nothing was changed, a failure stops the tablet. */
+  private void commit(ManifestEdit edit) throws IOException {
+    try {
+      core.health().check();
+      environment.manifest().commit(edit);
+    } catch (SteleException e) {
+      if (e.code() != SteleException.Code.RETRY_LATER) {
+        core.health().stop(e);
+      }
+      throw e;
+    } catch (RuntimeException | Error e) {
+      core.health().stop(e);
+      throw e;
     }
   }
 

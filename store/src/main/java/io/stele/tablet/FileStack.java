@@ -26,6 +26,10 @@ final class FileStack {
       return files.stream().mapToLong(TabletFile::bytes).sum();
     }
 
+    long maxSequence() {
+      return files.stream().mapToLong(file -> file.ref().maxSequence()).max().orElseThrow();
+    }
+
     private long minSequence() {
       return files.stream().mapToLong(file -> file.ref().minSequence()).min().orElseThrow();
     }
@@ -77,6 +81,13 @@ final class FileStack {
     return new FileStack(families, layers);
   }
 
+  /** The same stack as if it had only {@code some} of its layers. */
+  FileStack part(List<Layer> some) {
+    SortedSet<String> ofSome = new TreeSet<>();
+    some.forEach(layer -> layer.files().forEach(file -> ofSome.addAll(file.ref().families())));
+    return new FileStack(ofSome, some);
+  }
+
   /** The newest layer first. */
   List<Layer> layers() {
     return layers;
@@ -94,8 +105,19 @@ final class FileStack {
 
   /** Whether files of it are not as the schema's locality groups want them. */
   boolean isOutOfGroup(SchemaRules rules) {
-    return rules.byGroup(families).size() > 1
-        || layers.stream().anyMatch(layer -> layer.files().size() > 1);
+    return layers.stream().anyMatch(layer -> isOutOfGroup(layer, rules));
+  }
+
+  // By the layer alone: another one, which may not be compacted now, may join groups to a stack.
+  private static boolean isOutOfGroup(Layer layer, SchemaRules rules) {
+    Set<String> met = new TreeSet<>();
+    for (TabletFile file : layer.files()) {
+      Set<String> groups = groups(file, rules);
+      if (groups.size() > 1 || (groups.size() == 1 && !met.addAll(groups))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Since when there may be garbage in it, microseconds of the tablet's own time. */

@@ -31,17 +31,22 @@ final class ReadPath {
     this.extent = core.spec().extent();
   }
 
-  /** A read point, and a state, held, with everything that a read at it sees. */
-  private record Pinned(long readPoint, TabletState state) {}
+  /**
+   * A read point, and a state, held, with everything that a read at it sees.
+   *
+   * @param rules whose policies say what is garbage
+   * @param nowMicros the time, for ages
+   */
+  private record Pinned(long readPoint, TabletState state, SchemaRules rules, long nowMicros) {}
 
   /** Reads a page. */
   ReadResult read(ReadRequest request) throws IOException {
     core.health().check();
     RowQuery query = request.query();
-    core.rules().operations().check(query);
     List<RowRange> ranges = clip(query.ranges());
-    Pinned pinned = pin(request);
+    Pinned pinned = request.pin().isPresent() ? pinned(request) : pin(request);
     try {
+      pinned.rules().operations().check(query);
       ReadPage page = new ReadPage(request, pinned.readPoint(), core);
       for (RowRange range : ranges) {
         if (page.isFull()) {
@@ -67,7 +72,7 @@ final class ReadPath {
     TabletState state = core.current().acquire();
     try (VisibleCells cells =
         open(
-            new Pinned(Long.MAX_VALUE, state),
+            pinned(Long.MAX_VALUE, state),
             RowRange.single(row),
             selection,
             Integer.MAX_VALUE,
@@ -113,6 +118,23 @@ final class ReadPath {
     }
   }
 
+  private Pinned pinned(long readPoint, TabletState state) {
+    return new Pinned(readPoint, state, core.rules(), core.clock().now());
+  }
+
+  /** At a pin that is kept: every state, from the pin's making to its end, has all it needs. */
+  private Pinned pinned(ReadRequest request) {
+    // The state first: a pin that is there after it was there as long as the state lasted.
+    TabletState state = core.current().acquire();
+    try {
+      Pins.Held held = core.pins().require(request.pin().orElseThrow());
+      return new Pinned(held.pin().readPoint(), state, held.rules(), held.pin().clockMicros());
+    } catch (RuntimeException e) {
+      release(state, request);
+      throw e;
+    }
+  }
+
   private Pinned pin(ReadRequest request) {
     while (true) {
       // The read point first: then the state has all its cells, if need be compacted.
@@ -129,7 +151,7 @@ final class ReadPath {
                 + ": it was taken from another tablet");
       }
       if (wanted >= state.oldestReadable()) {
-        return new Pinned(wanted, state);
+        return pinned(wanted, state);
       }
       if (request.readPoint().isPresent() && !request.allowFresh()) {
         release(state, request);
@@ -141,7 +163,7 @@ final class ReadPath {
                 + ": read again from the start");
       }
       if (fresh >= state.oldestReadable()) {
-        return new Pinned(fresh, state);
+        return pinned(fresh, state);
       }
       release(state, request); // A compaction came between the two: take both again.
     }
@@ -221,7 +243,7 @@ final class ReadPath {
     }
     return new VisibleCells(
         new MergedCursor(cursors, pinned.readPoint()),
-        new CellSieve(core.rules(), core.clock().now(), CellSieve.Past.WHOLE, true),
+        new CellSieve(pinned.rules(), pinned.nowMicros(), CellSieve.Past.WHOLE, true),
         selection,
         versions,
         times,

@@ -2,6 +2,7 @@ package io.stele.tablet;
 
 import io.stele.model.RowQuery;
 import io.stele.runtime.MemoryClaim;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -17,6 +18,7 @@ import java.util.OptionalLong;
  *     reading a file; such a read never waits
  * @param parts whether the page may end inside a row, and begin inside one
  * @param memory asked for what it takes; where there is none left, the page ends
+ * @param pin the name of the {@link io.stele.record.Pin} to read at, instead of at a read point
  */
 public record ReadRequest(
     RowQuery query,
@@ -25,7 +27,8 @@ public record ReadRequest(
     long bytesMax,
     boolean memoryOnly,
     RowParts parts,
-    MemoryClaim memory) {
+    MemoryClaim memory,
+    Optional<String> pin) {
   /** Of whole rows. */
   public ReadRequest(
       RowQuery query,
@@ -33,7 +36,15 @@ public record ReadRequest(
       boolean allowFresh,
       long bytesMax,
       boolean memoryOnly) {
-    this(query, readPoint, allowFresh, bytesMax, memoryOnly, RowParts.WHOLE, MemoryClaim.NONE);
+    this(
+        query,
+        readPoint,
+        allowFresh,
+        bytesMax,
+        memoryOnly,
+        RowParts.WHOLE,
+        MemoryClaim.NONE,
+        Optional.empty());
   }
 
   /** At the newest read point, in pages of the tablet's own size, of whole rows. */
@@ -44,21 +55,28 @@ public record ReadRequest(
   /** At {@code point}, or at the newest where that cannot be read any more. */
   public ReadRequest at(long point) {
     return new ReadRequest(
-        query, OptionalLong.of(point), allowFresh, bytesMax, memoryOnly, parts, memory);
+        query, OptionalLong.of(point), allowFresh, bytesMax, memoryOnly, parts, memory, pin);
+  }
+
+  /** At the pin of that name. */
+  public ReadRequest atPin(String name) {
+    return new ReadRequest(
+        query, readPoint, false, bytesMax, memoryOnly, parts, memory, Optional.of(name));
   }
 
   /** In pages of another size. */
   public ReadRequest pageOf(long bytes) {
-    return new ReadRequest(query, readPoint, allowFresh, bytes, memoryOnly, parts, memory);
+    return new ReadRequest(query, readPoint, allowFresh, bytes, memoryOnly, parts, memory, pin);
   }
 
   /** Only where no file needs to be read. */
   public ReadRequest inMemoryOnly() {
-    return new ReadRequest(query, readPoint, allowFresh, bytesMax, true, parts, memory);
+    return new ReadRequest(query, readPoint, allowFresh, bytesMax, true, parts, memory, pin);
   }
 
   /** With large rows in parts. */
   public ReadRequest in(RowParts newParts) {
-    return new ReadRequest(query, readPoint, allowFresh, bytesMax, memoryOnly, newParts, memory);
+    return new ReadRequest(
+        query, readPoint, allowFresh, bytesMax, memoryOnly, newParts, memory, pin);
   }
 }

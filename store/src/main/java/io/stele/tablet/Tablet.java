@@ -9,6 +9,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.Pin;
 import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;
@@ -279,6 +280,27 @@ public final class Tablet implements Closeable {
     return compactor.wantsToCollect(interval);
   }
 
+  /**
+   * Pins what a read sees now: {@link ReadRequest#atPin} sees the same until {@link #unpin}, also
+   * in whoever opens the tablet, or its children, from its record. Meanwhile what was deleted or
+   * overwritten since keeps its place on disk. Writes all memtables to SSTables first.
+   *
+   * @param name whose the pin is; with a name that is taken this returns the pin that there is
+   */
+  public Pin pin(String name) throws IOException {
+    return compactor.pin(name);
+  }
+
+  /** Ends a pin; false if there is none of that name. */
+  public boolean unpin(String name) throws IOException {
+    return compactor.unpin(name);
+  }
+
+  /** The points that stay readable, the lowest first. */
+  public List<Pin> pins() {
+    return core.pins().all();
+  }
+
   /** A row that halves what is in the SSTables; empty if no row does. */
   public Optional<Bytes> splitRow() throws IOException {
     TabletState state = core.current().acquire();
@@ -349,7 +371,8 @@ public final class Tablet implements Closeable {
         core.rules().schema(),
         state.files().stream().map(TabletFile::ref).toList(),
         state.redoPoint(),
-        core.clock().highest());
+        core.clock().highest(),
+        core.pins().all());
   }
 
   /** Why the tablet has stopped serving for good; empty while it serves. */

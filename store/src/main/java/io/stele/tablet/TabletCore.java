@@ -16,6 +16,7 @@ final class TabletCore {
   private final TabletClock clock;
   private final Health health;
   private final Counters counters = new Counters();
+  private final Pins pins;
   private final AbandonedFiles abandoned;
   private volatile SchemaRules rules;
 
@@ -36,6 +37,7 @@ final class TabletCore {
     this.window = window;
     this.clock = clock;
     this.health = new Health(spec.id());
+    this.pins = new Pins(spec.id(), spec.pins());
     this.abandoned = new AbandonedFiles(environment.fs());
     this.rules = new SchemaRules(spec.schema());
     this.commits = new CommitQueue(replay.lastSequence());
@@ -79,6 +81,11 @@ final class TabletCore {
 
   Health health() {
     return health;
+  }
+
+  /** The points that stay readable. */
+  Pins pins() {
+    return pins;
   }
 
   Counters counters() {

@@ -4,6 +4,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.Pin;
 import java.util.List;
 
 /**
@@ -17,6 +18,7 @@ import java.util.List;
  * @param redoPoint everything up to this sequence number is in the files; 0 for a new tablet
  * @param highestTimestamp the highest timestamp the record says was assigned, microseconds; 0 for a
  *     new tablet
+ * @param pins points of it that stay readable
  */
 public record TabletSpec(
     TabletId id,
@@ -25,8 +27,10 @@ public record TabletSpec(
     TableSchema schema,
     List<FileRef> files,
     long redoPoint,
-    long highestTimestamp) {
+    long highestTimestamp,
+    List<Pin> pins) {
   public TabletSpec {
+    pins = List.copyOf(pins);
     files = List.copyOf(files);
     for (FileRef file : files) {
       if (!extent.covers(file.bounds())) {
@@ -38,12 +42,12 @@ public record TabletSpec(
 
   /** A tablet without data. */
   public static TabletSpec empty(TabletId id, long epoch, RowRange extent, TableSchema schema) {
-    return new TabletSpec(id, epoch, extent, schema, List.of(), 0, 0);
+    return new TabletSpec(id, epoch, extent, schema, List.of(), 0, 0, List.of());
   }
 
   /**
-   * A part of this tablet as a tablet of its own: it shares the files that have rows of it and goes
-   * on above this one's sequence numbers.
+   * A part of this tablet as a tablet of its own: it shares the files that have rows of it, and the
+   * pins, and goes on above this one's sequence numbers.
    */
   public TabletSpec child(TabletId childId, long childEpoch, RowRange rows) {
     return new TabletSpec(
@@ -56,6 +60,7 @@ public record TabletSpec(
             .map(file -> file.clipped(rows))
             .toList(),
         redoPoint,
-        highestTimestamp);
+        highestTimestamp,
+        pins);
   }
 }

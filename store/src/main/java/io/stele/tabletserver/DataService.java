@@ -223,7 +223,8 @@ final class DataService implements RequestHandler {
                 read.hasPosition()
                     ? Optional.of(ByteStrings.bytes(read.getPosition()))
                     : Optional.empty()),
-            responder::take);
+            responder::take,
+            Optional.empty());
     if (request.isExpired()) {
       throw SteleException.retryLater("the request waited until its caller had given up");
     }

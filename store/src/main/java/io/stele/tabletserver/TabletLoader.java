@@ -246,6 +246,7 @@ final class TabletLoader {
         schema,
         record.files(),
         record.redo().sequence(),
-        record.redo().highestTimestamp());
+        record.redo().highestTimestamp(),
+        record.pins());
   }
 }

@@ -161,7 +161,8 @@ class SweeperTest {
                   tablet.redo(),
                   Map.of(),
                   tablet.tentative(),
-                  Optional.empty()));
+                  Optional.empty(),
+                  List.of()));
           later();
           assertThat(sweeper.sweep()).isZero();
           assertThat(exists(orphan)).isTrue();
@@ -288,6 +289,7 @@ class SweeperTest {
             record.redo(),
             dropped,
             record.tentative(),
-            Optional.empty()));
+            Optional.empty(),
+            List.of()));
   }
 }

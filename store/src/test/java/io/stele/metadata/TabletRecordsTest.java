@@ -11,9 +11,11 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
+import io.stele.record.Pin;
 import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
@@ -231,6 +233,43 @@ class TabletRecordsTest {
   }
 
   @Test
+  void pinsAreKeptByCompactionsMovesAndSplitsUntilTheyAreTakenAway() throws IOException {
+    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    Pin second = new Pin("job2", 7, 70, TableSchema.of("t", "f"));
+    Pin first = new Pin("job1", 9, 90, TableSchema.of("t", "f", "g"));
+    TabletRecord pinned =
+        records.edit(
+            records.edit(loaded, pins(List.of(second), List.of())),
+            pins(List.of(first), List.of()));
+    assertThat(pinned.pins()).containsExactly(first, second);
+    assertThat(only()).isEqualTo(pinned);
+
+    TabletRecord compacted = records.edit(pinned, minor(file("a"), new Redo(9, 90), false));
+    TabletRecord moved = records.loaded(records.assign(records.release(compacted, "moved"), TWO));
+    SplitResult split = split(moved, "m", 1);
+    assertThat(split.lower().pins()).containsExactly(first, second);
+    assertThat(split.upper().pins()).containsExactly(first, second);
+    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
+
+    TabletRecord one = records.edit(split.upper(), pins(List.of(), List.of("job1")));
+    assertThat(one.pins()).containsExactly(second);
+    assertThat(required(one)).contains("pins");
+    TabletRecord none = records.edit(one, pins(List.of(), List.of("job2")));
+    assertThat(none.pins()).isEmpty();
+    assertThat(required(none)).isEmpty();
+    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), none);
+  }
+
+  private static ManifestEdit pins(List<Pin> pinned, List<String> unpinned) {
+    return new ManifestEdit("pins", List.of(), List.of(), 9, 90, false, pinned, unpinned);
+  }
+
+  /** What the record requires of those that read it. */
+  private Optional<String> required(TabletRecord record) {
+    return metadata.value(record.row(), RecordCodec.REQUIRES).map(Bytes::toUtf8);
+  }
+
+  @Test
   void aTentativeChildCountsFromTheMomentTheParentsRowChanges() throws IOException {
     TabletRecord parent = records.loaded(records.assign(only(), ONE));
     SplitResult split = split(parent, "m", 1);
@@ -439,7 +478,8 @@ class TabletRecordsTest {
             whole.dropped(),
             Optional.of(
                 new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), whole.id())),
-            Optional.empty());
+            Optional.empty(),
+            List.of());
     metadata.apply(RecordCodec.putAll(tentative, "split").build());
   }
 

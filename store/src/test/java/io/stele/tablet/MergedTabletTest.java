@@ -111,7 +111,8 @@ class MergedTabletTest {
         low.schema(),
         files,
         Math.max(low.redoPoint(), high.redoPoint()),
-        Math.max(low.highestTimestamp(), high.highestTimestamp()));
+        Math.max(low.highestTimestamp(), high.highestTimestamp()),
+        List.of());
   }
 
   @Test

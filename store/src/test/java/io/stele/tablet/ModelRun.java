@@ -18,6 +18,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.Pin;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
@@ -52,6 +53,9 @@ final class ModelRun {
 
   /** A read point taken earlier, and what it saw. */
   private record Point(Part part, long readPoint, PlainModel model) {}
+
+  /** A pin, the rows it is for, and what it saw. */
+  private record Pinned(String name, RowRange rows, long clockMicros, PlainModel model) {}
 
   /** A tablet with its log and its record. */
   private final class Part {
@@ -95,12 +99,14 @@ final class ModelRun {
   private final PlainModel queued;
   private final PlainModel visible;
   private final List<Point> points = new ArrayList<>();
+  private final List<Pinned> pins = new ArrayList<>();
   private final long[] nextNumber = {1, 1, 1};
   private final Map<OperationId, Sent> remembered = new LinkedHashMap<>();
   private final ArrayDeque<String> history = new ArrayDeque<>();
   private long nowMicros = 1_000_000;
   private int tabletsMade;
   private long operations;
+  private int pinsMade;
 
   ModelRun(long seed) throws IOException {
     random = new Random(seed);
@@ -139,6 +145,15 @@ final class ModelRun {
   private void step(int number) throws IOException {
     nowMicros += 2 + random.nextInt(8);
     Part part = parts.get(random.nextInt(parts.size()));
+    if (random.nextInt(50) == 0) {
+      if (random.nextBoolean()) {
+        pin(part);
+      } else {
+        unpin();
+      }
+    } else if (random.nextInt(20) == 0) {
+      readPinned();
+    }
     int dice = random.nextInt(100);
     if (dice < 52) {
       apply();
@@ -168,7 +183,9 @@ final class ModelRun {
     } else if (dice < 94) {
       note("major " + part.tablet.id());
       part.tablet.majorCompact();
-      assertThat(part.tablet.statistics().files()).isLessThanOrEqualTo(schema.groups().size());
+      if (part.tablet.pins().isEmpty()) {
+        assertThat(part.tablet.statistics().files()).isLessThanOrEqualTo(schema.groups().size());
+      }
       checkAll();
     } else if (dice < 95) {
       if (random.nextBoolean()) {
@@ -413,6 +430,50 @@ final class ModelRun {
     }
   }
 
+  private void pin(Part part) throws IOException {
+    part.log.flush(Integer.MAX_VALUE);
+    takeAnswers(part);
+    String name = "job" + ++pinsMade;
+    note("pin " + part.tablet.id() + " by " + name);
+    Pin pin = part.tablet.pin(name);
+    pins.add(new Pinned(name, part.tablet.extent(), pin.clockMicros(), visible.copy()));
+    assertThat(part.tablet.pin(name)).isEqualTo(pin);
+    checkAll();
+  }
+
+  private void unpin() throws IOException {
+    if (pins.isEmpty()) {
+      return;
+    }
+    Pinned pinned = pins.remove(random.nextInt(pins.size()));
+    note("unpin " + pinned.name());
+    for (Part part : parts) {
+      boolean has = part.tablet.extent().intersection(pinned.rows()).isPresent();
+      assertThat(part.tablet.unpin(pinned.name())).isEqualTo(has);
+      assertThatThrownBy(() -> part.tablet.read(ReadRequest.of(RowQuery.ALL).atPin(pinned.name())))
+          .hasMessageContaining("no pin " + pinned.name());
+    }
+  }
+
+  /** What is read at a pin is what was there when it was made, in whatever tablets that is now. */
+  private void readPinned() throws IOException {
+    if (pins.isEmpty()) {
+      return;
+    }
+    Pinned pinned = pins.get(random.nextInt(pins.size()));
+    for (RowQuery query : List.of(data.query(nowMicros), RowQuery.ALL)) {
+      note("read at pin " + pinned.name() + " " + query);
+      for (Part part : parts) {
+        if (part.tablet.extent().intersection(pinned.rows()).isPresent()) {
+          assertThat(rows(part, query, ReadRequest.of(query).atPin(pinned.name())))
+              .isEqualTo(
+                  PlainQueries.rows(
+                      pinned.model(), query, part.tablet.extent(), pinned.clockMicros()));
+        }
+      }
+    }
+  }
+
   private void checkAll() throws IOException {
     read(RowQuery.ALL);
   }
@@ -445,10 +506,13 @@ final class ModelRun {
       if (query.rowLimit() != Long.MAX_VALUE) {
         more = more.limit(query.rowLimit() - joined.whole());
       }
+      ReadRequest next = ReadRequest.of(more).at(page.readPoint());
       page =
           part.tablet.read(
-              ReadRequest.of(more)
-                  .at(page.readPoint())
+              first
+                  .pin()
+                  .map(next::atPin)
+                  .orElse(next)
                   .pageOf(pageBytes)
                   .in(new RowParts(partBytes, page.position())));
       joined.add(page);

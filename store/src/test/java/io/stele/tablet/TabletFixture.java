@@ -119,7 +119,7 @@ final class TabletFixture {
         .toList();
   }
 
-  private static String text(Row row) {
+  static String text(Row row) {
     StringBuilder text = new StringBuilder(row.key().toString());
     for (Cell cell : row.cells()) {
       text.append(

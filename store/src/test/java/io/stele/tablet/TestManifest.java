@@ -4,6 +4,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
+import io.stele.record.Pin;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -44,7 +45,8 @@ final class TestManifest implements Manifest {
             record.schema(),
             record.files(),
             record.redoPoint(),
-            record.highestTimestamp());
+            record.highestTimestamp(),
+            record.pins());
     return record;
   }
 
@@ -58,7 +60,8 @@ final class TestManifest implements Manifest {
             schema,
             record.files(),
             record.redoPoint(),
-            record.highestTimestamp());
+            record.highestTimestamp(),
+            record.pins());
   }
 
   synchronized void next(Mood next) {
@@ -121,6 +124,9 @@ final class TestManifest implements Manifest {
       throw new AssertionError("goes back: " + edit);
     }
     coversReplay = edit.coversReplay();
+    List<Pin> pins = new ArrayList<>(record.pins());
+    pins.removeIf(pin -> edit.unpinned().contains(pin.name()));
+    pins.addAll(edit.pinned());
     record =
         new TabletSpec(
             record.id(),
@@ -129,6 +135,7 @@ final class TestManifest implements Manifest {
             record.schema(),
             files,
             edit.redoPoint(),
-            edit.highestTimestamp());
+            edit.highestTimestamp(),
+            pins);
   }
 }

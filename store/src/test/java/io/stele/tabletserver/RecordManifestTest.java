@@ -41,7 +41,8 @@ class RecordManifestTest {
             Redo.START,
             Map.of(),
             Optional.empty(),
-            Optional.empty());
+            Optional.empty(),
+            List.of());
     RecordManifest manifest = new RecordManifest(SystemRuntime.INSTANCE, null, root, life);
     CountDownLatch changing = new CountDownLatch(1);
     CountDownLatch metadataIsBack = new CountDownLatch(1);

@@ -6,15 +6,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.record.Pin;
 import io.stele.sim.FaultInjector;
 import io.stele.sim.Operation;
+import io.stele.tablet.OperationRequest;
+import io.stele.tablet.ReadRequest;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -60,6 +68,55 @@ class SplitterTest {
         TestServer.put(half, half.tablet().extent().start() + "a", "value");
       }
     }
+  }
+
+  @Test
+  void aPinIsReadInTheHalvesAndByTheServerThatTakesThemFromADeadOne() throws Exception {
+    TestServer dead = new TestServer(world);
+    HostedTablet parent = filled(dead);
+    Pin pin = parent.tablet().pin("job");
+    change(parent);
+    dead.splitter.split(parent);
+    List<HostedTablet> halves = List.copyOf(dead.context.tablets().all());
+    for (HostedTablet half : halves) {
+      change(half);
+      half.tablet().majorCompact();
+    }
+    assertThat(pinnedRows(halves)).isEqualTo(ROWS);
+    TableId table = parent.id().table();
+    dead.dieAndBeFenced();
+    try (TestServer next = new TestServer(world)) {
+      List<HostedTablet> taken = new ArrayList<>();
+      for (TabletRecord record : next.records().readAll(table)) {
+        taken.add(next.take(next.records().release(record, "fenced")));
+      }
+      for (HostedTablet half : taken) {
+        assertThat(half.tablet().pins()).containsExactly(pin);
+        change(half);
+        half.tablet().minorCompact();
+        half.tablet().majorCompact();
+      }
+      assertThat(pinnedRows(taken)).isEqualTo(ROWS);
+    }
+  }
+
+  /** Deletes all rows and puts one. */
+  private static void change(HostedTablet hosted) throws Exception {
+    for (Row row : hosted.tablet().read(ReadRequest.of(RowQuery.ALL)).rows()) {
+      hosted
+          .tablet()
+          .apply(OperationRequest.of(Mutation.of(row.key()).deleteRow()))
+          .get(30, TimeUnit.SECONDS);
+    }
+    TestServer.put(hosted, hosted.tablet().extent().start() + "new", "value");
+  }
+
+  private static int pinnedRows(List<HostedTablet> tablets) throws IOException {
+    int rows = 0;
+    for (HostedTablet hosted : tablets) {
+      rows += hosted.tablet().read(ReadRequest.of(RowQuery.ALL).atPin("job")).rows().size();
+    }
+    return rows;
   }
 
   @Test

@@ -1,0 +1,23 @@
+package io.stele.record;
+
+import io.stele.model.TableSchema;
+
+/**
+ * A point of a tablet that stays readable, whatever is written, compacted or altered after it,
+ * until the pin is taken away. It is part of the tablet's durable record, and of the records of the
+ * children of a split.
+ *
+ * @param name whose it is: unique in the tablet
+ * @param readPoint what reads at it see: the operations up to this sequence number. When it was
+ *     made everything up to it was in SSTables, so that no memtable and no file ever has operations
+ *     of both sides of it
+ * @param clockMicros the time, for the ages of what reads at it see; microseconds since 1970
+ * @param schema whose garbage collection policies these reads follow
+ */
+public record Pin(String name, long readPoint, long clockMicros, TableSchema schema) {
+  public Pin {
+    if (name.isEmpty()) {
+      throw new IllegalArgumentException("a pin needs a name");
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package io.stele.tablet;
+
+import io.stele.model.GcPolicy;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import io.stele.record.Pin;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The pins of a tablet, and what they ask of compactions. A pin divides the files: each has
+ * operations of one side of it only. So a compaction keeps what a pin needs if it
+ *
+ * <ul>
+ *   <li>has inputs of one side of it only, as what is above the pin is not read at it, and
+ *   <li>below it, drops nothing that the pin's own policies and clock would show.
+ * </ul>
+ *
+ * <p>Read by any number of threads, changed by one at a time.
+ */
+final class Pins {
+  /** A pin ready for use. */
+  record Held(Pin pin, SchemaRules rules) {}
+
+  private final TabletId tablet;
+  private volatile List<Held> held; // The lowest first.
+
+  Pins(TabletId tablet, List<Pin> pins) {
+    this.tablet = tablet;
+    this.held = held(pins);
+  }
+
+  private static List<Held> held(List<Pin> pins) {
+    return pins.stream()
+        .sorted(Comparator.comparingLong(Pin::readPoint).thenComparing(Pin::name))
+        .map(pin -> new Held(pin, new SchemaRules(pin.schema())))
+        .toList();
+  }
+
+  /** All of them, the lowest read point first. */
+  List<Pin> all() {
+    return held.stream().map(Held::pin).toList();
+  }
+
+  Optional<Held> find(String name) {
+    return held.stream().filter(one -> one.pin().name().equals(name)).findFirst();
+  }
+
+  /**
+   * The pin of that name.
+   *
+   * @throws SteleException REFUSED if there is none
+   */
+  Held require(String name) {
+    return find(name)
+        .orElseThrow(
+            () ->
+                SteleException.refused(
+                    "tablet "
+                        + tablet
+                        + " has no pin "
+                        + name
+                        + ": it was taken away, and what it kept may be gone"));
+  }
+
+  void add(Pin pin) {
+    List<Pin> more = new ArrayList<>(all());
+    more.add(pin);
+    held = held(more);
+  }
+
+  void remove(String name) {
+    held = held.stream().filter(one -> !one.pin().name().equals(name)).toList();
+  }
+
+  /** The time, for ages of what may be dropped of operations up to {@code sequence}. */
+  long clock(long sequence, long nowMicros) {
+    return held.stream()
+        .map(Held::pin)
+        .filter(pin -> pin.readPoint() >= sequence)
+        .mapToLong(Pin::clockMicros)
+        .reduce(nowMicros, Math::min);
+  }
+
+  /** Whether a compaction of {@code inputs}, done at {@code timeMicros}, keeps all they need. */
+  boolean allow(CompactionWriter.Coverage inputs, SchemaRules rules, long timeMicros) {
+    return held.stream()
+        .allMatch(
+            one -> {
+              Pin pin = one.pin();
+              return inputs.minSequence() > pin.readPoint()
+                  || (inputs.maxSequence() <= pin.readPoint()
+                      && timeMicros <= pin.clockMicros()
+                      && policies(one.rules()).equals(policies(rules)));
+            });
+  }
+
+  /** The layers of a stack that may be compacted with each other, the newest first. */
+  List<FileStack> parts(FileStack stack) {
+    if (held.isEmpty()) {
+      return List.of(stack);
+    }
+    List<FileStack> parts = new ArrayList<>();
+    List<FileStack.Layer> part = new ArrayList<>();
+    for (FileStack.Layer layer : stack.layers()) {
+      if (!part.isEmpty() && side(layer) != side(part.get(0))) {
+        parts.add(stack.part(part));
+        part.clear();
+      }
+      part.add(layer);
+    }
+    parts.add(stack.part(part));
+    return parts;
+  }
+
+  /** How many pins see the layer: none of its files is divided by one. */
+  private long side(FileStack.Layer layer) {
+    return held.stream().filter(one -> one.pin().readPoint() >= layer.maxSequence()).count();
+  }
+
+  private static Map<String, GcPolicy> policies(SchemaRules rules) {
+    Map<String, GcPolicy> policies = new HashMap<>();
+    rules.schema().families().forEach(family -> policies.put(family.name(), family.gc()));
+    return policies;
+  }
+}

@@ -1,0 +1,182 @@
+package io.stele.tablet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.ColumnFamily;
+import io.stele.model.GcPolicy;
+import io.stele.model.LocalityGroup;
+import io.stele.model.Mutation;
+import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.record.Pin;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What the random runs of {@link TabletModelTest} do not do: policies that change, and races. */
+class PinTest {
+  private static final String JOB = "job";
+
+  private static TableSchema schema(GcPolicy policy) {
+    return TableSchema.of("t", List.of(new ColumnFamily("f", policy), ColumnFamily.of("g")));
+  }
+
+  private static List<String> pinned(TabletFixture fixture) throws IOException {
+    return fixture.tablet.read(ReadRequest.of(RowQuery.ALL).atPin(JOB)).rows().stream()
+        .map(TabletFixture::text)
+        .toList();
+  }
+
+  private static void alter(TabletFixture fixture, TableSchema schema) {
+    fixture.tablet.alter(schema);
+    fixture.manifest.alter(schema);
+  }
+
+  @Test
+  void whatIsDeletedOverwrittenAndCompactedAfterThePinIsStillReadAtIt() throws IOException {
+    TabletFixture fixture = new TabletFixture(schema(GcPolicy.maxVersions(1)));
+    fixture.put("a", "f", "q", 1, "old");
+    fixture.put("b", "g", "q", 1, "old");
+    fixture.tablet.pin(JOB);
+    List<String> before = fixture.rows();
+    fixture.put("a", "f", "q", 2, "new");
+    fixture.apply(Mutation.of("b").deleteRow()).join();
+    fixture.put("c", "f", "q", 1, "new");
+    fixture.tablet.minorCompact();
+    fixture.tablet.majorCompact();
+    assertThat(pinned(fixture)).isEqualTo(before).hasSize(2);
+    assertThat(fixture.rows()).hasSize(2).isNotEqualTo(before);
+
+    fixture.reopen(List.of());
+    fixture.tablet.majorCompact();
+    assertThat(pinned(fixture)).isEqualTo(before);
+
+    assertThat(fixture.tablet.unpin(JOB)).isTrue();
+    fixture.tablet.majorCompact();
+    assertThat(fixture.tablet.statistics().files()).isEqualTo(1);
+    assertThatThrownBy(() -> pinned(fixture)).hasMessageContaining("no pin job");
+  }
+
+  @Test
+  void neitherAStricterPolicyNorADroppedFamilyNorTimeChangesWhatIsReadAtAPin() throws IOException {
+    TabletFixture fixture = new TabletFixture(schema(new GcPolicy.MaxAge(Duration.ofSeconds(1))));
+    fixture.put("a", "f", "q", fixture.nowMicros, "1");
+    fixture.put("a", "f", "q", fixture.nowMicros + 1, "2");
+    fixture.put("a", "g", "q", 1, "3");
+    fixture.tablet.pin(JOB);
+    List<String> before = fixture.rows();
+
+    fixture.nowMicros += 10_000_000;
+    fixture.tablet.majorCompact();
+    assertThat(pinned(fixture)).isEqualTo(before);
+    assertThat(fixture.rows()).isNotEqualTo(before);
+
+    alter(fixture, schema(GcPolicy.maxVersions(1)));
+    fixture.tablet.majorCompact();
+    alter(fixture, TableSchema.of("t", List.of(ColumnFamily.of("f"))));
+    fixture.tablet.majorCompact();
+    fixture.reopen(List.of());
+    fixture.tablet.mergingCompact();
+    assertThat(pinned(fixture)).isEqualTo(before);
+  }
+
+  @Test
+  void garbageBelowTheOldestPinIsCollected() throws IOException {
+    TabletFixture fixture = new TabletFixture(schema(GcPolicy.maxVersions(1)));
+    for (int i = 0; i < 3; i++) {
+      fixture.put("a", "f", "q", i, "v" + i);
+      fixture.tablet.minorCompact();
+    }
+    fixture.tablet.pin(JOB);
+    for (int i = 3; i < 6; i++) {
+      fixture.put("a", "f", "q", i, "v" + i);
+      fixture.tablet.minorCompact();
+    }
+    assertThat(fixture.tablet.statistics().files()).isEqualTo(6);
+    assertThat(fixture.tablet.collectGarbage(Duration.ZERO)).isTrue();
+    assertThat(fixture.tablet.statistics().files()).isEqualTo(4);
+    fixture.tablet.majorCompact();
+    assertThat(fixture.tablet.statistics().files()).isEqualTo(2);
+    assertThat(pinned(fixture)).containsExactly("a f:q@2=v2");
+    assertThat(fixture.rows()).containsExactly("a f:q@5=v5");
+  }
+
+  @Test
+  void familiesThatMoveToOtherGroupsAreRewrittenOnBothSidesOfAPinAndThenLeftAlone()
+      throws IOException {
+    TabletFixture fixture = new TabletFixture(schema(GcPolicy.maxVersions(1)));
+    for (int i = 0; i < 2; i++) {
+      fixture.apply(Mutation.of("a" + i).put("f", "q", "v").put("g", "q", "v")).join();
+      fixture.tablet.minorCompact();
+      fixture.tablet.pin(JOB);
+    }
+    alter(
+        fixture,
+        TableSchema.of(
+            "t",
+            List.of(ColumnFamily.of("f"), ColumnFamily.of("g").in("other")),
+            LocalityGroup.of("other")));
+    int merged = 0;
+    while (fixture.tablet.wantsMergingCompaction() && merged < 10) {
+      assertThat(fixture.tablet.mergingCompact()).isTrue();
+      merged++;
+    }
+    assertThat(merged).isEqualTo(2);
+    assertThat(fixture.tablet.statistics().files()).isEqualTo(4);
+    assertThat(pinned(fixture)).hasSize(1);
+    assertThat(fixture.rows()).hasSize(2);
+  }
+
+  @Test
+  void aCompactionUnderWayThatDropsWhatANewPinNeedsIsVoid() throws IOException {
+    TabletFixture fixture = new TabletFixture(schema(GcPolicy.maxVersions(1)));
+    String large = "x".repeat(100_000);
+    for (int i = 0; i < 6; i++) {
+      fixture.put("a" + i, "f", "q", 1, large);
+      fixture.put("a" + i, "f", "q", 2, large);
+      fixture.tablet.minorCompact();
+    }
+    TableSchema two = schema(GcPolicy.maxVersions(2));
+    // Seen under the policy of two versions before the compaction under that of one commits.
+    boolean[] done = {false};
+    fixture.pace =
+        bytes -> {
+          if (!done[0]) {
+            done[0] = true;
+            alter(fixture, two);
+            fixture.tablet.pin(JOB);
+          }
+        };
+    fixture.reopen(List.of());
+    assertThatThrownBy(fixture.tablet::majorCompact)
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+        .hasMessageContaining("pinned during");
+    assertThat(fixture.tablet.failure()).isEmpty();
+    fixture.tablet.majorCompact();
+    assertThat(pinned(fixture)).hasSize(6);
+  }
+
+  @Test
+  void aPinThatMayHaveBeenMadeStopsTheTabletAndOneThatWasNotDoesNot() throws IOException {
+    TabletFixture fixture = new TabletFixture(schema(GcPolicy.maxVersions(1)));
+    fixture.put("a", "f", "q", 1, "old");
+    fixture.tablet.minorCompact();
+    fixture.manifest.next(TestManifest.Mood.FAILS);
+    assertThatThrownBy(() -> fixture.tablet.pin(JOB)).isInstanceOf(IOException.class);
+    assertThat(fixture.tablet.pins()).isEmpty();
+    Pin pin = fixture.tablet.pin(JOB);
+    assertThat(fixture.manifest.record().pins()).containsExactly(pin);
+
+    fixture.manifest.next(TestManifest.Mood.UNKNOWN_DONE);
+    assertThatThrownBy(() -> fixture.tablet.unpin(JOB)).isInstanceOf(SteleException.class);
+    assertThat(fixture.tablet.failure()).isPresent();
+    fixture.reopen(List.of());
+    assertThat(fixture.tablet.pins()).isEmpty();
+    assertThat(fixture.tablet.unpin(JOB)).isFalse();
+  }
+}
