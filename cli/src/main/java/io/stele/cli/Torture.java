@@ -7,6 +7,7 @@ import io.stele.model.TableSchema;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.Task;
 import io.stele.sim.check.Violation;
 import io.stele.sim.workload.Service;
 import io.stele.sim.workload.Workload;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
@@ -30,12 +32,16 @@ final class Torture {
   private static final Duration SET_UP_MAX = Duration.ofMinutes(1);
   private static final Duration DROP_MAX = Duration.ofMinutes(1);
   private static final Duration TRY_AGAIN = Duration.ofSeconds(1);
+  private static final Duration FAULTS_END_MAX = Duration.ofMinutes(3);
+  private static final Duration SERVED_MAX = Duration.ofSeconds(30);
+  private static final Duration AFTERMATH = Duration.ofSeconds(15);
 
   private final Configuration conf;
   private final Connector connector;
   private final Plan plan;
   private final List<Workload> workloads;
   private final PrintWriter out;
+  private final Optional<TortureFaults> faults;
   private final ProcessRuntime runtime = SystemRuntime.INSTANCE;
 
   /** How to connect. */
@@ -62,12 +68,14 @@ final class Torture {
    * Workloads on the cluster of {@code conf}.
    *
    * @param workloads with tables whose names begin with {@link Plan#prefix}
+   * @param faults what fails meanwhile; empty: nothing that this causes
    */
   Torture(
       Configuration conf,
       Connector connector,
       Plan plan,
       List<Workload> workloads,
+      Optional<TortureFaults> faults,
       PrintWriter out) {
     for (Workload workload : workloads) {
       if (!workload.table().startsWith(plan.prefix())) {
@@ -78,6 +86,7 @@ final class Torture {
     this.connector = connector;
     this.plan = plan;
     this.workloads = workloads;
+    this.faults = faults;
     this.out = out;
   }
 
@@ -144,10 +153,52 @@ final class Torture {
     for (int number = 0; number < clients.size(); number++) {
       run.start(runtime, clients.get(number), number, Duration.ZERO);
     }
-    runtime.sleep(plan.length());
+    if (faults.isPresent()) {
+      workUnderFaults(faults.get(), last);
+    } else {
+      runtime.sleep(plan.length());
+    }
     run.stop();
+    boolean served = faults.isEmpty() || isServedAgain(faults.get(), last);
     run.readBack(runtime, last);
-    return tell(run.results(), timeout);
+    boolean good = tell(run.results(), timeout);
+    faults.ifPresent(all -> tell(run, all.injected()));
+    return good && served;
+  }
+
+  private void workUnderFaults(TortureFaults all, Stele stele) throws InterruptedException {
+    Task failing = runtime.start("faults", () -> inject(all, stele));
+    runtime.sleep(plan.length());
+    all.stop();
+    runtime.await(failing.ended(), FAULTS_END_MAX);
+  }
+
+  private static void inject(TortureFaults all, Stele stele) {
+    try {
+      all.run(stele);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("nobody interrupts the faults", e);
+    }
+  }
+
+  private boolean isServedAgain(TortureFaults all, Stele stele) throws InterruptedException {
+    Optional<Duration> took = all.awaitServed(stele, SERVED_MAX);
+    out.println(
+        took.isPresent()
+            ? "all tablets were served " + seconds(took.get()) + " after the last call"
+            : "WRONG: tablets are not served " + seconds(SERVED_MAX) + " after the last fault");
+    return took.isPresent();
+  }
+
+  /** The longest time in which a workload was not answered, from each fault on. */
+  private void tell(WorkloadRun run, List<TortureFaults.Injected> injected) {
+    TextTable text = new TextTable("FAULT", "TOOK", "LONGEST GAP");
+    for (TortureFaults.Injected fault : injected) {
+      Duration took = Duration.ofNanos(fault.endNanos() - fault.startNanos());
+      Duration gap = run.longestGap(fault.startNanos(), fault.endNanos() + AFTERMATH.toNanos());
+      text.line(fault.what(), seconds(took), seconds(gap));
+    }
+    text.lines("").forEach(out::println);
   }
 
   private boolean tell(List<WorkloadRun.Result> results, Duration timeout) {

@@ -1,6 +1,8 @@
 package io.stele.cli;
 
+import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.client.Stele;
+import io.stele.model.SteleException;
 import io.stele.runtime.AtExit;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.workload.Pace;
@@ -8,10 +10,12 @@ import io.stele.sim.workload.Workload;
 import io.stele.sim.workload.Workloads;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
@@ -30,7 +34,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "It finds most while things fail: kill servers and masters during the run. It uses its own tables, torture-SEED-*,",
+      "It finds most while things fail: add --faults, or kill servers and masters during the run. It uses its own tables, torture-SEED-*,",
       "and drops them at the end. The seed decides what clients ask for, not when, so no two runs are the same.",
       "All calls are kept in memory and checked at the end: prefer many short runs to one long run.",
       "Exit code 1: an answer was wrong, a call took too long, or failed for no reason.",
@@ -38,6 +42,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  stele torture",
       "  stele torture --seconds 20 --workload counters --workload registers",
+      "  stele torture --seconds 300 --faults         kill and stop processes of the demo that was kept",
       "  stele torture --pause-max 5 --clients 8      harder"
     })
 final class TortureCommand implements Callable<Integer> {
@@ -83,6 +88,23 @@ final class TortureCommand implements Callable<Integer> {
       description = "The longest pause between two calls of a client (default: ${DEFAULT-VALUE}).")
   private int pauseMaxMillis;
 
+  @Option(
+      names = "--faults",
+      paramLabel = "DIR",
+      arity = "0..1",
+      fallbackValue = "",
+      description =
+          "Kill and stop processes, drain servers and move tablets meanwhile. Only on a cluster that stele demo --keep left running, in DIR, or, without DIR, where it usually is.")
+  private Optional<String> faults = Optional.empty();
+
+  @Option(
+      names = "--fault-every",
+      paramLabel = "N",
+      defaultValue = "10",
+      description =
+          "How many seconds are between two faults, on average (default: ${DEFAULT-VALUE}).")
+  private int faultSeconds;
+
   @Option(names = "--keep", description = "Keep the tables at the end.")
   private boolean keep;
 
@@ -114,7 +136,7 @@ final class TortureCommand implements Callable<Integer> {
         chosen(known.apply(new Pace(Duration.ofMillis(pauseMaxMillis)), plan.prefix()));
     Configuration conf = cluster.configuration();
     PrintWriter out = spec.commandLine().getOut();
-    Torture torture = new Torture(conf, connector, plan, workloads, out);
+    Torture torture = new Torture(conf, connector, plan, workloads, faults(chosen, out), out);
     torture.refuseWhatIsThere();
     AtExit atCtrlC =
         keep ? () -> {} : SystemRuntime.atExit("drop-tables", () -> dropAtExit(torture));
@@ -125,6 +147,31 @@ final class TortureCommand implements Callable<Integer> {
       atCtrlC.cancel();
     }
     return (good ? ExitCode.DONE : ExitCode.FAILED).number();
+  }
+
+  private Optional<TortureFaults> faults(long chosen, PrintWriter out) throws IOException {
+    if (faults.isEmpty()) {
+      return Optional.empty();
+    }
+    requireAtLeast("--fault-every", faultSeconds, 1);
+    Path directory =
+        Path.of(
+            faults
+                .filter(given -> !given.isEmpty())
+                .orElseGet(() -> System.getProperty("stele.work.dir", ".stele")));
+    if (!EmbeddedHadoop.isRunning(directory)) {
+      throw SteleException.refused(
+          "no embedded Hadoop runs in "
+              + directory
+              + ": start one with `stele demo --keep`. Processes of other clusters are not killed");
+    }
+    return Optional.of(
+        new TortureFaults(
+            SystemRuntime.INSTANCE,
+            () -> EmbeddedHadoop.processes(directory),
+            new SplittableRandom(chosen),
+            Duration.ofSeconds(faultSeconds),
+            out));
   }
 
   private void dropAtExit(Torture torture) {

@@ -215,6 +215,26 @@ class SteleOnYarnIT {
   }
 
   @Test
+  void processesThatFailUnderTortureGiveNoWrongAnswer() throws Exception {
+    Ran ran =
+        run(
+            "torture",
+            "--seconds",
+            "60",
+            "--clients",
+            "2",
+            "--fault-every",
+            "6",
+            "--faults",
+            hadoop.directory().toString());
+    assertThat(ran.exit()).as(ran.out() + ran.err()).isZero();
+    assertThat(ran.out()).contains("Nothing wrong was found.").contains("LONGEST GAP");
+    awaitAllComponents();
+    Ran check = run("check");
+    assertThat(check.exit()).as(check.out() + check.err()).isZero();
+  }
+
+  @Test
   void anAlteredFamilyKeepsWhatIsNotSaid() throws Exception {
     assertThat(run("table", "create", "altered", "f:versions=3", "g").exit()).isZero();
     assertThat(run("table", "alter", "altered", "f:group=default").exit()).isZero();

@@ -1,5 +1,7 @@
 package io.stele.cli.embedded;
 
+import io.stele.runtime.Futures;
+import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
 
@@ -32,5 +34,28 @@ public record TaggedProcess(long pid, Map<String, String> environment, String co
   /** Ends it at once, as {@code kill -9} does. */
   public void kill() {
     ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+  }
+
+  /** Stops it until {@link #goOn}, as {@code kill -STOP} does; nothing if it has ended. */
+  public void stop() throws IOException {
+    signal("-STOP");
+  }
+
+  /** Lets it go on; nothing if it has ended. */
+  public void goOn() throws IOException {
+    signal("-CONT");
+  }
+
+  private void signal(String signal) throws IOException {
+    Process kill =
+        new ProcessBuilder("kill", signal, Long.toString(pid))
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try {
+      kill.waitFor(); // It fails if the process has ended, which is as good.
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "sending " + signal + " to process " + pid);
+    }
   }
 }

@@ -26,8 +26,7 @@ public record Service(int answered, int rejected, int unknown, Duration longestG
    */
   public static Service of(List<Call> calls, long fromNanos, long toNanos) {
     List<Call> counted = calls.stream().filter(call -> call.client() != History.READ_BACK).toList();
-    List<Call> answered =
-        counted.stream().filter(call -> RecordedTable.isWhole(call.outcome())).toList();
+    List<Call> answered = answered(counted);
     int unknown =
         (int)
             counted.stream().filter(call -> call.outcome() instanceof CallOutcome.Unknown).count();
@@ -35,7 +34,7 @@ public record Service(int answered, int rejected, int unknown, Duration longestG
         answered.size(),
         counted.size() - answered.size() - unknown,
         unknown,
-        longestGap(answered, fromNanos, toNanos),
+        longestGap(calls, fromNanos, toNanos),
         p99(answered));
   }
 
@@ -44,8 +43,21 @@ public record Service(int answered, int rejected, int unknown, Duration longestG
     return answered + rejected + unknown;
   }
 
-  private static Duration longestGap(List<Call> answered, long fromNanos, long toNanos) {
-    long[] ends = answered.stream().mapToLong(call -> call.end().nanos()).sorted().toArray();
+  private static List<Call> answered(List<Call> calls) {
+    return calls.stream()
+        .filter(call -> call.client() != History.READ_BACK)
+        .filter(call -> RecordedTable.isWhole(call.outcome()))
+        .toList();
+  }
+
+  /** The longest time between the two in which none of {@code calls} was answered. */
+  static Duration longestGap(List<Call> calls, long fromNanos, long toNanos) {
+    long[] ends =
+        answered(calls).stream()
+            .mapToLong(call -> call.end().nanos())
+            .filter(end -> end - fromNanos >= 0 && toNanos - end >= 0)
+            .sorted()
+            .toArray();
     long longest = 0;
     long before = fromNanos;
     for (long end : ends) {

@@ -12,6 +12,7 @@ import io.stele.sim.check.Violation;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -150,6 +151,19 @@ public final class WorkloadRun {
     histories.forEach(
         (workload, history) ->
             quietly(workload, () -> workload.readBack(context(process, client, history))));
+  }
+
+  /**
+   * The longest time in which the clients of some workload got no answer.
+   *
+   * @param fromNanos the time in question, by the clock of the histories; before {@link #stop}
+   */
+  public Duration longestGap(long fromNanos, long toNanos) {
+    long end = Math.min(toNanos, stoppedNanos);
+    return histories.values().stream()
+        .map(history -> Service.longestGap(history.calls(), fromNanos, end))
+        .max(Comparator.naturalOrder())
+        .orElse(Duration.ZERO);
   }
 
   /** What came of each workload. */
