@@ -17,13 +17,14 @@ import picocli.CommandLine.Spec;
 /** {@code stele tablet}: single tablets. */
 @Command(
     name = "tablet",
-    description = "Move tablets, or release them from quarantine.",
+    description = "Move or split tablets, or release them from quarantine.",
     mixinStandardHelpOptions = true,
-    synopsisSubcommandLabel = "(move | release)",
+    synopsisSubcommandLabel = "(move | split | release)",
     footer = {
       "",
       "Examples:",
       "  stele tablet move web com.example node7:41231",
+      "  stele tablet split web com.example",
       "  stele tablet release t5/3c07f2a9d1e84b60",
       "",
       "What next: stele status shows the tablets in quarantine, and why they are there"
@@ -33,7 +34,7 @@ final class TabletCommand implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "Missing subcommand: move or release");
+    throw new ParameterException(spec.commandLine(), "Missing subcommand: move, split or release");
   }
 
   @Command(
@@ -62,6 +63,24 @@ final class TabletCommand implements Runnable {
       ServerId now = stele.admin().moveTablet(table, Bytes.parse(row), to);
       out.println("The tablet of table " + table + " with row " + row + " is at " + now + ".");
     }
+    return ExitCode.DONE.number();
+  }
+
+  @Command(
+      name = "split",
+      description = "Split a tablet: the row is then the first of a tablet.",
+      mixinStandardHelpOptions = true,
+      footer = {"", "Next: stele table describe TABLE shows the tablets."})
+  int split(
+      @Mixin ClusterOptions cluster,
+      @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
+      @Parameters(paramLabel = "ROW", description = "The first row of the upper half.") String row)
+      throws Exception {
+    PrintWriter out = spec.commandLine().getOut();
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      stele.admin().splitTablet(table, Bytes.parse(row));
+    }
+    out.println("Row " + row + " is the first of a tablet of table " + table + ".");
     return ExitCode.DONE.number();
   }
 

@@ -14,6 +14,7 @@ import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.model.TableRules;
 import io.stele.model.TableSchema;
 import io.stele.runtime.Deadline;
@@ -37,6 +38,7 @@ import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RecoveryProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import java.io.IOException;
@@ -68,6 +70,7 @@ public final class Admin {
   private static final Duration COMPACTION_MAX = Duration.ofHours(6);
   private static final Duration LOOK_FIRST = Duration.ofMillis(10);
   private static final int LOOKS_LONGER = 5;
+  private static final Duration SPLIT_LOOK = Duration.ofMillis(50);
   private static final String TO_FIND_OUT =
       "`stele status` shows the changes under way, `stele table describe` what a table is now";
 
@@ -287,17 +290,7 @@ public final class Admin {
   public ServerId moveTablet(String table, Bytes row, Optional<ServerId> to) throws IOException {
     String what = "moving the tablet of table " + table + " with row \"" + row + "\"";
     TabletLocation at = connection.locate(stored(table).id(), row, what);
-    MoveTabletRequestProto.Builder request =
-        MoveTabletRequestProto.newBuilder()
-            .setTablet(
-                TabletRefProto.newBuilder()
-                    .setTableId(at.tablet().table().value())
-                    .setTablet(at.tablet().name())
-                    .setEpoch(at.epoch())
-                    .setMetadataRow(
-                        ByteString.copyFrom(
-                            MetadataKeys.row(at.tablet().table(), at.extent().end())
-                                .asByteBuffer())));
+    MoveTabletRequestProto.Builder request = MoveTabletRequestProto.newBuilder().setTablet(ref(at));
     to.ifPresent(server -> request.setServerId(server.toString()));
     AtomicReference<MoveTabletResponseProto> last =
         new AtomicReference<>(MoveTabletResponseProto.getDefaultInstance());
@@ -317,13 +310,67 @@ public final class Admin {
   }
 
   /**
+   * Splits the tablet with {@code row} in it there; {@code row} is the first of a tablet when this
+   * returns. Does nothing if it is so already.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
+   *     the row cannot begin a tablet; OUTCOME_UNKNOWN if the tablet may still be split
+   */
+  public void splitTablet(String table, Bytes row) throws IOException {
+    String what = "splitting table " + table + " at row \"" + row + "\"";
+    TableId id = stored(table).id();
+    Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
+    while (true) {
+      TabletLocation at = connection.locate(id, row, what);
+      if (at.extent().start().equals(row)) {
+        return;
+      }
+      SplitTabletRequestProto request =
+          SplitTabletRequestProto.newBuilder()
+              .setTablet(ref(at))
+              .setRow(ByteString.copyFrom(row.asByteBuffer()))
+              .build();
+      try {
+        call(at.server(), server -> server.splitTablet(null, request));
+      } catch (IOException | SteleException e) {
+        boolean mayPass =
+            e instanceof SteleException known
+                ? known.code() == SteleException.Code.RETRY_LATER
+                    || known.code() == SteleException.Code.NOT_FOUND // It ended meanwhile.
+                : !Attempts.isInterruption(e);
+        if (!mayPass || deadline.isOver()) {
+          throw e;
+        }
+      }
+      if (deadline.isOver()) {
+        throw new SteleException(
+            SteleException.Code.OUTCOME_UNKNOWN,
+            what + ": not done within " + connection.timeout().toMillis() + " ms; it may still be");
+      }
+      pause(SPLIT_LOOK);
+    }
+  }
+
+  private static TabletRefProto ref(TabletLocation at) {
+    TableId table = at.tablet().table();
+    return TabletRefProto.newBuilder()
+        .setTableId(table.value())
+        .setTablet(at.tablet().name())
+        .setEpoch(at.epoch())
+        .setMetadataRow(
+            ByteString.copyFrom(MetadataKeys.row(table, at.extent().end()).asByteBuffer()))
+        .build();
+  }
+
+  /**
    * Has a server give all its tablets away and take none until {@link #undrainServer}, or until it
    * ends. Returns when it has begun; {@link #clusterStatus} shows how many it still has.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
    */
   public void drainServer(ServerId server) throws IOException {
-    ask(server, DrainRequestProto.newBuilder().setStay(true).build());
+    DrainRequestProto request = DrainRequestProto.newBuilder().setStay(true).build();
+    call(server, one -> one.drain(null, request));
   }
 
   /**
@@ -332,7 +379,8 @@ public final class Admin {
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
    */
   public void undrainServer(ServerId server) throws IOException {
-    ask(server, DrainRequestProto.newBuilder().setUndo(true).build());
+    DrainRequestProto request = DrainRequestProto.newBuilder().setUndo(true).build();
+    call(server, one -> one.drain(null, request));
   }
 
   /** Turns the balancing of tablets on or off; that outlives masters. */
@@ -369,7 +417,8 @@ public final class Admin {
         });
   }
 
-  private void ask(ServerId server, DrainRequestProto request) throws IOException {
+  private void call(ServerId server, ControlPlane.Call<TabletServerProtocol, EmptyProto> call)
+      throws IOException {
     Map<ServerId, ServerInfo> servers =
         connection.readLocks("looking for servers", () -> ServerInfo.all(connection.locks()));
     ServerInfo info = servers.get(server);
@@ -379,11 +428,7 @@ public final class Admin {
     }
     connection
         .controlPlane()
-        .call(
-            info.control(),
-            TabletServerProtocol.class,
-            connection.timeout(),
-            one -> one.drain(null, request));
+        .call(info.control(), TabletServerProtocol.class, connection.timeout(), call);
   }
 
   private static ClusterStatus.Server server(ServerStatusProto server) {

@@ -58,6 +58,18 @@ public sealed interface Fault {
     }
   }
 
+  /**
+   * An operator has a tablet of any kind split at the row that halves it.
+   *
+   * @param which of all tablets, counted round
+   */
+  record Split(int which) implements Fault {
+    @Override
+    public Duration length() {
+      return Duration.ZERO;
+    }
+  }
+
   /** A tablet server gives its tablets away and takes none, for that long. */
   record StandAside(int slot, Duration length) implements Fault {}
 

@@ -55,6 +55,8 @@ final class FaultRunner {
       cluster.drain(slot(SimulatedCluster.Kind.SERVER, drain.slot()));
     } else if (fault instanceof Fault.Move move) {
       cluster.operator().move(move);
+    } else if (fault instanceof Fault.Split split) {
+      cluster.operator().split(split.which());
     } else if (fault instanceof Fault.StandAside aside) {
       SimulatedCluster.Slot slot = slot(SimulatedCluster.Kind.SERVER, aside.slot());
       cluster.operator().standAside(slot);

@@ -113,6 +113,7 @@ public record HistoryPlan(
           switch (random.nextInt(8)) {
             case 0 -> new Fault.StandAside(random.nextInt(8), some);
             case 1 -> new Fault.Balance(random.nextBoolean(), some);
+            case 2 -> new Fault.Split(random.nextInt(64));
             default ->
                 new Fault.Move(
                     random.nextInt(64),

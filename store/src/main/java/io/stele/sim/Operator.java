@@ -2,6 +2,7 @@ package io.stele.sim;
 
 import io.stele.lock.LockService;
 import io.stele.metadata.MasterInfo;
+import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -16,6 +17,7 @@ import io.stele.wire.control.ControlProtos.BalanceRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
+import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import java.io.IOException;
 import java.time.Duration;
@@ -52,20 +54,49 @@ final class Operator {
     process.start("moves", () -> quietly("move", () -> moveNow(move)));
   }
 
-  private void moveNow(Fault.Move move) throws IOException, InterruptedException {
+  /** Has a tablet split where its server can halve it, soon. */
+  void split(int which) {
+    process.start("splits", () -> quietly("split", () -> splitNow(which)));
+  }
+
+  private void splitNow(int which) throws IOException {
+    Optional<TabletRecord> tablet = choose(which);
+    Optional<ServerInfo> server =
+        tablet.flatMap(one -> one.assignment().server()).map(view.servers()::get);
+    if (server.isPresent()) {
+      SplitTabletRequestProto request =
+          SplitTabletRequestProto.newBuilder().setTablet(ref(tablet.get())).build();
+      transport
+          .controlPlane()
+          .call(
+              server.get().control(),
+              TabletServerProtocol.class,
+              CALL_TIMEOUT,
+              protocol -> protocol.splitTablet(null, request));
+    }
+  }
+
+  private Optional<TabletRecord> choose(int which) throws IOException {
     List<TabletRecord> all = view.records(view.tablesToServe());
-    if (all.isEmpty()) {
+    return all.isEmpty() ? Optional.empty() : Optional.of(all.get(which % all.size()));
+  }
+
+  private static TabletRefProto ref(TabletRecord tablet) {
+    return TabletRefProto.newBuilder()
+        .setTableId(tablet.id().table().value())
+        .setTablet(tablet.id().name())
+        .setEpoch(tablet.assignment().epoch())
+        .setMetadataRow(ByteStrings.of(tablet.row()))
+        .build();
+  }
+
+  private void moveNow(Fault.Move move) throws IOException, InterruptedException {
+    Optional<TabletRecord> tablet = choose(move.which());
+    if (tablet.isEmpty()) {
       return;
     }
-    TabletRecord tablet = all.get(Math.floorMod(move.which(), all.size()));
     MoveTabletRequestProto.Builder request =
-        MoveTabletRequestProto.newBuilder()
-            .setTablet(
-                TabletRefProto.newBuilder()
-                    .setTableId(tablet.id().table().value())
-                    .setTablet(tablet.id().name())
-                    .setEpoch(tablet.assignment().epoch())
-                    .setMetadataRow(ByteStrings.of(tablet.row())));
+        MoveTabletRequestProto.newBuilder().setTablet(ref(tablet.get()));
     move.to().flatMap(this::server).ifPresent(to -> request.setServerId(to.toString()));
     for (int i = 0; i < TRIES && !isMoved(request.build()); i++) {
       process.sleep(PAUSE);

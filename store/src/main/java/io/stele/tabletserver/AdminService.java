@@ -2,6 +2,7 @@ package io.stele.tabletserver;
 
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -18,10 +19,12 @@ import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
+import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
@@ -76,6 +79,15 @@ final class AdminService implements TabletServerService.BlockingInterface {
     for (TabletRefProto tablet : request.getTabletsList()) {
       lifecycle.unload(id(tablet), tablet.getEpoch(), request.getDiscard());
     }
+    return DONE;
+  }
+
+  @Override
+  public EmptyProto splitTablet(RpcController controller, SplitTabletRequestProto request) {
+    TabletRefProto tablet = request.getTablet();
+    Optional<Bytes> row =
+        request.hasRow() ? Optional.of(ByteStrings.bytes(request.getRow())) : Optional.empty();
+    lifecycle.split(id(tablet), tablet.getEpoch(), row);
     return DONE;
   }
 

@@ -3,6 +3,8 @@ package io.stele.tabletserver;
 import io.stele.config.MemoryPlan;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
+import io.stele.model.Limits;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
@@ -113,16 +115,75 @@ class TabletLifecycle {
         });
   }
 
+  /**
+   * Splits a tablet in the background; the records say when it is done. Does nothing if the tablet
+   * is not served here under that epoch, or is on its way.
+   *
+   * @param row the first row of the upper half; empty: the row that halves it, if there is one
+   * @throws SteleException REFUSED if it cannot be split there
+   */
+  void split(TabletId tablet, long epoch, Optional<Bytes> row) {
+    Optional<HostedTablet> hosted = tablets.find(tablet);
+    if (hosted.isEmpty() || hosted.get().record().assignment().epoch() != epoch) {
+      throw SteleException.retryLater(
+          "tablet " + tablet + " is not served here under epoch " + epoch + ": locate it again");
+    }
+    if (tablet.equals(TabletId.ROOT)) {
+      throw SteleException.refused("the root tablet is never split");
+    }
+    row.ifPresent(at -> checkSplitRow(hosted.get(), at));
+    inBackground(
+        tablet, "split", resources.of(tablet).threads().splits(), () -> split(hosted.get(), row));
+  }
+
+  private static void checkSplitRow(HostedTablet hosted, Bytes row) {
+    RowRange rows = hosted.record().extent();
+    if (!rows.contains(row)
+        || rows.start().equals(row)
+        || row.length() > Limits.SPLIT_ROW_BYTES_MAX) {
+      throw SteleException.refused(
+          "tablet "
+              + hosted.id()
+              + " with rows "
+              + rows
+              + " cannot be split at \""
+              + row
+              + "\": the row must be in it, not its first, and have at most "
+              + Limits.SPLIT_ROW_BYTES_MAX
+              + " bytes");
+    }
+  }
+
+  private void split(HostedTablet hosted, Optional<Bytes> row) throws IOException {
+    hosted.awaitRewrites();
+    try {
+      if (!tablets.has(hosted)) {
+        return; // It was split or unloaded while this waited.
+      }
+      if (row.isPresent()) {
+        splitter.split(hosted, row.get());
+      } else if (hosted.maySplit()) {
+        splitter.split(hosted);
+      }
+    } finally {
+      hosted.rewrites().release(HostedTablet.REWRITES_MAX);
+    }
+  }
+
   private interface Work {
     void run() throws IOException;
   }
 
   private void inBackground(TabletId tablet, String what, Work work) {
+    inBackground(tablet, what, resources.loaders(tablet), work);
+  }
+
+  private void inBackground(TabletId tablet, String what, WorkerPool threads, Work work) {
     if (!moving.add(tablet)) {
       return;
     }
     try {
-      resources.loaders(tablet).execute(() -> run(tablet, what, work));
+      threads.execute(() -> run(tablet, what, work));
     } catch (RejectedExecutionException e) {
       moving.remove(tablet);
       throw new SteleException(SteleException.Code.RETRY_LATER, "this server is stopping", e);

@@ -37,6 +37,7 @@ import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
+import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
@@ -294,6 +295,11 @@ final class MasterFixture {
         }
       }
       return report.build();
+    }
+
+    @Override
+    public EmptyProto splitTablet(RpcController c, SplitTabletRequestProto request) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -21,6 +21,7 @@ import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
+import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.time.Duration;
@@ -198,6 +199,11 @@ class TabletServersTest {
     @Override
     public ServerReportResponseProto report(RpcController c, EmptyProto request) {
       return ServerReportResponseProto.getDefaultInstance();
+    }
+
+    @Override
+    public EmptyProto splitTablet(RpcController c, SplitTabletRequestProto request) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -25,6 +25,7 @@ import io.stele.wire.Transport;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -54,6 +55,37 @@ class MiniSteleTest {
       assertThat(stele.admin().listTables()).isEmpty();
       stele.admin().createTable(TableSchema.of("web", "f"));
       assertThat(stele.table("web").readRow("a")).isEmpty();
+      assertThat(cluster.aborts()).isEmpty();
+    }
+  }
+
+  @Test
+  void aTabletIsSplitAtARowOnRequestOnceAndItsHalvesMove() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, Site.inMemory(), 2, 1)) {
+      Stele stele = cluster.client();
+      stele.admin().setBalanced(false);
+      stele.admin().createTable(TableSchema.of("web", "f"));
+      Table table = stele.table("web");
+      table.mutate(Mutation.of("a").put("f", "q", "1"));
+      table.mutate(Mutation.of("z").put("f", "q", "2"));
+      stele.admin().splitTablet("web", Bytes.of("m"));
+      stele.admin().splitTablet("web", Bytes.of("m"));
+      assertThat(table.tablets()).hasSize(2);
+      assertThatThrownBy(() -> stele.admin().splitTablet("web", Bytes.of("m".repeat(65_500))))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+      ServerId before = table.tablets().get(1).server().orElseThrow();
+      ServerId after = stele.admin().moveTablet("web", Bytes.of("z"), Optional.empty());
+      assertThat(after).isNotEqualTo(before);
+      assertThat(table.tablets().get(1).server()).contains(after);
+      assertThat(stele.admin().moveTablet("web", Bytes.of("z"), Optional.of(before)))
+          .isEqualTo(before);
+      assertThat(table.readRow("z").orElseThrow().value("f", "q")).contains(Bytes.of("2"));
+      stele.admin().setBalanced(true);
+      stele.admin().balanceNow();
+      assertThat(table.tablets().stream().map(one -> one.server().orElseThrow()).distinct())
+          .hasSize(2);
       assertThat(cluster.aborts()).isEmpty();
     }
   }
