@@ -25,6 +25,7 @@ import picocli.CommandLine.ParameterException;
       TabletCommand.class,
       ServerCommand.class,
       BalanceCommand.class,
+      EventsCommand.class,
       PutCommand.class,
       GetCommand.class,
       ScanCommand.class,

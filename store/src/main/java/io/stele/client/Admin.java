@@ -10,6 +10,7 @@ import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableCodec;
+import io.stele.metadata.TabletEvents;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
@@ -307,6 +308,25 @@ public final class Admin {
               .build();
         });
     return ServerId.parse(Objects.requireNonNull(last.get()).getServerId());
+  }
+
+  /**
+   * What happened to the tablets of a table, the oldest first; each tablet keeps its last events.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name
+   */
+  public List<TabletEvent> events(String table) throws IOException {
+    return connection.events().of(stored(table).id()).stream().map(Admin::event).toList();
+  }
+
+  /** What happened to the tablets of all tables, the oldest first. */
+  public List<TabletEvent> events() throws IOException {
+    return connection.events().ofAll().stream().map(Admin::event).toList();
+  }
+
+  private static TabletEvent event(TabletEvents.Event event) {
+    return new TabletEvent(
+        event.time(), event.tablet().toString(), event.what(), event.epoch(), event.server());
   }
 
   /**

@@ -8,6 +8,7 @@ import io.stele.metadata.Operations;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletAccess;
+import io.stele.metadata.TabletEvents;
 import io.stele.metadata.TabletLocation;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
@@ -194,6 +195,11 @@ final class Connection implements AutoCloseable {
     access.locator().invalidate(table);
     return Futures.await(
         runtime, access.locator().locate(table, row, Deadline.after(runtime, timeout)), what);
+  }
+
+  /** What happened to tablets. */
+  TabletEvents events() {
+    return new TabletEvents(runtime, access, timeout);
   }
 
   /** The tablets of a table as METADATA has them, their sizes as their servers say. */

@@ -219,6 +219,10 @@ final class RecordCodec {
             .build());
   }
 
+  static TabletId tabletOf(Bytes extent, String where) throws CorruptionException {
+    return extent(extent, where).tablet;
+  }
+
   private record Extent(TabletId tablet, RowRange rows) {}
 
   private static Extent extent(Bytes value, String where) throws CorruptionException {

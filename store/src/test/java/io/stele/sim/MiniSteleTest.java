@@ -7,6 +7,7 @@ import io.stele.client.ClusterStatus;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.client.TabletEvent;
 import io.stele.config.Keys;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecord;
@@ -24,6 +25,7 @@ import io.stele.wire.NetworkTransport;
 import io.stele.wire.Transport;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -82,6 +84,13 @@ class MiniSteleTest {
       assertThat(stele.admin().moveTablet("web", Bytes.of("z"), Optional.of(before)))
           .isEqualTo(before);
       assertThat(table.readRow("z").orElseThrow().value("f", "q")).contains(Bytes.of("2"));
+      assertThat(stele.admin().events("web"))
+          .isSortedAccordingTo(Comparator.comparing(TabletEvent::time))
+          .anyMatch(event -> event.what().equals("created"))
+          .anyMatch(event -> event.what().equals("assigned") && event.server().equals(Optional.of(after)))
+          .anyMatch(event -> event.what().equals("unloaded"))
+          .anyMatch(event -> event.what().startsWith("split from"));
+      assertThat(stele.admin().events()).containsAll(stele.admin().events("web"));
       stele.admin().setBalanced(true);
       stele.admin().balanceNow();
       assertThat(table.tablets().stream().map(one -> one.server().orElseThrow()).distinct())
