@@ -68,7 +68,9 @@ final class EventsCommand implements Callable<Integer> {
       return stele.admin().events().stream().filter(one -> one.tablet().equals(of)).toList();
     }
     if (of.contains(":") || of.chars().filter(c -> c == '_').count() >= 2) {
-      return stele.admin().events().stream().filter(one -> one.server().filter(this::isMeant).isPresent()).toList();
+      return stele.admin().events().stream()
+          .filter(one -> one.server().filter(this::isMeant).isPresent())
+          .toList();
     }
     return stele.admin().events(of);
   }

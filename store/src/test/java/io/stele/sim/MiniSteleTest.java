@@ -87,7 +87,8 @@ class MiniSteleTest {
       assertThat(stele.admin().events("web"))
           .isSortedAccordingTo(Comparator.comparing(TabletEvent::time))
           .anyMatch(event -> event.what().equals("created"))
-          .anyMatch(event -> event.what().equals("assigned") && event.server().equals(Optional.of(after)))
+          .anyMatch(
+              event -> event.what().equals("assigned") && event.server().equals(Optional.of(after)))
           .anyMatch(event -> event.what().equals("unloaded"))
           .anyMatch(event -> event.what().startsWith("split from"));
       assertThat(stele.admin().events()).containsAll(stele.admin().events("web"));
