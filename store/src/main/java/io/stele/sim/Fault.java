@@ -37,6 +37,12 @@ public sealed interface Fault {
   record PauseAt(SimulatedCluster.Kind kind, int slot, Step step, int nth, Duration length)
       implements Fault {}
 
+  /**
+   * A master stands still where a read goes on at the next tablet of METADATA, and an operator has
+   * all tablets split, and their files rewritten from half of that time on.
+   */
+  record SplitInRead(int slot, int nth, Duration length) implements Fault {}
+
   /** A tablet server is asked to give its tablets away and end. */
   record Drain(int slot) implements Fault {
     @Override

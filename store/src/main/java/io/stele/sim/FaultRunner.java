@@ -45,6 +45,17 @@ final class FaultRunner {
     } else if (fault instanceof Fault.PauseAt pause) {
       SimulatedProcess process = slot(pause.kind(), pause.slot()).process();
       process.traps().set(pause.step(), pause.nth(), () -> pause(process, fault.length()));
+    } else if (fault instanceof Fault.SplitInRead split) {
+      SimulatedProcess process = slot(SimulatedCluster.Kind.MASTER, split.slot()).process();
+      process
+          .traps()
+          .set(
+              Step.NEXT_TABLET,
+              split.nth(),
+              () -> {
+                pause(process, fault.length());
+                cluster.operator().splitAll(fault.length().dividedBy(2));
+              });
     } else if (fault instanceof Fault.Suspect suspect) {
       cluster.suspect(slot(SimulatedCluster.Kind.SERVER, suspect.slot()));
     } else if (fault instanceof Fault.SuspectCutOff suspect) {

@@ -154,6 +154,9 @@ enum Focus {
             // Tablets split between two of its reads all the time.
             case 3 -> AnyFault.slowLink(random, SimulatedCluster.Kind.MASTER, slot);
             // Tablets split and are compacted between two of its reads.
+            case 4, 5 ->
+                new Fault.SplitInRead(
+                    slot, 1 + random.nextInt(20), Duration.ofMillis(200 + random.nextLong(1500)));
             default ->
                 new Fault.PauseAt(
                     SimulatedCluster.Kind.MASTER,

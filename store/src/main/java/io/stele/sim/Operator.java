@@ -6,6 +6,7 @@ import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.tabletserver.TabletServer;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
@@ -14,6 +15,7 @@ import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.Transport;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
+import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
@@ -34,6 +36,7 @@ final class Operator {
   private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration PAUSE = Duration.ofMillis(50);
   private static final int TRIES = 20;
+  private static final int SPLIT_MAX = 16;
 
   private final SimulatedCluster cluster;
   private final SimulatedProcess process;
@@ -59,8 +62,60 @@ final class Operator {
     process.start("splits", () -> quietly("split", () -> splitNow(which)));
   }
 
+  /** Has all tablets split, now, and the files of all tables rewritten after {@code delay}. */
+  void splitAll(Duration delay) {
+    process.start(
+        "splits all",
+        () -> {
+          quietly("split", this::splitAllNow);
+          quietly(
+              "compact",
+              () -> {
+                process.sleep(delay);
+                compactAllNow();
+              });
+        });
+  }
+
+  private void splitAllNow() throws IOException {
+    List<TabletRecord> all =
+        view.records(view.tablesToServe()).stream()
+            .filter(tablet -> !tablet.id().table().isSystem())
+            .toList();
+    if (all.size() <= SPLIT_MAX) { // More would only make the history long.
+      for (TabletRecord tablet : all) {
+        process.start("splits", () -> quietly("split", () -> splitNow(Optional.of(tablet))));
+      }
+    }
+  }
+
+  private void compactAllNow() throws IOException {
+    for (TableId table : view.tablesToServe()) {
+      CompactTableRequestProto request =
+          CompactTableRequestProto.newBuilder().setTableId(table.value()).build();
+      for (ServerInfo server : view.servers().values()) {
+        process.start(
+            "compacts",
+            () ->
+                quietly(
+                    "compact",
+                    () ->
+                        transport
+                            .controlPlane()
+                            .call(
+                                server.control(),
+                                TabletServerProtocol.class,
+                                CALL_TIMEOUT,
+                                protocol -> protocol.compactTable(null, request))));
+      }
+    }
+  }
+
   private void splitNow(int which) throws IOException {
-    Optional<TabletRecord> tablet = choose(which);
+    splitNow(choose(which));
+  }
+
+  private void splitNow(Optional<TabletRecord> tablet) throws IOException {
     Optional<ServerInfo> server =
         tablet.flatMap(one -> one.assignment().server()).map(view.servers()::get);
     if (server.isPresent()) {

@@ -16,39 +16,37 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * From when to when each server answered for each tablet, as the network saw it: from the first
- * answer that left to the last.
+ * From when to when each server answered for each tablet, as the network saw it: when the first and
+ * the last of the requests came that it answered.
+ *
+ * <p>When the answer leaves does not matter. It may be late, when another server has answered
+ * already; as the call began before that, it may also have happened before.
  */
 final class ServiceRecord {
-  private final Simulation simulation;
   private final Map<TabletId, Map<String, OwnerChecker.Service>> byTablet = new TreeMap<>();
 
   private boolean changesOnly;
-
-  ServiceRecord(Simulation simulation) {
-    this.simulation = simulation;
-  }
 
   /** Counts only changes from now on: where clocks may stand still, reads may be out of date. */
   void countChangesOnly() {
     changesOnly = true;
   }
 
-  /** An answer is leaving {@code server}. */
-  void answered(SimulatedProcess server, RequestProto request, Response response) {
+  /** An answer is leaving {@code server}, to a request that came at {@code arrived}. */
+  void answered(SimulatedProcess server, RequestProto request, Response response, long arrived) {
     if (response.status() == StatusProto.OK && !server.isDead()) {
       switch (request.getMethodCase()) {
         case READ -> {
           if (!changesOnly) {
-            seen(server, request.getRead().getTablet());
+            seen(server, request.getRead().getTablet(), arrived);
           }
         }
         case CHECK_AND_MUTATE -> {
           if (!changesOnly || changes(request.getCheckAndMutate(), response)) {
-            seen(server, request.getCheckAndMutate().getTablet());
+            seen(server, request.getCheckAndMutate().getTablet(), arrived);
           }
         }
-        case READ_MODIFY_WRITE -> seen(server, request.getReadModifyWrite().getTablet());
+        case READ_MODIFY_WRITE -> seen(server, request.getReadModifyWrite().getTablet(), arrived);
         // A batch may be answered in part; samples may be of any time.
         case SAMPLE_ROW_KEYS, MUTATE, PING, METHOD_NOT_SET -> {}
       }
@@ -62,9 +60,8 @@ final class ServiceRecord {
         : !request.getIfFalse().isEmpty();
   }
 
-  private void seen(SimulatedProcess server, TabletProto tablet) {
+  private void seen(SimulatedProcess server, TabletProto tablet, long arrived) {
     TabletId id = io.stele.wire.QueryCodec.decode(tablet);
-    long now = simulation.nowNanos();
     byTablet
         .computeIfAbsent(id, unseen -> new TreeMap<>())
         .merge(
@@ -74,16 +71,16 @@ final class ServiceRecord {
                 id,
                 tablet.getEpoch(),
                 RowRange.ALL,
-                now,
-                now + 1),
+                arrived,
+                arrived + 1),
             (first, last) ->
                 new OwnerChecker.Service(
                     first.server(),
                     id,
                     first.epoch(),
                     RowRange.ALL,
-                    first.fromNanos(),
-                    last.toNanos()));
+                    Math.min(first.fromNanos(), last.fromNanos()),
+                    Math.max(first.toNanos(), last.toNanos())));
   }
 
   /** Where two servers answered for a tablet in turns. */

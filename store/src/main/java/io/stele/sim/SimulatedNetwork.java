@@ -72,12 +72,11 @@ public final class SimulatedNetwork {
   private BiPredicate<SimulatedProcess, SimulatedProcess> cut = (from, to) -> false;
   private int lastPort = FIRST_PORT;
   private long messages;
-  private final ServiceRecord services;
+  private final ServiceRecord services = new ServiceRecord();
 
   /** A network that works. */
   public SimulatedNetwork(Simulation simulation) {
     this.simulation = simulation;
-    this.services = new ServiceRecord(simulation);
     this.random = simulation.split();
   }
 
@@ -414,11 +413,12 @@ public final class SimulatedNetwork {
               port,
               (peer, request, answer) -> {
                 DataRequest data = (DataRequest) request;
+                long arrived = simulation.nowNanos();
                 OneAnswer responder =
                     new OneAnswer(
                         data.header().getCallId(),
                         response -> {
-                          services.answered(process, data.header(), (Response) response);
+                          services.answered(process, data.header(), (Response) response, arrived);
                           answer.accept(response);
                         });
                 try {
