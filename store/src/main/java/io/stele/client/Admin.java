@@ -191,6 +191,15 @@ public final class Admin {
     return stored(name).schema();
   }
 
+  /**
+   * The id of a table.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
+   */
+  TableId tableId(String name) throws IOException {
+    return stored(name).id();
+  }
+
   private StoredTable stored(String name) throws IOException {
     return connection.readLocks(
         "looking up table " + name, () -> connection.schemas().require(name));
@@ -353,12 +362,7 @@ public final class Admin {
       try {
         call(at.server(), server -> server.splitTablet(null, request));
       } catch (IOException | SteleException e) {
-        boolean mayPass =
-            e instanceof SteleException known
-                ? known.code() == SteleException.Code.RETRY_LATER
-                    || known.code() == SteleException.Code.NOT_FOUND // It ended meanwhile.
-                : !Attempts.isInterruption(e);
-        if (!mayPass || deadline.isOver()) {
+        if (!mayPass(e) || deadline.isOver()) {
           throw e;
         }
       }
@@ -371,7 +375,16 @@ public final class Admin {
     }
   }
 
-  private static TabletRefProto ref(TabletLocation at) {
+  /** Whether a tablet that is located again may answer where one failed so. */
+  static boolean mayPass(Exception failure) {
+    return failure instanceof SteleException known
+        ? known.code() == SteleException.Code.RETRY_LATER
+            || known.code() == SteleException.Code.NOT_FOUND // The server ended meanwhile.
+        : !Attempts.isInterruption(failure);
+  }
+
+  /** The tablet as it was located. */
+  static TabletRefProto ref(TabletLocation at) {
     TableId table = at.tablet().table();
     return TabletRefProto.newBuilder()
         .setTableId(table.value())
@@ -437,8 +450,12 @@ public final class Admin {
         });
   }
 
-  private void call(ServerId server, ControlPlane.Call<TabletServerProtocol, EmptyProto> call)
-      throws IOException {
+  /**
+   * Calls a tablet server once.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
+   */
+  <R> R call(ServerId server, ControlPlane.Call<TabletServerProtocol, R> call) throws IOException {
     Map<ServerId, ServerInfo> servers =
         connection.readLocks("looking for servers", () -> ServerInfo.all(connection.locks()));
     ServerInfo info = servers.get(server);
@@ -446,7 +463,7 @@ public final class Admin {
       throw SteleException.notFound(
           "there is no server " + server + "; `stele server list` shows those that run");
     }
-    connection
+    return connection
         .controlPlane()
         .call(info.control(), TabletServerProtocol.class, connection.timeout(), call);
   }
@@ -545,6 +562,11 @@ public final class Admin {
   }
 
   /** Calls the active master; waits for one to be elected if there is none. */
+  <R> R ask(Effect effect, String what, ControlPlane.Call<MasterProtocol, R> call)
+      throws IOException {
+    return ask(attempts(effect, what), call);
+  }
+
   private <R> R ask(Attempts attempts, ControlPlane.Call<MasterProtocol, R> call)
       throws IOException {
     while (true) {
@@ -586,7 +608,8 @@ public final class Admin {
         .read("looking for the master", deadline, () -> MasterInfo.address(connection.locks()));
   }
 
-  private void pause(Duration pause) throws InterruptedIOException {
+  /** Waits before something is asked again. */
+  void pause(Duration pause) throws InterruptedIOException {
     try {
       connection.runtime().sleep(pause);
     } catch (InterruptedException e) {

@@ -38,10 +38,12 @@ import org.apache.hadoop.security.Credentials;
 public final class Stele implements AutoCloseable {
   private final Connection connection;
   private final Admin admin;
+  private final Jobs jobs;
 
   private Stele(Connection connection) {
     this.connection = connection;
     this.admin = new Admin(connection);
+    this.jobs = new Jobs(connection, admin);
   }
 
   /**
@@ -102,6 +104,11 @@ public final class Stele implements AutoCloseable {
   /** Makes and changes tables. */
   public Admin admin() {
     return admin;
+  }
+
+  /** Jobs that keep what they read. Internal: for input formats. */
+  public Jobs jobs() {
+    return jobs;
   }
 
   /** Closes the connection; calls still under way fail. Closing again does nothing. */

@@ -36,6 +36,9 @@ public final class LockPaths {
   /** Whether tablets are balanced: "on" or "off"; on where there is no node. */
   public static final String BALANCE = "balance";
 
+  /** Above the jobs that keep what they read. */
+  public static final String JOBS = "jobs";
+
   private LockPaths() {}
 
   /** The lock of a tablet server; its data are the server's addresses. */
@@ -46,6 +49,11 @@ public final class LockPaths {
   /** Where a master notes that it took a server's lock away while the server may have lived. */
   public static String suspect(ServerId server) {
     return SUSPECTS + "/" + server;
+  }
+
+  /** A job; its data is its lease. */
+  public static String job(String job) {
+    return JOBS + "/" + job;
   }
 
   /** A table's schema. */

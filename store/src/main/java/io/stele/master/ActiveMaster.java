@@ -5,6 +5,7 @@ import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.metadata.Bootstrap;
+import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletAccess;
@@ -100,7 +101,8 @@ final class ActiveMaster implements AutoCloseable {
     loop.retryQuarantinedAfter(Keys.QUARANTINE_RETRY.in(conf));
     sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
 
-    MasterRequests service = new MasterRequests(loop, tables, servers, balance);
+    JobLeases jobs = new JobLeases(runtime, new JobNodes(runtime, locks));
+    MasterRequests service = new MasterRequests(loop, tables, servers, balance, jobs);
     Transport.Listener control =
         opened(
             transport.serveControl(
@@ -114,6 +116,7 @@ final class ActiveMaster implements AutoCloseable {
     run("master-loop", loop);
     open.push(loop::stop);
     opened(locks.watch(LockPaths.SERVERS, servers::locksChanged));
+    run("master-jobs", jobs);
     run("master-sweep", () -> sweepNowAndThen(Keys.SWEEP_INTERVAL.in(conf)));
   }
 

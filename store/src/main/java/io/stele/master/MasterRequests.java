@@ -18,16 +18,20 @@ import io.stele.wire.MasterProtocol;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
 import io.stele.wire.control.ControlProtos.BalanceResponseProto;
+import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
+import io.stele.wire.control.ControlProtos.BeginJobResponseProto;
 import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.EndJobRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RecoveryProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletResponseProto;
+import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
 import io.stele.wire.control.ControlProtos.RunningChangeProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
@@ -38,6 +42,7 @@ import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletsChangedRequestProto;
 import io.stele.wire.control.ControlProtos.TroubledTabletProto;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -61,10 +66,13 @@ final class MasterRequests implements MasterProtocol {
   private final TableAdmin tables;
   private final ServerWatch servers;
   private final Balance balance;
+  private final JobLeases jobs;
   private volatile Optional<Address> self = Optional.empty();
 
-  MasterRequests(MasterLoop loop, TableAdmin tables, ServerWatch servers, Balance balance) {
+  MasterRequests(
+      MasterLoop loop, TableAdmin tables, ServerWatch servers, Balance balance, JobLeases jobs) {
     this.balance = balance;
+    this.jobs = jobs;
     this.loop = loop;
     this.tables = tables;
     this.servers = servers;
@@ -361,6 +369,36 @@ final class MasterRequests implements MasterProtocol {
               .setMoving(loop.moves().count())
               .setNowUnderWay(balance.isUnderWayNow())
               .build();
+        });
+  }
+
+  @Override
+  public BeginJobResponseProto beginJob(RpcController c, BeginJobRequestProto request)
+      throws ServiceException {
+    return serve(
+        () ->
+            BeginJobResponseProto.newBuilder()
+                .setJob(
+                    jobs.begin(request.getRequest(), Duration.ofMillis(request.getLeaseMillis())))
+                .build());
+  }
+
+  @Override
+  public EmptyProto renewJob(RpcController c, RenewJobRequestProto request)
+      throws ServiceException {
+    return serve(
+        () -> {
+          jobs.renew(request.getJob());
+          return EmptyProto.getDefaultInstance();
+        });
+  }
+
+  @Override
+  public EmptyProto endJob(RpcController c, EndJobRequestProto request) throws ServiceException {
+    return serve(
+        () -> {
+          jobs.end(request.getJob());
+          return EmptyProto.getDefaultInstance();
         });
   }
 

@@ -3,6 +3,7 @@ package io.stele.sim;
 import io.stele.config.Keys;
 import io.stele.lock.LockService;
 import io.stele.metadata.Assignment;
+import io.stele.metadata.JobNodes;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
@@ -42,6 +43,7 @@ final class ClusterView {
   private final Transport transport;
   private final TabletRecords records;
   private final Schemas schemas;
+  private final JobNodes jobs;
 
   ClusterView(SimulatedCluster cluster, SimulatedProcess process) {
     this.locks = cluster.ensemble().connect(process);
@@ -50,6 +52,7 @@ final class ClusterView {
         new TabletAccess(process, locks, transport.dataPlane(), Keys.LEASE.in(cluster.conf()));
     this.records = new TabletRecords(process, locks, access, CALL_TIMEOUT);
     this.schemas = new Schemas(process, locks);
+    this.jobs = new JobNodes(process, locks);
   }
 
   /** All tables, METADATA and the root tablet's too. */
@@ -93,6 +96,11 @@ final class ClusterView {
       }
     }
     return left;
+  }
+
+  /** The jobs that are not over. */
+  List<String> jobs() throws IOException {
+    return jobs.names();
   }
 
   /** The records of all tablets of {@code tables}. */

@@ -76,6 +76,14 @@ public sealed interface Fault {
     }
   }
 
+  /**
+   * A job pins tablets for that long.
+   *
+   * @param which the first of all tablets that it pins, counted round
+   * @param ended whether it is ended then; else it is forgotten
+   */
+  record Job(int which, boolean ended, Duration length) implements Fault {}
+
   /** A tablet server gives its tablets away and takes none, for that long. */
   record StandAside(int slot, Duration length) implements Fault {}
 

@@ -40,6 +40,8 @@ public record HistoryPlan(
   public static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(8);
 
   private static final int APART_EVERY = 8;
+  private static final int JOBS_EVERY = 4;
+  private static final long JOBS = 0x6a6f6273L;
   private static final int OPERATED_EVERY = 3;
   private static final long OPERATED = 0x6f70657261746f72L;
 
@@ -88,12 +90,14 @@ public record HistoryPlan(
 
   /**
    * One history in eight has poison, too, and one a long outage of the file system; in some an
-   * operator is at work. They are drawn apart, so that all others are what they would be without.
+   * operator is at work, or jobs pin tablets. They are drawn apart, so that all others are what
+   * they would be without.
    */
   private static List<Fault.Planned> faults(
       long seed, Duration length, List<Fault.Planned> planned) {
     List<Fault.Planned> all = new ArrayList<>(planned);
     all.addAll(ofOperators(seed, length));
+    all.addAll(ofJobs(seed, length));
     ofFiles(seed, length).ifPresent(all::add);
     all.sort(Comparator.comparing(Fault.Planned::at));
     return all;
@@ -120,6 +124,24 @@ public record HistoryPlan(
                     random.nextBoolean() ? Optional.of(random.nextInt(8)) : Optional.empty());
           };
       planned.add(new Fault.Planned(Duration.ofMillis(random.nextLong(length.toMillis())), fault));
+    }
+    return planned;
+  }
+
+  /** In one history of four jobs pin tablets. */
+  private static List<Fault.Planned> ofJobs(long seed, Duration length) {
+    if (Math.floorMod(seed, JOBS_EVERY) != 1) {
+      return List.of();
+    }
+    RandomGenerator random = new SplittableRandom(seed ^ JOBS);
+    List<Fault.Planned> planned = new ArrayList<>();
+    int count = 1 + random.nextInt(4);
+    for (int i = 0; i < count; i++) {
+      Duration some = Duration.ofMillis(500 + random.nextLong(10_000));
+      planned.add(
+          new Fault.Planned(
+              Duration.ofMillis(random.nextLong(length.toMillis())),
+              new Fault.Job(random.nextInt(64), random.nextBoolean(), some)));
     }
     return planned;
   }

@@ -1,6 +1,7 @@
 package io.stele.sim;
 
 import io.stele.lock.LockService;
+import io.stele.metadata.JobNodes;
 import io.stele.metadata.MasterInfo;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
@@ -15,10 +16,15 @@ import io.stele.wire.MasterProtocol;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.Transport;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
+import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
+import io.stele.wire.control.ControlProtos.BeginJobResponseProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
+import io.stele.wire.control.ControlProtos.EndJobRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
+import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
+import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
 import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import java.io.IOException;
@@ -27,8 +33,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Somebody who moves tablets and drains servers of a {@link SimulatedCluster}, by the requests that
- * anybody can make. What fails is not tried for long.
+ * Somebody who moves tablets, drains servers and runs jobs of a {@link SimulatedCluster}, by the
+ * requests that anybody can make. What fails is not tried for long.
  *
  * <p>For the holder of the simulation's baton alone.
  */
@@ -37,6 +43,8 @@ final class Operator {
   private static final Duration PAUSE = Duration.ofMillis(50);
   private static final int TRIES = 20;
   private static final int SPLIT_MAX = 16;
+  private static final Duration JOB_LEASE = Duration.ofSeconds(5);
+  private static final Duration JOB_PAUSE = Duration.ofMillis(300);
 
   private final SimulatedCluster cluster;
   private final SimulatedProcess process;
@@ -128,6 +136,54 @@ final class Operator {
               TabletServerProtocol.class,
               CALL_TIMEOUT,
               protocol -> protocol.splitTablet(null, request));
+    }
+  }
+
+  /** Has a job pin tablets, soon, and end, or be forgotten. */
+  void run(Fault.Job job) {
+    process.start("jobs", () -> quietly("run a job", () -> runNow(job)));
+  }
+
+  private void runNow(Fault.Job job) throws IOException, InterruptedException {
+    BeginJobRequestProto begin =
+        BeginJobRequestProto.newBuilder()
+            .setRequest(JobNodes.newRequest(process))
+            .setLeaseMillis(JOB_LEASE.toMillis())
+            .build();
+    Optional<String> name =
+        ask(master -> master.beginJob(null, begin)).map(BeginJobResponseProto::getJob);
+    if (name.isEmpty()) {
+      return;
+    }
+    long end = process.nanoTime() + job.length().toNanos();
+    for (int i = 0; process.nanoTime() - end < 0; i++) {
+      int which = job.which() + i;
+      quietly("pin", () -> pinNow(name.get(), which));
+      RenewJobRequestProto renewal = RenewJobRequestProto.newBuilder().setJob(name.get()).build();
+      quietly("renew", () -> ask(master -> master.renewJob(null, renewal)));
+      process.sleep(JOB_PAUSE);
+    }
+    if (job.ended()) {
+      EndJobRequestProto request = EndJobRequestProto.newBuilder().setJob(name.get()).build();
+      ask(master -> master.endJob(null, request));
+      quietly("pin", () -> pinNow(name.get(), job.which())); // As a request does that comes late.
+    }
+  }
+
+  private void pinNow(String job, int which) throws IOException {
+    Optional<TabletRecord> tablet = choose(which);
+    Optional<ServerInfo> server =
+        tablet.flatMap(one -> one.assignment().server()).map(view.servers()::get);
+    if (server.isPresent() && !tablet.get().id().table().isSystem()) {
+      PinTabletRequestProto request =
+          PinTabletRequestProto.newBuilder().setTablet(ref(tablet.get())).setJob(job).build();
+      transport
+          .controlPlane()
+          .call(
+              server.get().control(),
+              TabletServerProtocol.class,
+              CALL_TIMEOUT,
+              protocol -> protocol.pinTablet(null, request));
     }
   }
 

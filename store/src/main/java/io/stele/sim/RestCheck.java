@@ -26,7 +26,8 @@ import org.apache.hadoop.fs.Path;
 
 /**
  * Whether a cluster without faults comes to rest: METADATA tiles every table, every tablet is
- * served by the server that its record names, no file is missing, and none is left over.
+ * served by the server that its record names, no file is missing, and none is left over; nor is a
+ * job, or a pin.
  *
  * <p>It asks the cluster as any client would, again and again until all is well or the time is up;
  * what is wrong then, stays wrong.
@@ -74,6 +75,10 @@ final class RestCheck {
       wrong.addAll(unserved(all));
       wrong.addAll(FileChecker.check(states, sstables(), Set.of(), Duration.ofHours(1)));
       wrong.addAll(logs(all));
+      view.jobs().forEach(job -> wrong.add(new Violation("jobs", job + " is not over")));
+      all.stream()
+          .filter(record -> !record.pins().isEmpty())
+          .forEach(record -> wrong.add(new Violation("jobs", record + " is still pinned")));
       view.leftOver().forEach(left -> wrong.add(new Violation("tables", left)));
     } catch (IOException | SteleException e) {
       wrong.add(new Violation("rest", "the state of the cluster cannot be read: " + e));

@@ -3,6 +3,7 @@ package io.stele.tabletserver;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -14,6 +15,8 @@ import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
+import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
+import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
@@ -43,6 +46,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   private final ServerContext server;
   private final Schemas schemas;
   private final TabletLifecycle lifecycle;
+  private final Maintenance maintenance;
   private final LogSorter sorter;
   private final CompletableFuture<TabletServer> whole;
   // A compaction may wait for METADATA; a thread must be left for the request to load that.
@@ -57,11 +61,13 @@ final class AdminService implements TabletServerService.BlockingInterface {
       ServerContext server,
       Schemas schemas,
       TabletLifecycle lifecycle,
+      Maintenance maintenance,
       LogSorter sorter,
       CompletableFuture<TabletServer> whole) {
     this.server = server;
     this.schemas = schemas;
     this.lifecycle = lifecycle;
+    this.maintenance = maintenance;
     this.sorter = sorter;
     this.whole = whole;
   }
@@ -89,6 +95,24 @@ final class AdminService implements TabletServerService.BlockingInterface {
         request.hasRow() ? Optional.of(ByteStrings.bytes(request.getRow())) : Optional.empty();
     lifecycle.split(id(tablet), tablet.getEpoch(), row);
     return DONE;
+  }
+
+  @Override
+  public PinTabletResponseProto pinTablet(RpcController controller, PinTabletRequestProto request) {
+    TabletId tablet = id(request.getTablet());
+    if (tablet.table().isSystem()) {
+      throw SteleException.refused("tablet " + tablet + " is not a user's: it cannot be pinned");
+    }
+    HostedTablet hosted = server.tablets().require(tablet, request.getTablet().getEpoch());
+    if (!maintenance.pin(hosted, request.getJob())) {
+      return PinTabletResponseProto.newBuilder().setDone(false).build();
+    }
+    RowRange rows = hosted.record().extent();
+    return PinTabletResponseProto.newBuilder()
+        .setDone(true)
+        .setStartRow(ByteStrings.of(rows.start()))
+        .setEndRow(ByteStrings.of(rows.end()))
+        .build();
   }
 
   @Override

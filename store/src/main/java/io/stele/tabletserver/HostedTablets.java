@@ -114,6 +114,24 @@ final class HostedTablets {
     return Optional.ofNullable(serving.get(tablet));
   }
 
+  /**
+   * The tablet, if it is served here under that epoch.
+   *
+   * @throws SteleException RETRY_LATER if it is not
+   */
+  HostedTablet require(TabletId tablet, long epoch) {
+    return find(tablet)
+        .filter(hosted -> hosted.record().assignment().epoch() == epoch)
+        .orElseThrow(
+            () ->
+                SteleException.retryLater(
+                    "tablet "
+                        + tablet
+                        + " is not served here under epoch "
+                        + epoch
+                        + ": locate it again"));
+  }
+
   /** Whether it is {@code tablet} itself that is served under its name. */
   boolean has(HostedTablet tablet) {
     return serving.get(tablet.id()) == tablet;

@@ -31,6 +31,8 @@ final class Maintenance {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
   private static final String MINOR = "make a minor compaction";
   private static final String SERVE = "be served";
+  private static final String PIN = "be pinned";
+  private static final String UNPIN = "be rid of the pins of jobs that are over";
   private static final int STUCK_MEMTABLES = 2;
   private static final int OPERATIONS_SHARE_COMPACTED = 4;
 
@@ -39,18 +41,21 @@ final class Maintenance {
   private final ServerLife life;
   private final TabletLifecycle lifecycle;
   private final TabletLoader loader;
+  private final JobPins pins;
   private final TabletServerConfig config;
 
   Maintenance(
       ServerContext server,
       TabletLifecycle lifecycle,
       TabletLoader loader,
+      JobPins pins,
       TabletServerConfig config) {
     this.tablets = server.tablets();
     this.resources = server.resources();
     this.life = server.life();
     this.lifecycle = lifecycle;
     this.loader = loader;
+    this.pins = pins;
     this.config = config;
   }
 
@@ -73,6 +78,7 @@ final class Maintenance {
     if (!lifecycle.isMoving()) {
       loader.closeUnusedLogs();
     }
+    pins.lookNowAndThen();
     Collection<HostedTablet> all = tablets.all();
     for (KindResources kind : resources.all()) {
       relieveMemory(kind, all);
@@ -100,12 +106,12 @@ final class Maintenance {
       if (loader.hasReplayToCover(hosted) && !lifecycle.isMoving()) {
         coverReplay(hosted);
       }
+      if (pins.hasEnded(hosted)) {
+        startMinorWork(hosted, UNPIN, () -> pins.unpin(hosted));
+      }
       if (hosted.tablet().hasAbandonedFiles()) {
-        start(
+        startMinorWork(
             hosted,
-            hosted.minor(),
-            1,
-            threads(hosted).minor(),
             "delete the files of failed compactions",
             hosted.tablet()::deleteAbandonedFiles);
       }
@@ -125,13 +131,7 @@ final class Maintenance {
 
   /** Writes the records replayed into a tablet to SSTables, so that their logs can be deleted. */
   private void coverReplay(HostedTablet hosted) {
-    start(
-        hosted,
-        hosted.minor(),
-        1,
-        threads(hosted).minor(),
-        "cover the replayed records",
-        () -> loader.coverReplay(hosted));
+    startMinorWork(hosted, "cover the replayed records", () -> loader.coverReplay(hosted));
   }
 
   private void relieveMemory(KindResources kind, Collection<HostedTablet> all) {
@@ -184,7 +184,24 @@ final class Maintenance {
   }
 
   private void startMinor(HostedTablet hosted) {
-    start(hosted, hosted.minor(), 1, threads(hosted).minor(), MINOR, hosted.tablet()::minorCompact);
+    startMinorWork(hosted, MINOR, hosted.tablet()::minorCompact);
+  }
+
+  /**
+   * Begins to pin a tablet for a job, unless it is pinned, or busy: then the next request will.
+   *
+   * @return whether it is pinned
+   */
+  boolean pin(HostedTablet hosted, String job) {
+    if (!JobPins.isPinned(hosted, job)) {
+      startMinorWork(hosted, PIN, () -> pins.pin(hosted, job));
+    }
+    return JobPins.isPinned(hosted, job);
+  }
+
+  /** Starts what must neither meet a minor compaction nor a split. */
+  private void startMinorWork(HostedTablet hosted, String what, Work work) {
+    start(hosted, hosted.minor(), 1, threads(hosted).minor(), what, work);
   }
 
   private void startRewriteOrSplit(HostedTablet hosted) {

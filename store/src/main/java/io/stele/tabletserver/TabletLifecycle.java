@@ -123,17 +123,13 @@ class TabletLifecycle {
    * @throws SteleException REFUSED if it cannot be split there
    */
   void split(TabletId tablet, long epoch, Optional<Bytes> row) {
-    Optional<HostedTablet> hosted = tablets.find(tablet);
-    if (hosted.isEmpty() || hosted.get().record().assignment().epoch() != epoch) {
-      throw SteleException.retryLater(
-          "tablet " + tablet + " is not served here under epoch " + epoch + ": locate it again");
-    }
+    HostedTablet hosted = tablets.require(tablet, epoch);
     if (tablet.equals(TabletId.ROOT)) {
       throw SteleException.refused("the root tablet is never split");
     }
-    row.ifPresent(at -> checkSplitRow(hosted.get(), at));
+    row.ifPresent(at -> checkSplitRow(hosted, at));
     inBackground(
-        tablet, "split", resources.of(tablet).threads().splits(), () -> split(hosted.get(), row));
+        tablet, "split", resources.of(tablet).threads().splits(), () -> split(hosted, row));
   }
 
   private static void checkSplitRow(HostedTablet hosted, Bytes row) {

@@ -11,6 +11,7 @@ import io.stele.lock.LockService;
 import io.stele.lock.UnreachableException;
 import io.stele.log.LogDirectory;
 import io.stele.metadata.Bootstrap;
+import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.ServerInfo;
@@ -169,7 +170,11 @@ public final class TabletServer {
     LogSorter sorter =
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
     teardown.add(sorter::close);
-    AdminService admin = new AdminService(context, schemas, lifecycle, sorter, started);
+    JobPins pins = new JobPins(runtime, context.tablets(), new JobNodes(runtime, locks));
+    teardown.add(pins::close);
+    Maintenance maintenance = new Maintenance(context, lifecycle, loader, pins, config);
+    AdminService admin =
+        new AdminService(context, schemas, lifecycle, maintenance, sorter, started);
     controlListener =
         transport.serveControl(
             config.controlPort(),
@@ -185,7 +190,6 @@ public final class TabletServer {
     checkNotFenced(fs, logs);
     leaseKeeper = LeaseKeeper.start(runtime, lease, lock, clock, life::abort);
     teardown.add(leaseKeeper::close);
-    Maintenance maintenance = new Maintenance(context, lifecycle, loader, config);
     Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
     teardown.add(rounds::interrupt);
     LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());

@@ -3,6 +3,7 @@ package io.stele.master;
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
 import io.stele.metadata.Assignment;
+import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.MemoryRecords;
 import io.stele.metadata.MetadataKeys;
@@ -32,6 +33,8 @@ import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
+import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
+import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
@@ -76,7 +79,8 @@ final class MasterFixture {
   final TableAdmin tables = new TableAdmin(process, schemas, records, news, wake);
   final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
   final Balance balance = new Balance(process, locks); // Nobody balances unless a test wants it.
-  final MasterRequests requests = new MasterRequests(loop, tables, watch, balance);
+  final JobLeases jobs = new JobLeases(process, new JobNodes(process, locks));
+  final MasterRequests requests = new MasterRequests(loop, tables, watch, balance, jobs);
 
   private int dropped;
 
@@ -295,6 +299,11 @@ final class MasterFixture {
         }
       }
       return report.build();
+    }
+
+    @Override
+    public PinTabletResponseProto pinTablet(RpcController c, PinTabletRequestProto request) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -17,6 +17,8 @@ import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
+import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
+import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
@@ -199,6 +201,11 @@ class TabletServersTest {
     @Override
     public ServerReportResponseProto report(RpcController c, EmptyProto request) {
       return ServerReportResponseProto.getDefaultInstance();
+    }
+
+    @Override
+    public PinTabletResponseProto pinTablet(RpcController c, PinTabletRequestProto request) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

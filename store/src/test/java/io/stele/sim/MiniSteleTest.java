@@ -9,6 +9,7 @@ import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.client.TabletEvent;
 import io.stele.config.Keys;
+import io.stele.lock.LockPaths;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
@@ -16,10 +17,12 @@ import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
+import io.stele.record.Pin;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.Transport;
@@ -98,6 +101,50 @@ class MiniSteleTest {
           .hasSize(2);
       assertThat(cluster.aborts()).isEmpty();
     }
+  }
+
+  @Test
+  void aJobPinsATableThroughSplitsAndDeathsOfServersAndLeavesNothingBehind() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, Site.inMemory(), 2, 1)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("web", "f"), List.of(Bytes.of("h"), Bytes.of("p")));
+      Table table = stele.table("web");
+      for (String row : List.of("a", "d", "k", "x")) {
+        table.mutate(Mutation.of(row).put("f", "q", "1"));
+      }
+      TableId id = table.tablets().get(0).id().table();
+      String job = stele.jobs().begin(Duration.ofMinutes(10));
+      stele.jobs().pin(job, "web", RowRange.of("a", "p"));
+      assertThat(pins(cluster, id)).containsExactly(List.of(job), List.of(job), List.of());
+      stele.jobs().pin(job, "web", RowRange.ALL);
+      String other = stele.jobs().begin(Duration.ofSeconds(5));
+      stele.jobs().pin(other, "web", RowRange.of("q", ""));
+      stele.admin().splitTablet("web", Bytes.of("c"));
+      cluster.killServer(cluster.servers().get(0));
+      stele.jobs().renew(job);
+      MiniStele.await(
+          "the job that nobody renews is over",
+          () ->
+              pins(cluster, id)
+                  .equals(List.of(List.of(job), List.of(job), List.of(job), List.of(job))));
+      assertThatThrownBy(() -> stele.jobs().pin(other, "web", RowRange.ALL))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.NOT_FOUND));
+      stele.jobs().end(job);
+      stele.jobs().end(job);
+      MiniStele.await(
+          "nothing is pinned", () -> pins(cluster, id).stream().allMatch(List::isEmpty));
+      assertThat(cluster.locks().children(LockPaths.JOBS)).isEmpty();
+      assertThat(cluster.aborts()).isEmpty();
+    }
+  }
+
+  /** The names of the pins of each tablet, in order. */
+  private static List<List<String>> pins(MiniStele cluster, TableId table) throws IOException {
+    return cluster.records().readAll(table).stream()
+        .map(record -> record.pins().stream().map(Pin::name).toList())
+        .toList();
   }
 
   @Test

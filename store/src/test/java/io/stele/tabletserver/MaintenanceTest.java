@@ -38,7 +38,8 @@ class MaintenanceTest {
   }
 
   private static Maintenance maintenance(TestServer server) {
-    return new Maintenance(server.context, server.lifecycle, server.loader, server.config);
+    return new Maintenance(
+        server.context, server.lifecycle, server.loader, server.pins, server.config);
   }
 
   @Test
@@ -313,7 +314,7 @@ class MaintenanceTest {
             }
           };
       Maintenance maintenance =
-          new Maintenance(server.context, failing, server.loader, server.config);
+          new Maintenance(server.context, failing, server.loader, server.pins, server.config);
       assertThatThrownBy(() -> maintenance.run(Duration.ofMillis(1))).hasMessage("a fault");
       assertThat(server.aborts).singleElement().asString().contains("a fault");
       maintenance.run(Duration.ofMillis(1)); // It is over: no more rounds.

@@ -6,6 +6,7 @@ import io.stele.config.TabletServerConfig;
 import io.stele.lock.LockService;
 import io.stele.log.LogDirectory;
 import io.stele.log.LogFence;
+import io.stele.metadata.JobNodes;
 import io.stele.metadata.Layout;
 import io.stele.metadata.MemoryRecords;
 import io.stele.metadata.Schemas;
@@ -118,6 +119,8 @@ final class TestServer implements AutoCloseable {
   final TabletLoader loader;
   final Splitter splitter;
   final TabletLifecycle lifecycle;
+  final JobNodes jobs;
+  final JobPins pins;
 
   TestServer(World world) throws IOException {
     this(world, SystemRuntime.INSTANCE, new Configuration(false));
@@ -155,6 +158,8 @@ final class TestServer implements AutoCloseable {
                 config));
     this.splitter = new Splitter(context, loader, news);
     this.lifecycle = new TabletLifecycle(context, loader, splitter, news);
+    this.jobs = new JobNodes(runtime, locks);
+    this.pins = new JobPins(runtime, context.tablets(), jobs);
   }
 
   private KindResources holding(KindResources real) {

@@ -1,0 +1,133 @@
+package io.stele.client;
+
+import io.stele.metadata.Attempts.Effect;
+import io.stele.metadata.JobNodes;
+import io.stele.metadata.TabletLocation;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.runtime.Deadline;
+import io.stele.wire.ByteStrings;
+import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
+import io.stele.wire.control.ControlProtos.EndJobRequestProto;
+import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
+import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
+import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
+import java.io.IOException;
+import java.time.Duration;
+
+/**
+ * Jobs that keep points of tables readable, however long they take.
+ *
+ * <p>A job is there from {@link #begin} until {@link #end}, or until nobody has renewed it for its
+ * lease. While it is there, what it has pinned is kept: deleted and overwritten cells then stay on
+ * disk. Internal: for input formats. Safe for use by any number of threads.
+ */
+public final class Jobs {
+  private static final Duration LOOK = Duration.ofMillis(50);
+
+  private final Connection connection;
+  private final Admin admin;
+
+  Jobs(Connection connection, Admin admin) {
+    this.connection = connection;
+    this.admin = admin;
+  }
+
+  /**
+   * Begins a job.
+   *
+   * @param lease how long it stays if nobody renews it
+   * @return its name, which no other job ever has
+   * @throws SteleException REFUSED for a lease that is too short or too long
+   */
+  public String begin(Duration lease) throws IOException {
+    BeginJobRequestProto request =
+        BeginJobRequestProto.newBuilder()
+            .setRequest(JobNodes.newRequest(connection.runtime()))
+            .setLeaseMillis(lease.toMillis())
+            .build();
+    return admin
+        .ask(Effect.CHANGE_WITH_ID, "beginning a job", master -> master.beginJob(null, request))
+        .getJob();
+  }
+
+  /**
+   * Lets the lease of a job begin anew.
+   *
+   * @throws SteleException NOT_FOUND if the job is over
+   */
+  public void renew(String job) throws IOException {
+    RenewJobRequestProto request = RenewJobRequestProto.newBuilder().setJob(job).build();
+    // An answer that is lost leaves nothing in doubt: asked again, the master knows.
+    admin.ask(Effect.READ, "renewing job " + job, master -> master.renewJob(null, request));
+  }
+
+  /** Ends a job: what it has pinned may go. Does nothing if it is over. */
+  public void end(String job) throws IOException {
+    EndJobRequestProto request = EndJobRequestProto.newBuilder().setJob(job).build();
+    admin.ask(Effect.CHANGE_WITH_ID, "ending job " + job, master -> master.endJob(null, request));
+  }
+
+  /**
+   * Pins the tablets with {@code rows} in them for a job. All that was acknowledged before is then
+   * seen by reads at the pin, whoever does them and however late.
+   *
+   * <p>Each tablet has {@code stele.client.timeout} to be pinned. Where this fails, ending the job
+   * undoes what was done; done again, it goes on.
+   *
+   * @throws SteleException NOT_FOUND if there is no table of that name, or the job is over;
+   *     RETRY_LATER if a tablet could not be pinned in time
+   */
+  public void pin(String job, String table, RowRange rows) throws IOException {
+    String what = "pinning table " + table + " for job " + job;
+    TableId id = admin.tableId(table);
+    Bytes row = rows.start();
+    while (true) {
+      Bytes end = pinTablet(job, id, row, what);
+      if (end.isEmpty() || (!rows.end().isEmpty() && end.compareTo(rows.end()) >= 0)) {
+        return;
+      }
+      row = end;
+    }
+  }
+
+  /** Pins the tablet with {@code row} in it; returns where the rows end that are pinned so. */
+  private Bytes pinTablet(String job, TableId table, Bytes row, String what) throws IOException {
+    Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
+    while (true) {
+      TabletLocation at = connection.locate(table, row, what);
+      PinTabletRequestProto request =
+          PinTabletRequestProto.newBuilder().setTablet(Admin.ref(at)).setJob(job).build();
+      try {
+        PinTabletResponseProto answer =
+            admin.call(at.server(), server -> server.pinTablet(null, request));
+        if (answer.getDone()) {
+          // The tablet's rows as its server has them: it may have been split since it was located.
+          RowRange pinned =
+              new RowRange(
+                  ByteStrings.bytes(answer.getStartRow()), ByteStrings.bytes(answer.getEndRow()));
+          if (pinned.contains(row)) {
+            return pinned.end();
+          }
+        }
+      } catch (IOException | SteleException e) {
+        if (!Admin.mayPass(e) || deadline.isOver()) {
+          throw e;
+        }
+      }
+      if (deadline.isOver()) {
+        throw SteleException.retryLater(
+            what
+                + ": the tablet with row \""
+                + row
+                + "\" was not pinned within "
+                + connection.timeout().toMillis()
+                + " ms");
+      }
+      renew(job); // It may be over, and then no tablet is pinned, however long one waits.
+      admin.pause(LOOK);
+    }
+  }
+}

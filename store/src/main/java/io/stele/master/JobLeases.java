@@ -1,0 +1,143 @@
+package io.stele.master;
+
+import io.stele.metadata.JobNodes;
+import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Begins jobs, and ends those that nobody renews.
+ *
+ * <p>A job is ended when this master itself has seen it unchanged for its lease, and only if it
+ * still is: no two clocks are compared, a new master only waits longer, and one that is deposed
+ * ends nothing that was renewed since. Time in which the lock service could not be read does not
+ * count, as nobody could renew then.
+ *
+ * <p>One thread is in {@link #run} or {@link #look}; the rest is safe for use by any number of
+ * threads.
+ */
+final class JobLeases implements Runnable {
+  private static final Logger LOG = LoggerFactory.getLogger(JobLeases.class);
+  private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
+  private static final Duration LOOK_AT_MOST = LOOK_EVERY.multipliedBy(5);
+  private static final Duration LEASE_MIN = Duration.ofSeconds(5);
+  private static final Duration WRITE_EVERY = Duration.ofMillis(500);
+  private static final Duration LEASE_MAX = Duration.ofDays(7);
+
+  private final ProcessRuntime runtime;
+  private final JobNodes jobs;
+  private final Map<String, Watched> watched = new HashMap<>(); // The looking thread's.
+  private final Map<String, Long> renewedNanos = new ConcurrentSkipListMap<>();
+
+  /** A job as it was at the last look, and for how long it has been so. */
+  private record Watched(JobNodes.Job job, long lookedNanos, Duration unchanged) {}
+
+  JobLeases(ProcessRuntime runtime, JobNodes jobs) {
+    this.runtime = runtime;
+    this.jobs = jobs;
+  }
+
+  /** Begins the job that {@code request} asks for, once while it is there; returns its name. */
+  String begin(String request, Duration lease) throws IOException {
+    if (lease.compareTo(LEASE_MIN) < 0 || lease.compareTo(LEASE_MAX) > 0) {
+      throw SteleException.refused(
+          "the lease of a job must be from "
+              + LEASE_MIN.toSeconds()
+              + " s to "
+              + LEASE_MAX.toDays()
+              + " days, not "
+              + lease.toMillis()
+              + " ms");
+    }
+    String job = jobs.begin(request, lease);
+    LOG.info("Job {} has begun, with a lease of {} s", job, lease.toSeconds());
+    return job;
+  }
+
+  /**
+   * Lets the lease of a job begin anew, or nearly so: of many that renew it at once most write
+   * nothing.
+   *
+   * @throws SteleException NOT_FOUND if it is over
+   */
+  void renew(String job) throws IOException {
+    Long last = renewedNanos.get(job);
+    long nanos = runtime.nanoTime();
+    if (last != null && nanos - last < WRITE_EVERY.toNanos()) {
+      return;
+    }
+    if (!jobs.renew(job)) {
+      renewedNanos.remove(job);
+      throw SteleException.notFound(
+          "job " + job + " is over: it was ended, or not renewed in time");
+    }
+    renewedNanos.put(job, nanos);
+  }
+
+  /** Ends a job, if it is not over. */
+  void end(String job) throws IOException {
+    renewedNanos.remove(job);
+    jobs.end(job);
+    LOG.info("Job {} was ended", job);
+  }
+
+  /** Looks now and then, until it is interrupted. */
+  @Override
+  public void run() {
+    while (true) {
+      try {
+        runtime.sleep(LOOK_EVERY);
+        look();
+      } catch (InterruptedException e) {
+        return; // The master is closed.
+      } catch (IOException | SteleException e) {
+        LOG.info("Cannot look after jobs now; will retry: {}", e.toString());
+      }
+    }
+  }
+
+  /** Looks at every job once, and ends those whose lease is over. */
+  void look() throws IOException {
+    List<String> names = jobs.names();
+    watched.keySet().retainAll(names);
+    renewedNanos.keySet().retainAll(names);
+    for (String name : names) {
+      try {
+        look(name);
+      } catch (IOException | SteleException e) {
+        LOG.warn("Cannot look after job {} now; will retry: {}", name, e.toString());
+      }
+    }
+  }
+
+  private void look(String name) throws IOException {
+    Optional<JobNodes.Job> now = jobs.read(name);
+    if (now.isEmpty()) {
+      watched.remove(name);
+      return;
+    }
+    Watched before = watched.get(name);
+    long nanos = runtime.nanoTime();
+    if (before == null || !before.job().equals(now.get())) {
+      watched.put(name, new Watched(now.get(), nanos, Duration.ZERO));
+      return;
+    }
+    Duration passed = Duration.ofNanos(nanos - before.lookedNanos());
+    Duration counts = passed.compareTo(LOOK_AT_MOST) > 0 ? LOOK_EVERY : passed;
+    Duration unchanged = before.unchanged().plus(counts);
+    if (unchanged.compareTo(now.get().lease()) < 0) {
+      watched.put(name, new Watched(now.get(), nanos, unchanged));
+    } else if (jobs.end(name, now.get())) {
+      LOG.warn("Job {} was not renewed for {} s, and is over", name, unchanged.toSeconds());
+      watched.remove(name);
+    }
+  }
+}

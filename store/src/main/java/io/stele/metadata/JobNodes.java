@@ -1,0 +1,132 @@
+package io.stele.metadata;
+
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
+import io.stele.lock.VersionedData;
+import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
+import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The jobs for which tablets may be pinned: a node of the lock service each, whose data is the
+ * lease and how often it was renewed.
+ *
+ * <p>A job is over when its node is gone, and then for ever: no name is used twice. Safe for use by
+ * any number of threads.
+ */
+public final class JobNodes {
+  private static final Pattern REQUEST = Pattern.compile("[0-9a-f]{32}");
+  private static final Pattern NAME = Pattern.compile(REQUEST + "-[0-9a-f]{32}");
+  private static final Pattern DATA = Pattern.compile("(\\d{1,18}) (\\d{1,18})");
+
+  private final ProcessRuntime runtime;
+  private final LockService locks;
+
+  /**
+   * A job as it was read.
+   *
+   * @param lease how long it stays without being renewed
+   * @param renewals how often it was
+   * @param version of the node
+   */
+  public record Job(Duration lease, long renewals, int version) {}
+
+  /** The jobs in {@code locks}. */
+  public JobNodes(ProcessRuntime runtime, LockService locks) {
+    this.runtime = runtime;
+    this.locks = locks;
+  }
+
+  /** What begins a job that nobody else begins. */
+  public static String newRequest(ProcessRuntime runtime) {
+    return UniqueName.of(runtime);
+  }
+
+  /**
+   * Begins a job, or finds the one that {@code request} began.
+   *
+   * <p>What asks late, when that one is over, begins another: it has another name, so that nothing
+   * is ever done for it that was meant for the first.
+   *
+   * @return its name
+   */
+  public String begin(String request, Duration lease) throws IOException {
+    if (!REQUEST.matcher(request).matches()) {
+      throw SteleException.refused("\"" + request + "\" cannot begin a job");
+    }
+    for (String job : names()) {
+      if (job.startsWith(request + "-") && read(job).isPresent()) {
+        return job;
+      }
+    }
+    String job = request + "-" + UniqueName.of(runtime);
+    locks.create(LockPaths.job(job), encode(lease, 0));
+    return job;
+  }
+
+  /** Changes the job's node, so that its lease begins anew; false if the job is over. */
+  public boolean renew(String job) throws IOException {
+    while (true) {
+      Optional<Job> now = read(job);
+      if (now.isEmpty()) {
+        return false;
+      }
+      Bytes renewed = encode(now.get().lease(), now.get().renewals() + 1);
+      OptionalInt written = locks.write(LockPaths.job(job), renewed, now.get().version());
+      if (written.isPresent()) {
+        return true;
+      }
+    }
+  }
+
+  /** Ends a job; nothing happens if it is over. */
+  public void end(String job) throws IOException {
+    Optional<Job> now = read(job);
+    while (now.isPresent() && !end(job, now.get())) {
+      now = read(job);
+    }
+  }
+
+  /** Ends a job unless it was renewed since it was read as {@code seen}; whether it did. */
+  public boolean end(String job, Job seen) throws IOException {
+    return locks.delete(LockPaths.job(job), seen.version());
+  }
+
+  /** The names of jobs; one that was begun or ended just now may be missing, or still there. */
+  public List<String> names() throws IOException {
+    return locks.children(LockPaths.JOBS);
+  }
+
+  /** The job as of some moment during the call; empty if it is over. */
+  public Optional<Job> read(String job) throws IOException {
+    if (!NAME.matcher(job).matches()) {
+      throw SteleException.refused("\"" + job + "\" is not the name of a job");
+    }
+    Optional<VersionedData> node = locks.read(LockPaths.job(job));
+    return node.isPresent() ? Optional.of(decode(job, node.get())) : Optional.empty();
+  }
+
+  private static Bytes encode(Duration lease, long renewals) {
+    return Bytes.of(lease.toMillis() + " " + renewals);
+  }
+
+  private static Job decode(String job, VersionedData node) throws CorruptionException {
+    Matcher data = DATA.matcher(node.data().toUtf8());
+    if (!data.matches()) {
+      throw new CorruptionException(
+          "lock service node " + LockPaths.job(job), 0, "\"" + node.data() + "\" is not a lease");
+    }
+    return new Job(
+        Duration.ofMillis(Long.parseLong(data.group(1))),
+        Long.parseLong(data.group(2)),
+        node.version());
+  }
+}

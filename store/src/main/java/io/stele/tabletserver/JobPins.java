@@ -1,0 +1,130 @@
+package io.stele.tabletserver;
+
+import io.stele.metadata.JobNodes;
+import io.stele.model.SteleException;
+import io.stele.record.Pin;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The pins of the tablets here: each is a job's, made only while the job is there, and taken away
+ * when it is over.
+ *
+ * <p>So a job has at most one pin in a tablet, ever: where one was taken away, the job was over,
+ * and no other is made. {@link #pin} and {@link #unpin} are called with the tablet's permit of
+ * minor compactions, so that they exclude each other; that also keeps them apart from splits. The
+ * rest is safe for use by any number of threads.
+ */
+final class JobPins implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(JobPins.class);
+  private static final Duration LOOK_EVERY = Duration.ofSeconds(3);
+
+  private final ProcessRuntime runtime;
+  private final HostedTablets tablets;
+  private final JobNodes jobs;
+  private final WorkerPool looker;
+  private final AtomicBoolean looking = new AtomicBoolean();
+  private volatile long nextLookNanos;
+  private volatile Set<String> over = Set.of(); // Of the jobs that have pins here.
+
+  JobPins(ProcessRuntime runtime, HostedTablets tablets, JobNodes jobs) {
+    this.runtime = runtime;
+    this.tablets = tablets;
+    this.jobs = jobs;
+    this.looker = runtime.pool("job-pins", 1);
+    this.nextLookNanos = runtime.nanoTime();
+  }
+
+  /** Whether the tablet is pinned for the job. */
+  static boolean isPinned(HostedTablet hosted, String job) {
+    return hosted.tablet().pins().stream().map(Pin::name).anyMatch(job::equals);
+  }
+
+  /** Pins a tablet for a job, unless the job is over. */
+  void pin(HostedTablet hosted, String job) throws IOException {
+    // Before, too: one that is over may have had a pin at another point, and still be read at it.
+    if (isOver(job)) {
+      LOG.info("Tablet {} is not pinned: job {} is over", hosted.id(), job);
+      return;
+    }
+    hosted.tablet().pin(job);
+    if (isOver(job)) {
+      hosted.tablet().unpin(job);
+    }
+  }
+
+  private boolean isOver(String job) throws IOException {
+    return jobs.read(job).isEmpty();
+  }
+
+  /** Whether a job is over that has a pin of the tablet, as far as the last look told. */
+  boolean hasEnded(HostedTablet hosted) {
+    Set<String> ended = over;
+    return !ended.isEmpty()
+        && hosted.tablet().pins().stream().map(Pin::name).anyMatch(ended::contains);
+  }
+
+  /** Takes those pins of a tablet away whose jobs are over, as far as the last look told. */
+  void unpin(HostedTablet hosted) throws IOException {
+    Set<String> ended = over;
+    for (Pin pin : hosted.tablet().pins()) {
+      if (ended.contains(pin.name()) && hosted.tablet().unpin(pin.name())) {
+        LOG.info("Tablet {} is no longer pinned: job {} is over", hosted.id(), pin.name());
+      }
+    }
+  }
+
+  /** Finds out every few seconds, on a thread of its own, which jobs are over. */
+  void lookNowAndThen() {
+    if (runtime.nanoTime() - nextLookNanos < 0 || !looking.compareAndSet(false, true)) {
+      return;
+    }
+    try {
+      looker.execute(
+          () -> {
+            try {
+              look();
+            } catch (IOException | SteleException e) {
+              LOG.info("Cannot find out now which jobs are over; will retry: {}", e.toString());
+            } finally {
+              nextLookNanos = runtime.nanoTime() + LOOK_EVERY.toNanos();
+              looking.set(false);
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      LOG.debug("The server stops", e);
+    }
+  }
+
+  /** Finds out which jobs with pins here are over. */
+  void look() throws IOException {
+    Set<String> pinned = new TreeSet<>();
+    for (HostedTablet hosted : tablets.all()) {
+      hosted.tablet().pins().forEach(pin -> pinned.add(pin.name()));
+    }
+    if (!pinned.isEmpty()) {
+      // The list may be old and lack a job that was begun since: the node itself tells.
+      jobs.names().forEach(pinned::remove);
+    }
+    Set<String> ended = new TreeSet<>();
+    for (String job : pinned) {
+      if (isOver(job)) {
+        ended.add(job);
+      }
+    }
+    over = ended;
+  }
+
+  @Override
+  public void close() {
+    looker.close();
+  }
+}
