@@ -147,7 +147,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
             table.purpose(
                 Effect.READ,
                 () -> "reading table " + table.name() + " from row \"" + left.first() + "\" on"),
-            tablet -> TabletAccess.Message.of(request(tablet, query)));
+            tablet -> TabletAccess.Message.of(request(tablet, table, query)));
     return tablets.send(request, deadline).thenApply(answer -> page(answer, table));
   }
 
@@ -179,7 +179,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
     return new Scan(left, limit, readPoint, readPointRows, part.withoutCells());
   }
 
-  private RequestProto.Builder request(TabletLocation tablet, RowQuery query) {
+  private RequestProto.Builder request(TabletLocation tablet, TableRef table, RowQuery query) {
     RowQuery rest = query.withRanges(asked(tablet).ranges()).limit(limit);
     ReadProto.Builder read =
         ReadProto.newBuilder()
@@ -187,6 +187,7 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
             .setQuery(QueryCodec.encode(rest))
             .setBytesMax(readPoint == 0 ? FIRST_PAGE_BYTES : PAGE_BYTES)
             .setRowPartBytes(part.askedBytes());
+    table.pin().ifPresent(read::setPin);
     if (readPointCounts()) {
       read.setReadPoint(readPoint);
       part.position().ifPresent(position -> read.setPosition(ByteStrings.of(position)));

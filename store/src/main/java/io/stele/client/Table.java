@@ -91,6 +91,15 @@ public final class Table {
     return new Table(connection, ref, check, durability, bytes);
   }
 
+  /**
+   * The same table, whose rows and cells are read as {@link Jobs#pin} has pinned them for a job:
+   * every read sees the same, whatever is written meanwhile. Such a read fails as REFUSED when the
+   * job is over, and where it has not pinned the tablet. Internal: for input formats.
+   */
+  public Table atPin(String job) {
+    return new Table(connection, ref.atPin(job), check, durability, rowBytesMax);
+  }
+
   /** The table's name. */
   public String name() {
     return ref.name();
@@ -231,8 +240,7 @@ public final class Table {
   /** Like {@link #readRow(Bytes, RowQuery)}, without waiting. */
   public CompletableFuture<Optional<Row>> readRowAsync(Bytes row, RowQuery query) {
     RowQuery one = query.withRanges(List.of(RowRange.single(row))).limit(1);
-    return check
-        .query(query)
+    return checkedFamilies(query)
         .thenCompose(
             good ->
                 Scan.of(one, rowBytesMax).readRow(connection.tablets(), ref, one, ref.deadline()))
@@ -269,7 +277,12 @@ public final class Table {
    * @throws IOException if the schema could not be read again
    */
   public void checkFamilies(RowQuery query) throws IOException {
-    ref.await(check.query(query));
+    ref.await(checkedFamilies(query));
+  }
+
+  /** At a pin it is the schema pinned that counts, which the servers know. */
+  private CompletableFuture<Void> checkedFamilies(RowQuery query) {
+    return ref.pin().isPresent() ? CompletableFuture.completedFuture(null) : check.query(query);
   }
 
   /**

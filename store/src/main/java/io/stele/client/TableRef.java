@@ -9,6 +9,7 @@ import io.stele.runtime.Deadline;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -19,8 +20,19 @@ import java.util.function.Supplier;
  * @param id its id
  * @param name its name, for messages
  * @param timeout how long an operation on it is tried
+ * @param pin the job at whose pins it is read; empty: as it is now
  */
-record TableRef(Waiting waiting, TableId id, String name, Duration timeout) {
+record TableRef(Waiting waiting, TableId id, String name, Duration timeout, Optional<String> pin) {
+  /** A table as it is now. */
+  TableRef(Waiting waiting, TableId id, String name, Duration timeout) {
+    this(waiting, id, name, timeout, Optional.empty());
+  }
+
+  /** The table as that job has pinned it. */
+  TableRef atPin(String job) {
+    return new TableRef(waiting, id, name, timeout, Optional.of(job));
+  }
+
   /** Whose clock counts. */
   ProcessRuntime runtime() {
     return waiting.runtime();

@@ -40,7 +40,8 @@ public record HistoryPlan(
   public static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(8);
 
   private static final int APART_EVERY = 8;
-  private static final int JOBS_EVERY = 4;
+  private static final int JOBS_EVERY = 7;
+  private static final int JOBS_IN = 2;
   private static final long JOBS = 0x6a6f6273L;
   private static final int OPERATED_EVERY = 3;
   private static final long OPERATED = 0x6f70657261746f72L;
@@ -128,9 +129,9 @@ public record HistoryPlan(
     return planned;
   }
 
-  /** In one history of four jobs pin tablets. */
+  /** In two histories of seven jobs pin tablets. */
   private static List<Fault.Planned> ofJobs(long seed, Duration length) {
-    if (Math.floorMod(seed, JOBS_EVERY) != 1) {
+    if (Math.floorMod(seed, JOBS_EVERY) < JOBS_EVERY - JOBS_IN) {
       return List.of();
     }
     RandomGenerator random = new SplittableRandom(seed ^ JOBS);

@@ -224,7 +224,7 @@ final class DataService implements RequestHandler {
                     ? Optional.of(ByteStrings.bytes(read.getPosition()))
                     : Optional.empty()),
             responder::take,
-            Optional.empty());
+            read.hasPin() ? Optional.of(read.getPin()) : Optional.empty());
     if (request.isExpired()) {
       throw SteleException.retryLater("the request waited until its caller had given up");
     }

@@ -117,6 +117,10 @@ class MiniSteleTest {
       stele.jobs().pin(job, "web", RowRange.of("a", "p"));
       assertThat(pins(cluster, id)).containsExactly(List.of(job), List.of(job), List.of());
       stele.jobs().pin(job, "web", RowRange.ALL);
+      List<Row> pinned = rows(table.atPin(job));
+      table.mutate(Mutation.of("a").put("f", "q", "2"));
+      table.mutate(Mutation.of("b").put("f", "q", "2"));
+      table.mutate(Mutation.of("k").deleteRow());
       String other = stele.jobs().begin(Duration.ofSeconds(5));
       stele.jobs().pin(other, "web", RowRange.of("q", ""));
       stele.admin().splitTablet("web", Bytes.of("c"));
@@ -131,12 +135,28 @@ class MiniSteleTest {
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.NOT_FOUND));
+      assertThat(pinned.stream().map(row -> row.key().toUtf8()))
+          .containsExactly("a", "d", "k", "x");
+      assertThat(rows(table.atPin(job))).isEqualTo(pinned);
+      assertThat(table.atPin(job).readRow("a")).contains(pinned.get(0));
+      assertThat(rows(table).stream().map(row -> row.key().toUtf8()))
+          .containsExactly("a", "b", "d", "x");
       stele.jobs().end(job);
       stele.jobs().end(job);
       MiniStele.await(
           "nothing is pinned", () -> pins(cluster, id).stream().allMatch(List::isEmpty));
       assertThat(cluster.locks().children(LockPaths.JOBS)).isEmpty();
+      assertThatThrownBy(() -> rows(table.atPin(job)))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
       assertThat(cluster.aborts()).isEmpty();
+    }
+  }
+
+  private static List<Row> rows(Table table) throws IOException {
+    try (Rows rows = table.readRows(RowQuery.ALL)) {
+      return rows.stream().toList();
     }
   }
 

@@ -1,0 +1,33 @@
+package io.stele.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.sim.workload.Pace;
+import io.stele.sim.workload.PinnedScans;
+import io.stele.sim.workload.Workload;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whole clusters under faults whose clients pin a table and read it several times: {@code
+ * -Dstele.seed} is the first, {@code -Dstele.histories} how many, of which this takes a tenth.
+ */
+class PinnedScansTest {
+  private static final long FIRST = Long.getLong("stele.seed", 0);
+  private static final int COUNT = Math.max(1, Integer.getInteger("stele.histories", 1000) / 10);
+  private static final List<Workload> WORKLOADS =
+      List.of(new PinnedScans("pins", 40, 300, new Pace(Duration.ofMillis(150))));
+
+  @Test
+  void everyReadOfAJobSeesWhatItPinnedWhateverIsWrittenAndWhateverFails() throws Exception {
+    List<HistoryRun.Report> reports = Histories.run(FIRST, COUNT, List.of("pins"), WORKLOADS);
+    Optional<HistoryRun.Report> failed =
+        reports.stream().filter(report -> !report.isGood()).findFirst();
+    assertThat(failed.map(one -> Histories.describe(one, WORKLOADS))).isEmpty();
+    long calls = reports.stream().mapToLong(HistoryRun.Report::calls).sum();
+    long answered = reports.stream().mapToLong(HistoryRun.Report::answered).sum();
+    assertThat(answered).isGreaterThan(calls / 2);
+  }
+}
