@@ -6,10 +6,13 @@ import io.stele.client.Table;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.InputSplit;
@@ -31,10 +34,12 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * cut by its bytes, small tablets of one host are read by one mapper. A split has the host of its
  * tablets' server and its length on disk, and progress goes by bytes.
  *
- * <p>The rows are read from the tablet servers, so that everything acknowledged before a mapper
- * begins is seen; a row is whole, and no row is missing or comes twice, whatever happens to tablets
- * and tablet servers meanwhile. Rows written while the job runs may be seen or not, and another
- * attempt of a task may see others. A mapper may take any time between two rows.
+ * <p>By default the rows are read as they are when they are read, so that everything acknowledged
+ * before a mapper begins is seen; a row is whole, and no row is missing or comes twice, whatever
+ * happens to tablets and tablet servers meanwhile. Rows written while the job runs may be seen or
+ * not, and another attempt of a task may see others. With {@code mapreduce.stele.input.read} set to
+ * {@code pinned} all attempts read the rows as they were when the job was submitted, as a whole for
+ * each tablet. A mapper may take any time between two rows.
  *
  * <p>A split covers the rows that its tablets had when the job was submitted. Should a tablet have
  * been split since, the split goes on into the new tablets by itself. Should the table have been
@@ -52,7 +57,17 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   /** The size of splits, in bytes; with a suffix such as {@code 256m}. */
   public static final String SPLIT_BYTES_KEY = "mapreduce.stele.input.split.bytes";
 
+  /**
+   * What mappers read: {@code latest}, the rows as they are then, or {@code pinned}, the rows as
+   * they were when the job was submitted, the same in every attempt of every task.
+   */
+  public static final String READ_KEY = "mapreduce.stele.input.read";
+
+  /** How long what is pinned is kept while no task of the job runs; such as {@code 2h}. */
+  public static final String LEASE_KEY = "mapreduce.stele.input.pinned.lease";
+
   private static final long SPLIT_BYTES = 128L << 20;
+  private static final long LEASE_SECONDS = 3600;
 
   /** What the job's mappers have read. */
   public enum Counter {
@@ -99,23 +114,66 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     Configuration conf = context.getConfiguration();
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
-    long targetBytes = targetBytes(conf);
     List<TableScan> scans = TableScan.all(conf);
-    List<InputSplit> splits = new ArrayList<>();
     try (Stele stele = Stele.connect(conf)) {
-      for (int i = 0; i < scans.size(); i++) {
-        Table table = stele.table(scans.get(i).table());
-        table.checkFamilies(scans.get(i).query());
-        SplitPlanner planner =
-            new SplitPlanner(
-                scans.get(i),
-                i,
-                targetBytes,
-                tablet ->
-                    table.sampleRowKeysAsync(
-                        tablet.rows(), Math.max(1, targetBytes / SplitPlanner.SAMPLES_A_PIECE)));
-        splits.addAll(planner.plan(table.tablets()));
+      if (isPinned(conf)) {
+        return pinnedSplits(stele, conf, scans);
       }
+      return splits(stele, conf, scans);
+    }
+  }
+
+  private static List<InputSplit> pinnedSplits(
+      Stele stele, Configuration conf, List<TableScan> scans) throws IOException {
+    Duration lease =
+        Duration.ofSeconds(conf.getTimeDuration(LEASE_KEY, LEASE_SECONDS, TimeUnit.SECONDS));
+    String job = stele.jobs().begin(lease);
+    boolean done = false;
+    try {
+      for (TableScan scan : scans) {
+        List<RowRange> ranges = scan.query().ranges();
+        for (RowRange range : ranges.isEmpty() ? List.of(RowRange.ALL) : ranges) {
+          stele.jobs().pin(job, scan.table(), range);
+        }
+      }
+      List<InputSplit> splits = splits(stele, conf, scans);
+      splits.forEach(split -> ((TableSplit) split).atPin(job));
+      stele.jobs().renew(job);
+      done = true;
+      return splits;
+    } finally {
+      if (!done) {
+        stele.jobs().end(job);
+      }
+    }
+  }
+
+  private static boolean isPinned(Configuration conf) {
+    String how = conf.getTrimmed(READ_KEY, "latest");
+    return switch (how) {
+      case "latest" -> false;
+      case "pinned" -> true;
+      default ->
+          throw SteleException.refused(READ_KEY + " is " + how + ": it may be latest or pinned");
+    };
+  }
+
+  private static List<InputSplit> splits(Stele stele, Configuration conf, List<TableScan> scans)
+      throws IOException {
+    long targetBytes = targetBytes(conf);
+    List<InputSplit> splits = new ArrayList<>();
+    for (int i = 0; i < scans.size(); i++) {
+      Table table = stele.table(scans.get(i).table());
+      table.checkFamilies(scans.get(i).query());
+      SplitPlanner planner =
+          new SplitPlanner(
+              scans.get(i),
+              i,
+              targetBytes,
+              tablet ->
+                  table.sampleRowKeysAsync(
+                      tablet.rows(), Math.max(1, targetBytes / SplitPlanner.SAMPLES_A_PIECE)));
+      splits.addAll(planner.plan(table.tablets()));
     }
     return splits;
   }

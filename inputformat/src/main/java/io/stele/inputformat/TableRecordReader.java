@@ -1,5 +1,6 @@
 package io.stele.inputformat;
 
+import io.stele.client.JobRenewal;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
@@ -19,6 +20,7 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
 final class TableRecordReader extends RecordReader<Bytes, Row> {
   private Stele stele;
   private Rows rows;
+  private Optional<JobRenewal> renewal = Optional.empty();
   private Counter rowCounter;
   private Counter cellCounter;
   private Counter byteCounter;
@@ -44,6 +46,10 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
               + ", now it is "
               + table.id()
               + "): submit the job again");
+    }
+    if (split.pin().isPresent()) {
+      renewal = Optional.of(stele.jobs().keep(split.pin().get()));
+      table = table.atPin(split.pin().get());
     }
     rows = table.readRows(scan.query().withRanges(split.ranges()));
   }
@@ -87,6 +93,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
 
   @Override
   public void close() {
+    renewal.ifPresent(JobRenewal::close);
     if (rows != null) {
       rows.close();
     }

@@ -23,6 +23,7 @@ public final class TableSplit extends InputSplit implements Writable {
   private String host = "";
   private long bytes;
   private List<RowKeySample> marks = List.of();
+  private String pin = "";
 
   /** Filled by {@link #readFields}: for Hadoop. */
   public TableSplit() {}
@@ -48,6 +49,17 @@ public final class TableSplit extends InputSplit implements Writable {
     this.marks = List.copyOf(marks.subList(0, marks.size() - 1));
     // Never 0: some frameworks leave out splits without bytes, and there may be rows.
     this.bytes = Math.max(1, marks.get(marks.size() - 1).offsetBytes());
+  }
+
+  /** The same, read at the pin of a job. */
+  TableSplit atPin(String job) {
+    pin = job;
+    return this;
+  }
+
+  /** The job at whose pin the rows are read; empty: as they are when they are read. */
+  Optional<String> pin() {
+    return pin.isEmpty() ? Optional.empty() : Optional.of(pin);
   }
 
   /** The table's name. */
@@ -108,6 +120,7 @@ public final class TableSplit extends InputSplit implements Writable {
       write(mark.row(), out);
       WritableUtils.writeVLong(out, mark.offsetBytes());
     }
+    WritableUtils.writeString(out, pin);
   }
 
   @Override
@@ -127,6 +140,7 @@ public final class TableSplit extends InputSplit implements Writable {
       newMarks.add(new RowKeySample(read(in), WritableUtils.readVLong(in)));
     }
     marks = List.copyOf(newMarks);
+    pin = WritableUtils.readString(in);
   }
 
   private static void write(Bytes text, DataOutput out) throws IOException {

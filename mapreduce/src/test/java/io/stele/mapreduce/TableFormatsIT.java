@@ -27,11 +27,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.io.DataOutputBuffer;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
@@ -283,5 +286,73 @@ class TableFormatsIT {
     try (Rows rows = table.readRows(RowQuery.ALL)) {
       assertThat(rows).hasSize(10).allMatch(row -> row.cells().size() == 10);
     }
+  }
+
+  /** The rows that the attempt of that number reads of a split, at most so many. */
+  private static List<Row> read(Configuration conf, InputSplit split, int attempt, int most)
+      throws Exception {
+    TaskAttemptContextImpl context =
+        new TaskAttemptContextImpl(conf, new TaskAttemptID("pinned", 1, TaskType.MAP, 0, attempt));
+    List<Row> rows = new ArrayList<>();
+    try (RecordReader<Bytes, Row> reader =
+        new TableInputFormat().createRecordReader(overTheWire(split), context)) {
+      reader.initialize(overTheWire(split), context);
+      while (rows.size() < most && reader.nextKeyValue()) {
+        rows.add(reader.getCurrentValue());
+      }
+    }
+    return rows;
+  }
+
+  private static TableSplit overTheWire(InputSplit split) throws IOException {
+    DataOutputBuffer out = new DataOutputBuffer();
+    ((TableSplit) split).write(out);
+    DataInputBuffer in = new DataInputBuffer();
+    in.reset(out.getData(), out.getLength());
+    TableSplit read = new TableSplit();
+    read.readFields(in);
+    return read;
+  }
+
+  @Test
+  void everyAttemptOfAPinnedJobReadsWhatWasThereWhenItWasSubmitted() throws Exception {
+    Stele stele = cluster.client();
+    stele.admin().createTable(TableSchema.of("changing", "f"), List.of(Bytes.of("row500")));
+    Table table = stele.table("changing");
+    for (int i = 0; i < ROWS; i += 10) {
+      table.mutate(Mutation.of(String.format("row%03d", i)).put("f", "n", "before"));
+    }
+    List<Row> expected;
+    try (Rows rows = table.readRows(RowQuery.ALL)) {
+      expected = rows.stream().toList();
+    }
+    Job job = SteleJob.create(cluster.conf(), "pinned");
+    job.getConfiguration().set(TableInputFormat.READ_KEY, "pinned");
+    TableInputFormat.addTable(job, "changing", RowQuery.ALL);
+    List<InputSplit> splits = new TableInputFormat().getSplits(job);
+    List<Row> read = new ArrayList<>();
+    for (InputSplit split : splits) {
+      read(job.getConfiguration(), split, 0, 3); // An attempt that ends early.
+      for (int i = 0; i < ROWS; i += 5) {
+        String row = String.format("row%03d", i);
+        table.mutate(
+            i % 20 == 0 ? Mutation.of(row).deleteRow() : Mutation.of(row).put("f", "n", "after"));
+      }
+      stele.admin().compactTable("changing");
+      read.addAll(read(job.getConfiguration(), split, 1, Integer.MAX_VALUE));
+    }
+    assertThat(read).isEqualTo(expected);
+    try (Rows rows = table.readRows(RowQuery.ALL)) {
+      assertThat(rows.stream().toList()).isNotEqualTo(expected);
+    }
+  }
+
+  @Test
+  void aMistakenWayToReadIsRefused() throws Exception {
+    Job job = SteleJob.create(cluster.conf(), "mistaken");
+    job.getConfiguration().set(TableInputFormat.READ_KEY, "pined");
+    TableInputFormat.addTable(job, "numbers", RowQuery.ALL);
+    assertThatThrownBy(() -> new TableInputFormat().getSplits(job))
+        .hasMessageContaining("latest or pinned");
   }
 }

@@ -64,6 +64,11 @@ public final class Jobs {
     admin.ask(Effect.READ, "renewing job " + job, master -> master.renewJob(null, request));
   }
 
+  /** Renews a job at once, and now and then until that is closed. */
+  public JobRenewal keep(String job) {
+    return JobRenewal.start(connection.runtime(), this, job);
+  }
+
   /** Ends a job: what it has pinned may go. Does nothing if it is over. */
   public void end(String job) throws IOException {
     EndJobRequestProto request = EndJobRequestProto.newBuilder().setJob(job).build();

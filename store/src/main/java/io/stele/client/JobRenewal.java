@@ -1,0 +1,66 @@
+package io.stele.client;
+
+import io.stele.model.SteleException;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.Task;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps a job while somebody reads for it, however long that takes: a thread of its own renews the
+ * job. Internal: for input formats.
+ */
+public final class JobRenewal implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(JobRenewal.class);
+  private static final Duration EVERY = Duration.ofSeconds(20);
+
+  private final Task task;
+
+  private JobRenewal(Task task) {
+    this.task = task;
+  }
+
+  /** Renews {@code job} at once, and now and then until this is closed. */
+  static JobRenewal start(ProcessRuntime runtime, Jobs jobs, String job) {
+    return new JobRenewal(runtime.start("renew-job", () -> run(runtime, jobs, job)));
+  }
+
+  private static void run(ProcessRuntime runtime, Jobs jobs, String job) {
+    try {
+      while (mayGoOn(jobs, job)) {
+        runtime.sleep(EVERY);
+      }
+    } catch (InterruptedException e) {
+      LOG.debug("Job {} is renewed no more", job, e);
+    }
+  }
+
+  /** Renews the job; whether there is any use in doing it again. */
+  private static boolean mayGoOn(Jobs jobs, String job) {
+    try {
+      jobs.renew(job);
+      return true;
+    } catch (SteleException e) {
+      if (e.code() == SteleException.Code.NOT_FOUND) {
+        LOG.error("Reads at its pins fail from now on: {}", e.getMessage());
+        return false;
+      }
+      LOG.warn("Cannot renew job {} now; will retry: {}", job, e.toString());
+      return true;
+    } catch (InterruptedIOException e) {
+      return false; // This is closed.
+    } catch (IOException e) {
+      LOG.warn("Cannot renew job {} now; will retry: {}", job, e.toString());
+      return true;
+    }
+  }
+
+  /** Ends it; the job itself goes on. */
+  @Override
+  public void close() {
+    task.interrupt();
+  }
+}
