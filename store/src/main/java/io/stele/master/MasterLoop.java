@@ -294,7 +294,7 @@ final class MasterLoop implements Runnable {
     // Nothing else that needs METADATA comes before what makes METADATA reachable again.
     complete &= tidyUp(gone, known, metadata);
     boolean moved = tables.goOn(metadata::hasRecords);
-    if (complete && balance.isPresent()) {
+    if (complete && balance.isPresent() && isAtPeace(root)) {
       moved |= balance(balance.get(), snapshot, known);
     }
     fullDue = !complete;
@@ -421,6 +421,14 @@ final class MasterLoop implements Runnable {
   }
 
   /** Begins moves that even out what servers have; returns whether it did. */
+  /**
+   * Whether no server is being replaced and all METADATA is served. Otherwise a tablet that moves
+   * would be away until its record can be written.
+   */
+  private boolean isAtPeace(TabletRecord root) {
+    return !servers.isFencing() && view.isServed(root) && view.isServed(TableId.METADATA);
+  }
+
   private boolean balance(
       Balance how, ClusterSnapshot snapshot, Map<TabletId, TabletRecord> known) {
     try {

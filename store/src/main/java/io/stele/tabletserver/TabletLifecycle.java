@@ -8,6 +8,7 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.runtime.Deadline;
 import io.stele.runtime.FanOut;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
@@ -15,6 +16,7 @@ import io.stele.runtime.WorkerPool;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -35,6 +37,8 @@ class TabletLifecycle {
   private static final long LITTLE_BYTES = 1 << 20;
   private static final int SERVED_COMPACTIONS_MAX = 4;
   private static final int UNLOADS_AT_ONCE = 8;
+  private static final Duration MOVES_END_MAX = Duration.ofSeconds(30);
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
 
   private final ProcessRuntime runtime;
   private final ServerLife life;
@@ -46,6 +50,7 @@ class TabletLifecycle {
   private final TabletNews news;
   private final Set<TabletId> moving = ConcurrentHashMap.newKeySet();
   private volatile boolean draining;
+  private volatile boolean closed; // No tablet is loaded any more.
 
   /**
    * The tablets of {@code server}.
@@ -80,7 +85,7 @@ class TabletLifecycle {
           }
           try {
             // While draining only what METADATA needs.
-            if (draining && !tablet.table().isSystem()) {
+            if (closed || (draining && !tablet.table().isSystem())) {
               throw SteleException.retryLater("this server is being drained and loads no tablets");
             }
             loader.load(tablet, row, epoch);
@@ -334,6 +339,7 @@ class TabletLifecycle {
   /** Says whether the server gives its tablets away from now on. */
   void drain(boolean now) {
     draining = now;
+    closed = false;
   }
 
   /**
@@ -344,6 +350,29 @@ class TabletLifecycle {
     unloadAllOfUsers();
     unloadAll(hosted -> !hosted.id().equals(TabletId.ROOT));
     unloadAll(hosted -> true);
+  }
+
+  /**
+   * Unloads every tablet, and loads none any more until {@link #drain} is called again: else the
+   * master could give one back that was just unloaded.
+   *
+   * @throws SteleException RETRY_LATER if what is being loaded does not come to an end
+   */
+  void unloadForGood() throws IOException {
+    unloadAllOfUsers();
+    closed = true;
+    Deadline deadline = Deadline.after(runtime, MOVES_END_MAX);
+    while (isMoving()) {
+      if (deadline.isOver()) {
+        throw SteleException.retryLater("tablets are still being loaded or unloaded: try again");
+      }
+      try {
+        runtime.sleep(LOOK_AGAIN);
+      } catch (InterruptedException e) {
+        throw Futures.interrupted(e, "waiting for tablets that are being loaded");
+      }
+    }
+    unloadAll();
   }
 
   /** Unloads every tablet of users' tables. */

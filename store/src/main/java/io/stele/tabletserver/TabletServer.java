@@ -334,7 +334,7 @@ public final class TabletServer {
     try {
       lifecycle.drain(true);
       lock.update(info(true).encode());
-      lifecycle.unloadAll();
+      lifecycle.unloadForGood();
       empty = true;
     } finally {
       if (!empty) {
