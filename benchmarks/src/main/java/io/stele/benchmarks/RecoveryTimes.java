@@ -137,6 +137,7 @@ public final class RecoveryTimes {
     while (ServerInfo.all(locks).size() < SERVERS) {
       TimeUnit.MILLISECONDS.sleep(50);
     }
+    client.admin().setBalanced(false); // The tablets written to stay together.
     List<Bytes> splits = new ArrayList<>();
     for (int i = 1; i < tablets * SERVERS; i++) {
       splits.add(Bytes.of(String.format("%06d", i)));
