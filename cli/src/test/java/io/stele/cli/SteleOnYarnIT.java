@@ -220,9 +220,11 @@ class SteleOnYarnIT {
         run(
             "torture",
             "--seconds",
-            "60",
+            "45",
             "--clients",
             "2",
+            "--seed",
+            "11",
             "--fault-every",
             "6",
             "--faults",

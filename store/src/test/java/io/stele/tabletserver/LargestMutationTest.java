@@ -112,6 +112,7 @@ class LargestMutationTest {
       HostedTablet hosted = server.takeNew(SCHEMA);
       for (int round = 0; round < 50; round++) {
         Mutation mutation = random(random);
+        hosted.tablet().minorCompact(); // All of them together have no room.
         long before = hosted.tablet().statistics().memtableBytes();
         apply(server, hosted, mutation);
         long taken = hosted.tablet().statistics().memtableBytes() - before;
