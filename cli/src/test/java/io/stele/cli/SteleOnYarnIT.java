@@ -520,7 +520,7 @@ class SteleOnYarnIT {
   private Job dump(String table, String output, String gate) throws IOException {
     Job job = SteleJob.create(conf, "dump " + table, SteleOnYarnIT.class);
     // Both tablets are small and on one host: one mapper would read them.
-    job.getConfiguration().setLong("mapreduce.stele.input.split.bytes", 100_000);
+    job.getConfiguration().setLong("mapreduce.stele.input.split.bytes", 10_000);
     job.setJar(JarOf.classes(DumpMapper.class).toString());
     job.getConfiguration().set("test.gate", gate);
     TableInputFormat.addTable(job, table, RowQuery.ALL);
