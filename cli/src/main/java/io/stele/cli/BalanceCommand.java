@@ -2,6 +2,7 @@ package io.stele.cli;
 
 import io.stele.client.Stele;
 import java.io.PrintWriter;
+import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -14,17 +15,16 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "[on | off | now]",
     footer = {"", "What next: stele server list shows what servers have"})
-final class BalanceCommand implements Runnable {
+final class BalanceCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
   @Spec private CommandSpec spec;
 
   @Override
-  public void run() {
+  public Integer call() throws Exception {
     try (Stele stele = Stele.connect(cluster.configuration())) {
       out().println("Balancing is " + (stele.admin().isBalanced() ? "on." : "off."));
-    } catch (java.io.IOException e) {
-      throw new java.io.UncheckedIOException(e);
     }
+    return ExitCode.DONE.number();
   }
 
   private PrintWriter out() {

@@ -78,19 +78,19 @@ final class CheckCommand implements Callable<Integer> {
     }
     out.println(
         "checked "
-            + count(report.tables(), "table")
+            + TextTable.count(report.tables(), "table")
             + " with "
-            + count(report.tablets(), "tablet")
+            + TextTable.count(report.tablets(), "tablet")
             + ", "
-            + count(report.servers(), "tablet server")
+            + TextTable.count(report.servers(), "tablet server")
             + ", "
-            + count(report.files(), "SSTable")
+            + TextTable.count(report.files(), "SSTable")
             + " of "
             + TextTable.size(report.fileBytes())
             + (report.verified() ? ", and what is in them" : ""));
     if (report.unnamedFiles() > 0) {
       out.println(
-          count(report.unnamedFiles(), "file")
+          TextTable.count(report.unnamedFiles(), "file")
               + " of "
               + TextTable.size(report.unnamedBytes())
               + " belong to no tablet: written just now, or to be swept");
@@ -98,10 +98,6 @@ final class CheckCommand implements Callable<Integer> {
     out.println(
         report.problems().isEmpty()
             ? "nothing is wrong"
-            : count(report.problems().size(), "problem"));
-  }
-
-  private static String count(int number, String what) {
-    return number + " " + what + (number == 1 ? "" : "s");
+            : TextTable.count(report.problems().size(), "problem"));
   }
 }

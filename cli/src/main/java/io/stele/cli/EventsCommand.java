@@ -55,7 +55,7 @@ final class EventsCommand implements Callable<Integer> {
             event.time(),
             event.tablet(),
             event.epoch(),
-            event.server().map(server -> server.host() + ":" + server.port()).orElse("-"),
+            event.server().map(ServerId::hostAndPort).orElse("-"),
             event.what());
       }
       text.lines("").forEach(out::println);
@@ -69,13 +69,9 @@ final class EventsCommand implements Callable<Integer> {
     }
     if (of.contains(":") || of.chars().filter(c -> c == '_').count() >= 2) {
       return stele.admin().events().stream()
-          .filter(one -> one.server().filter(this::isMeant).isPresent())
+          .filter(one -> one.server().filter(id -> ServerCommand.isCalled(id, of)).isPresent())
           .toList();
     }
     return stele.admin().events(of);
-  }
-
-  private boolean isMeant(ServerId server) {
-    return server.toString().equals(of) || (server.host() + ":" + server.port()).equals(of);
   }
 }

@@ -58,7 +58,7 @@ final class ServerCommand implements Runnable {
     TextTable text = new TextTable("SERVER", "TABLETS", "SSTABLES", "STATE", "NAME");
     for (ClusterStatus.Server server : servers) {
       text.line(
-          server.id().host() + ":" + server.id().port(),
+          server.id().hostAndPort(),
           server.tablets(),
           TextTable.size(server.sstableBytes()),
           server.draining() ? "draining" : "takes tablets",
@@ -120,13 +120,15 @@ final class ServerCommand implements Runnable {
     }
   }
 
+  /** Whether people may call the server {@code text}. */
+  static boolean isCalled(ServerId server, String text) {
+    return server.toString().equals(text) || server.hostAndPort().equals(text);
+  }
+
   /** The server that people call {@code text}. */
   static ClusterStatus.Server find(List<ClusterStatus.Server> servers, String text) {
     return servers.stream()
-        .filter(
-            server ->
-                server.id().toString().equals(text)
-                    || (server.id().host() + ":" + server.id().port()).equals(text))
+        .filter(server -> isCalled(server.id(), text))
         .findFirst()
         .orElseThrow(
             () ->

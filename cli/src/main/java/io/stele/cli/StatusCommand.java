@@ -42,7 +42,7 @@ final class StatusCommand implements Callable<Integer> {
       TextTable text = new TextTable("SERVER", "TABLETS", "MEMTABLES", "SSTABLES", "PAGE");
       for (ClusterStatus.Server server : status.servers()) {
         text.line(
-            server.id().host() + ":" + server.id().port(),
+            server.id().hostAndPort(),
             server.tablets(),
             TextTable.size(server.memtableBytes()),
             TextTable.size(server.sstableBytes()),
@@ -84,8 +84,8 @@ final class StatusCommand implements Callable<Integer> {
         + " was lost at "
         + recovery.lost().truncatedTo(ChronoUnit.SECONDS)
         + "; its "
-        + recovery.tablets()
-        + (recovery.tablets() == 1 ? " tablet " : " tablets ")
+        + TextTable.count(recovery.tablets(), "tablet")
+        + " "
         + (recovery.over()
             ? (recovery.tablets() == 1 ? "was" : "were")
                 + " served again after "

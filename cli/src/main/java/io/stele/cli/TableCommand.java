@@ -5,6 +5,7 @@ import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.LocalityGroup;
+import io.stele.model.ServerId;
 import io.stele.model.TableSchema;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -265,7 +266,7 @@ final class TableCommand {
       for (TabletInfo tablet : tablets) {
         text.line(
             tablet.id(),
-            tablet.server().map(server -> server.host() + ":" + server.port()).orElse("(none)"),
+            tablet.server().map(ServerId::hostAndPort).orElse("(none)"),
             TextTable.size(tablet.bytes()),
             tablet.sstables(),
             tablet.rows());

@@ -59,4 +59,9 @@ public final class TextTable {
     }
     return String.format(Locale.ROOT, size < 9.95 ? "%.1f %s" : "%.0f %s", size, units[unit]);
   }
+
+  /** So many of something: "1 tablet", "2 tablets". */
+  static String count(int number, String what) {
+    return number + " " + what + (number == 1 ? "" : "s");
+  }
 }

@@ -16,7 +16,7 @@ final class Progress {
   private volatile long bytes;
 
   /**
-   * The progress of a reader that has not begun.
+   * A reader that has read nothing yet.
    *
    * @param marks ascending rows with the bytes before them
    */

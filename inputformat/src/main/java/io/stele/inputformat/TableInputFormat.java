@@ -119,7 +119,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
       if (isPinned(conf)) {
         return pinnedSplits(stele, conf, scans);
       }
-      return splits(stele, conf, scans);
+      return new ArrayList<>(splits(stele, conf, scans));
     }
   }
 
@@ -136,11 +136,11 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
           stele.jobs().pin(job, scan.table(), range);
         }
       }
-      List<InputSplit> splits = splits(stele, conf, scans);
-      splits.forEach(split -> ((TableSplit) split).atPin(job));
+      List<TableSplit> splits = splits(stele, conf, scans);
+      splits.forEach(split -> split.atPin(job));
       stele.jobs().renew(job);
       done = true;
-      return splits;
+      return new ArrayList<>(splits);
     } finally {
       if (!done) {
         stele.jobs().end(job);
@@ -158,10 +158,10 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     };
   }
 
-  private static List<InputSplit> splits(Stele stele, Configuration conf, List<TableScan> scans)
+  private static List<TableSplit> splits(Stele stele, Configuration conf, List<TableScan> scans)
       throws IOException {
     long targetBytes = targetBytes(conf);
-    List<InputSplit> splits = new ArrayList<>();
+    List<TableSplit> splits = new ArrayList<>();
     for (int i = 0; i < scans.size(); i++) {
       Table table = stele.table(scans.get(i).table());
       table.checkFamilies(scans.get(i).query());

@@ -51,10 +51,9 @@ public final class TableSplit extends InputSplit implements Writable {
     this.bytes = Math.max(1, marks.get(marks.size() - 1).offsetBytes());
   }
 
-  /** The same, read at the pin of a job. */
-  TableSplit atPin(String job) {
+  /** Has its rows read at the pin of a job. */
+  void atPin(String job) {
     pin = job;
-    return this;
   }
 
   /** The job at whose pin the rows are read; empty: as they are when they are read. */

@@ -199,7 +199,7 @@ final class Look {
     }
     servers.forEach(
         (server, answer) ->
-            answer.ifPresent(of -> of.served().forEach((id, epoch) -> checkOwner(server, id))));
+            answer.ifPresent(of -> of.served().forEach(id -> checkOwner(server, id))));
   }
 
   private void checkServed(TabletRecord record) {
@@ -214,8 +214,8 @@ final class Look {
     if (answer == null) {
       add(subject, "it is not served", server.get() + " has no lock any more", WAIT);
     } else if (answer.isPresent()
-        && !answer.get().served().containsKey(record.id())
-        && !answer.get().moving().containsKey(record.id())) {
+        && !answer.get().served().contains(record.id())
+        && !answer.get().moving().contains(record.id())) {
       add(subject, "its server, " + server.get() + ", does not have it", WAIT);
     }
   }

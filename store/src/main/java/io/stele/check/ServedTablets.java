@@ -3,19 +3,21 @@ package io.stele.check;
 import io.stele.lock.LockService;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
-import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.wire.ControlPlane;
+import io.stele.wire.TabletRefs;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,10 +32,10 @@ final class ServedTablets {
   /**
    * A server's tablets.
    *
-   * @param served the epochs under which it serves them
+   * @param served those that it serves
    * @param moving those that it does not serve yet, or any more, while their records may say so
    */
-  record Of(Map<TabletId, Long> served, Map<TabletId, Long> moving) {}
+  record Of(Set<TabletId> served, Set<TabletId> moving) {}
 
   ServedTablets(LockService locks, ControlPlane plane) {
     this.locks = locks;
@@ -57,21 +59,16 @@ final class ServedTablets {
               TabletServerProtocol.class,
               TIMEOUT,
               protocol -> protocol.report(null, EmptyProto.getDefaultInstance()));
-      return Optional.of(new Of(map(report.getTabletsList()), map(report.getMovingList())));
+      return Optional.of(new Of(ids(report.getTabletsList()), ids(report.getMovingList())));
     } catch (IOException e) {
       LOG.warn("{} does not answer: {}", server.control(), e.toString());
       return Optional.empty();
     }
   }
 
-  private static Map<TabletId, Long> map(Iterable<HostedTabletProto> tablets) {
-    Map<TabletId, Long> map = new HashMap<>();
-    for (HostedTabletProto tablet : tablets) {
-      map.put(
-          new TabletId(
-              new TableId(tablet.getTablet().getTableId()), tablet.getTablet().getTablet()),
-          tablet.getTablet().getEpoch());
-    }
-    return map;
+  private static Set<TabletId> ids(List<HostedTabletProto> tablets) {
+    return tablets.stream()
+        .map(tablet -> TabletRefs.id(tablet.getTablet()))
+        .collect(Collectors.toSet());
   }
 }

@@ -21,8 +21,10 @@ import io.stele.model.TableSchema;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
 import io.stele.wire.Address;
+import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
+import io.stele.wire.TabletRefs;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
@@ -304,17 +306,13 @@ public final class Admin {
     to.ifPresent(server -> request.setServerId(server.toString()));
     AtomicReference<MoveTabletResponseProto> last =
         new AtomicReference<>(MoveTabletResponseProto.getDefaultInstance());
-    change(
+    untilDone(
         what,
         "`stele table describe` shows where it is",
         master -> {
           MoveTabletResponseProto answer = master.moveTablet(null, request.build());
           last.set(answer);
-          return TableChangeProto.newBuilder()
-              .setTableId(at.tablet().table().value())
-              .setDone(answer.getDone())
-              .setWaitsFor(answer.getWaitsFor())
-              .build();
+          return new Progress(answer.getDone(), answer.getWaitsFor());
         });
     return ServerId.parse(Objects.requireNonNull(last.get()).getServerId());
   }
@@ -357,7 +355,7 @@ public final class Admin {
       SplitTabletRequestProto request =
           SplitTabletRequestProto.newBuilder()
               .setTablet(ref(at))
-              .setRow(ByteString.copyFrom(row.asByteBuffer()))
+              .setRow(ByteStrings.of(row))
               .build();
       try {
         call(at.server(), server -> server.splitTablet(null, request));
@@ -385,14 +383,8 @@ public final class Admin {
 
   /** The tablet as it was located. */
   static TabletRefProto ref(TabletLocation at) {
-    TableId table = at.tablet().table();
-    return TabletRefProto.newBuilder()
-        .setTableId(table.value())
-        .setTablet(at.tablet().name())
-        .setEpoch(at.epoch())
-        .setMetadataRow(
-            ByteString.copyFrom(MetadataKeys.row(table, at.extent().end()).asByteBuffer()))
-        .build();
+    Bytes row = MetadataKeys.row(at.tablet().table(), at.extent().end());
+    return TabletRefs.of(at.tablet(), row, at.epoch());
   }
 
   /**
@@ -435,18 +427,15 @@ public final class Admin {
   /** Has the master even out all there is, also where balancing is off; returns when it has. */
   public void balanceNow() throws IOException {
     AtomicBoolean begun = new AtomicBoolean();
-    change(
+    untilDone(
         "balancing tablets",
         "`stele server list` shows what servers have",
         master -> {
           BalanceResponseProto answer =
               master.balance(null, BalanceRequestProto.newBuilder().setNow(!begun.get()).build());
           begun.set(true);
-          return TableChangeProto.newBuilder()
-              .setTableId("")
-              .setDone(!answer.getNowUnderWay())
-              .setWaitsFor(answer.getMoving() + " tablets are on their way")
-              .build();
+          return new Progress(
+              !answer.getNowUnderWay(), answer.getMoving() + " tablets are on their way");
         });
   }
 
@@ -496,21 +485,49 @@ public final class Admin {
   }
 
   /**
-   * Asks for a change of a table, again and again until it is done. Each request, made again, joins
-   * what it began.
+   * How far something is that the master does.
+   *
+   * @param waitsFor what it waits for, in words
+   * @param failure why it cannot be done
+   */
+  private record Progress(boolean done, String waitsFor, Optional<SteleException> failure) {
+    Progress(boolean done, String waitsFor) {
+      this(done, waitsFor, Optional.empty());
+    }
+  }
+
+  /** Asks for a change of a table, again and again until it is done; see {@link #untilDone}. */
+  private void change(
+      String what, String toFindOut, ControlPlane.Call<MasterProtocol, TableChangeProto> call)
+      throws IOException {
+    untilDone(
+        what,
+        toFindOut,
+        master -> {
+          TableChangeProto change = call.on(master);
+          return new Progress(
+              change.getDone(),
+              change.getWaitsFor(),
+              change.hasFailure() ? Optional.of(failure(what, change)) : Optional.empty());
+        });
+  }
+
+  /**
+   * Asks for something, again and again until it is done. Each request, made again, joins what it
+   * began.
    *
    * @param toFindOut how people can tell what came of it
    */
-  private void change(
-      String what, String toFindOut, ControlPlane.Call<MasterProtocol, TableChangeProto> call)
+  private void untilDone(
+      String what, String toFindOut, ControlPlane.Call<MasterProtocol, Progress> call)
       throws IOException {
     Attempts attempts = attempts(Effect.CHANGE_WITH_ID, what);
     Optional<String> waitsFor = Optional.empty();
     int looks = 0;
     while (true) {
-      TableChangeProto change;
+      Progress progress;
       try {
-        change = ask(attempts, call);
+        progress = ask(attempts, call);
       } catch (SteleException e) {
         if (waitsFor.isEmpty() && e.code() != SteleException.Code.OUTCOME_UNKNOWN) {
           throw e;
@@ -518,13 +535,13 @@ public final class Admin {
         throw SteleException.outcomeUnknown(
             e.getMessage() + ". The change was begun and may still complete: " + toFindOut, e);
       }
-      if (change.hasFailure()) {
-        throw failure(what, change);
+      if (progress.failure().isPresent()) {
+        throw progress.failure().get();
       }
-      if (change.getDone()) {
+      if (progress.done()) {
         return;
       }
-      waitsFor = Optional.of(change.getWaitsFor());
+      waitsFor = Optional.of(progress.waitsFor());
       if (attempts.deadline().isOver()) {
         throw new SteleException(
             SteleException.Code.OUTCOME_UNKNOWN,

@@ -43,16 +43,13 @@ public final class JobRenewal implements AutoCloseable {
     try {
       jobs.renew(job);
       return true;
-    } catch (SteleException e) {
-      if (e.code() == SteleException.Code.NOT_FOUND) {
+    } catch (InterruptedIOException e) {
+      return false; // This is closed.
+    } catch (IOException | SteleException e) {
+      if (e instanceof SteleException known && known.code() == SteleException.Code.NOT_FOUND) {
         LOG.error("Reads at its pins fail from now on: {}", e.getMessage());
         return false;
       }
-      LOG.warn("Cannot renew job {} now; will retry: {}", job, e.toString());
-      return true;
-    } catch (InterruptedIOException e) {
-      return false; // This is closed.
-    } catch (IOException e) {
       LOG.warn("Cannot renew job {} now; will retry: {}", job, e.toString());
       return true;
     }

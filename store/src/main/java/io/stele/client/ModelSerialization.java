@@ -133,38 +133,38 @@ public final class ModelSerialization implements Serialization<Object> {
           write(RowCodec.body(block));
         }
         case CHECK_AND_MUTATE ->
-            write(
+            writeBytes(
                 OperationCodec.encode(
                         NO_TABLET,
                         Optional.empty(),
                         ALL,
                         Durability.HFLUSH,
                         (CheckAndMutate) operation)
-                    .toByteString()
-                    .asReadOnlyByteBuffer());
+                    .toByteArray());
         case READ_MODIFY_WRITE ->
-            write(
+            writeBytes(
                 OperationCodec.encode(
                         NO_TABLET,
                         Optional.empty(),
                         ALL,
                         Durability.HFLUSH,
                         (ReadModifyWrite) operation)
-                    .toByteString()
-                    .asReadOnlyByteBuffer());
+                    .toByteArray());
       }
     }
 
     private void write(Bytes bytes) throws IOException {
-      WritableUtils.writeVInt(out, bytes.length());
-      out.write(bytes.toByteArray());
+      writeBytes(bytes.toByteArray());
+    }
+
+    private void writeBytes(byte[] bytes) throws IOException {
+      WritableUtils.writeVInt(out, bytes.length);
+      out.write(bytes);
     }
 
     private void write(ByteBuffer block) throws IOException {
       WritableUtils.writeVInt(out, block.remaining());
-      byte[] bytes = new byte[block.remaining()];
-      block.get(bytes);
-      out.write(bytes);
+      out.write(block.array(), block.arrayOffset() + block.position(), block.remaining());
     }
 
     @Override

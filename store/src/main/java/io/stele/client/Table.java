@@ -93,8 +93,8 @@ public final class Table {
 
   /**
    * The same table, whose rows and cells are read as {@link Jobs#pin} has pinned them for a job:
-   * every read sees the same, whatever is written meanwhile. Such a read fails as REFUSED when the
-   * job is over, and where it has not pinned the tablet. Internal: for input formats.
+   * every read sees the same, whatever is written meanwhile. Such a read is REFUSED once the job is
+   * over, and in a tablet that the job has not pinned. Internal: for input formats.
    */
   public Table atPin(String job) {
     return new Table(connection, ref.atPin(job), check, durability, rowBytesMax);

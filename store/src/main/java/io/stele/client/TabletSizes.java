@@ -7,9 +7,9 @@ import io.stele.metadata.Attempts;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
-import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.wire.ControlPlane;
+import io.stele.wire.TabletRefs;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
@@ -68,10 +68,8 @@ final class TabletSizes {
             TIMEOUT,
             one -> one.report(null, EmptyProto.getDefaultInstance()));
     for (HostedTabletProto tablet : report.getTabletsList()) {
-      TableId table = new TableId(tablet.getTablet().getTableId());
       sizes.put(
-          new TabletId(table, tablet.getTablet().getTablet()),
-          tablet.getSstableBytes() + tablet.getMemtableBytes());
+          TabletRefs.id(tablet.getTablet()), tablet.getSstableBytes() + tablet.getMemtableBytes());
     }
   }
 }

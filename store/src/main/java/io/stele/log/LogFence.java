@@ -148,8 +148,8 @@ public final class LogFence {
   }
 
   private static Duration pause(Duration waited) {
-    Duration part = waited.dividedBy(POLL_PART);
-    return part.compareTo(POLL_MIN) < 0 ? POLL_MIN : part.compareTo(POLL_MAX) > 0 ? POLL_MAX : part;
+    long part = waited.dividedBy(POLL_PART).toNanos();
+    return Duration.ofNanos(Math.max(POLL_MIN.toNanos(), Math.min(part, POLL_MAX.toNanos())));
   }
 
   private boolean isClosed(WriteLeases leases, Open segment) throws IOException {

@@ -192,11 +192,6 @@ final class MasterLoop implements Runnable {
     wake.look();
   }
 
-  /** How long the tablets of dead servers were away. */
-  Recoveries recoveries() {
-    return servers.recoveries();
-  }
-
   /** A server could not load a tablet. */
   void notLoaded(LoadFailure failure) {
     troubles.failed(failure);
@@ -420,7 +415,6 @@ final class MasterLoop implements Runnable {
     }
   }
 
-  /** Begins moves that even out what servers have; returns whether it did. */
   /**
    * Whether no server is being replaced and all METADATA is served. Otherwise a tablet that moves
    * would be away until its record can be written.
@@ -429,6 +423,7 @@ final class MasterLoop implements Runnable {
     return !servers.isFencing() && view.isServed(root) && view.isServed(TableId.METADATA);
   }
 
+  /** Begins moves that even out what servers have; returns whether it did. */
   private boolean balance(
       Balance how, ClusterSnapshot snapshot, Map<TabletId, TabletRecord> known) {
     try {

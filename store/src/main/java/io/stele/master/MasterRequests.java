@@ -71,11 +71,11 @@ final class MasterRequests implements MasterProtocol {
 
   MasterRequests(
       MasterLoop loop, TableAdmin tables, ServerWatch servers, Balance balance, JobLeases jobs) {
-    this.balance = balance;
-    this.jobs = jobs;
     this.loop = loop;
     this.tables = tables;
     this.servers = servers;
+    this.balance = balance;
+    this.jobs = jobs;
   }
 
   /** Says where the master serves. */
@@ -191,7 +191,7 @@ final class MasterRequests implements MasterProtocol {
           self.ifPresent(address -> status.setMaster(address.toString()));
           addTroubles(status, view);
           tables.onTheirWay().forEach(change -> status.addChanges(message(change)));
-          loop.recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
+          servers.recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
           for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
             status.addServers(status(server.getKey(), server.getValue(), view));
           }

@@ -7,10 +7,10 @@ import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
-import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.ByteStrings;
+import io.stele.wire.TabletRefs;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
@@ -118,9 +118,7 @@ final class ServerReports {
     Map<TabletId, String> troubles = new TreeMap<>();
     Map<TabletId, Requests> requests = new HashMap<>();
     for (HostedTabletProto tablet : report.getTabletsList()) {
-      TabletId id =
-          new TabletId(
-              new TableId(tablet.getTablet().getTableId()), tablet.getTablet().getTablet());
+      TabletId id = TabletRefs.id(tablet.getTablet());
       if (tablet.getTroublesCount() > 0) {
         troubles.put(id, String.join("; ", tablet.getTroublesList()));
       }

@@ -8,8 +8,8 @@ import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.wire.Address;
-import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
+import io.stele.wire.TabletRefs;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
@@ -172,12 +172,7 @@ final class TabletServers implements AutoCloseable {
   }
 
   static TabletRefProto ref(TabletRecord record) {
-    return TabletRefProto.newBuilder()
-        .setTableId(record.id().table().value())
-        .setTablet(record.id().name())
-        .setEpoch(record.assignment().epoch())
-        .setMetadataRow(ByteStrings.of(record.row()))
-        .build();
+    return TabletRefs.of(record.id(), record.row(), record.assignment().epoch());
   }
 
   private void other(ServerInfo info, String name, Request request) {

@@ -345,6 +345,13 @@ public final class TabletRecords {
         pins);
   }
 
+  /** Whether a tablet with {@code rows} may be split so that {@code at} begins the upper half. */
+  public static boolean maySplit(RowRange rows, Bytes at) {
+    return rows.contains(at)
+        && !rows.start().equals(at)
+        && at.length() <= Limits.SPLIT_ROW_BYTES_MAX;
+  }
+
   private static List<Pin> editPins(Mutation.Builder row, TabletRecord record, ManifestEdit edit) {
     List<Pin> pins = new ArrayList<>(record.pins());
     for (String name : edit.unpinned()) {
@@ -376,10 +383,7 @@ public final class TabletRecords {
       throws IOException {
     require(parent, Assignment.State.LOADED, "split");
     RowRange rows = parent.extent();
-    if (parent.id().equals(TabletId.ROOT)
-        || !rows.contains(at)
-        || rows.start().equals(at)
-        || at.length() > Limits.SPLIT_ROW_BYTES_MAX) {
+    if (parent.id().equals(TabletId.ROOT) || !maySplit(rows, at)) {
       throw new IllegalArgumentException(parent + " cannot be split at \"" + at + "\"");
     }
     Assignment assignment =

@@ -25,6 +25,11 @@ public record ServerId(String host, int port, long startMillis) implements Compa
     return new ServerId(parts[0], Integer.parseInt(parts[1]), Long.parseLong(parts[2]));
   }
 
+  /** {@code host:port}, as people write it. */
+  public String hostAndPort() {
+    return host + ":" + port;
+  }
+
   @Override
   public int compareTo(ServerId other) {
     return toString().compareTo(other.toString());

@@ -10,9 +10,9 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.tabletserver.TabletServer;
 import io.stele.wire.Address;
-import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
+import io.stele.wire.TabletRefs;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.Transport;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
@@ -30,6 +30,7 @@ import io.stele.wire.control.ControlProtos.TabletRefProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -67,7 +68,17 @@ final class Operator {
 
   /** Has a tablet split where its server can halve it, soon. */
   void split(int which) {
-    process.start("splits", () -> quietly("split", () -> splitNow(which)));
+    process.start(
+        "splits",
+        () ->
+            quietly(
+                "split",
+                () -> {
+                  Optional<TabletRecord> tablet = choose(which);
+                  if (tablet.isPresent()) {
+                    splitNow(tablet.get());
+                  }
+                }));
   }
 
   /** Has all tablets split, now, and the files of all tables rewritten after {@code delay}. */
@@ -92,7 +103,7 @@ final class Operator {
             .toList();
     if (all.size() <= SPLIT_MAX) { // More would only make the history long.
       for (TabletRecord tablet : all) {
-        process.start("splits", () -> quietly("split", () -> splitNow(Optional.of(tablet))));
+        process.start("splits", () -> quietly("split", () -> splitNow(tablet)));
       }
     }
   }
@@ -107,36 +118,15 @@ final class Operator {
             () ->
                 quietly(
                     "compact",
-                    () ->
-                        transport
-                            .controlPlane()
-                            .call(
-                                server.control(),
-                                TabletServerProtocol.class,
-                                CALL_TIMEOUT,
-                                protocol -> protocol.compactTable(null, request))));
+                    () -> call(server.control(), one -> one.compactTable(null, request))));
       }
     }
   }
 
-  private void splitNow(int which) throws IOException {
-    splitNow(choose(which));
-  }
-
-  private void splitNow(Optional<TabletRecord> tablet) throws IOException {
-    Optional<ServerInfo> server =
-        tablet.flatMap(one -> one.assignment().server()).map(view.servers()::get);
-    if (server.isPresent()) {
-      SplitTabletRequestProto request =
-          SplitTabletRequestProto.newBuilder().setTablet(ref(tablet.get())).build();
-      transport
-          .controlPlane()
-          .call(
-              server.get().control(),
-              TabletServerProtocol.class,
-              CALL_TIMEOUT,
-              protocol -> protocol.splitTablet(null, request));
-    }
+  private void splitNow(TabletRecord tablet) throws IOException {
+    SplitTabletRequestProto request =
+        SplitTabletRequestProto.newBuilder().setTablet(ref(tablet)).build();
+    callOwner(tablet, one -> one.splitTablet(null, request));
   }
 
   /** Has a job pin tablets, soon, and end, or be forgotten. */
@@ -171,20 +161,27 @@ final class Operator {
   }
 
   private void pinNow(String job, int which) throws IOException {
-    Optional<TabletRecord> tablet = choose(which);
-    Optional<ServerInfo> server =
-        tablet.flatMap(one -> one.assignment().server()).map(view.servers()::get);
-    if (server.isPresent() && !tablet.get().id().table().isSystem()) {
+    Optional<TabletRecord> tablet = choose(which).filter(one -> !one.id().table().isSystem());
+    if (tablet.isPresent()) {
       PinTabletRequestProto request =
           PinTabletRequestProto.newBuilder().setTablet(ref(tablet.get())).setJob(job).build();
-      transport
-          .controlPlane()
-          .call(
-              server.get().control(),
-              TabletServerProtocol.class,
-              CALL_TIMEOUT,
-              protocol -> protocol.pinTablet(null, request));
+      callOwner(tablet.get(), one -> one.pinTablet(null, request));
     }
+  }
+
+  /** Calls the server that has a tablet, if it is there. */
+  private <R> void callOwner(TabletRecord tablet, ControlPlane.Call<TabletServerProtocol, R> call)
+      throws IOException {
+    Map<ServerId, ServerInfo> servers = view.servers();
+    Optional<ServerInfo> server = tablet.assignment().server().map(servers::get);
+    if (server.isPresent()) {
+      call(server.get().control(), call);
+    }
+  }
+
+  private <R> void call(Address server, ControlPlane.Call<TabletServerProtocol, R> call)
+      throws IOException {
+    transport.controlPlane().call(server, TabletServerProtocol.class, CALL_TIMEOUT, call);
   }
 
   private Optional<TabletRecord> choose(int which) throws IOException {
@@ -193,12 +190,7 @@ final class Operator {
   }
 
   private static TabletRefProto ref(TabletRecord tablet) {
-    return TabletRefProto.newBuilder()
-        .setTableId(tablet.id().table().value())
-        .setTablet(tablet.id().name())
-        .setEpoch(tablet.assignment().epoch())
-        .setMetadataRow(ByteStrings.of(tablet.row()))
-        .build();
+    return TabletRefs.of(tablet.id(), tablet.row(), tablet.assignment().epoch());
   }
 
   private void moveNow(Fault.Move move) throws IOException, InterruptedException {
@@ -256,17 +248,7 @@ final class Operator {
       DrainRequestProto request = DrainRequestProto.newBuilder().setStay(true).build();
       process.start(
           "drains " + slot,
-          () ->
-              quietly(
-                  "drain",
-                  () ->
-                      transport
-                          .controlPlane()
-                          .call(
-                              address,
-                              TabletServerProtocol.class,
-                              CALL_TIMEOUT,
-                              protocol -> protocol.drain(null, request))));
+          () -> quietly("drain", () -> call(address, one -> one.drain(null, request))));
     }
   }
 

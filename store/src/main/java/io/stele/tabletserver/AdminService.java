@@ -10,6 +10,7 @@ import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.tablet.TabletStatistics;
 import io.stele.wire.ByteStrings;
+import io.stele.wire.TabletRefs;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -178,7 +179,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
             ServerStatusProto.newBuilder()
                 .setServerId(server.id().toString())
                 .setControlAddress(whole.getNow(null).controlAddress().toString())
-                .setDataAddress(server.id().host() + ":" + server.id().port())
+                .setDataAddress(server.id().hostAndPort())
                 .setTablets(server.tablets().count())
                 .setMemtableBytes(memtableBytes)
                 .setSstableBytes(sstableBytes))
@@ -232,7 +233,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
 
   private static TabletId id(TabletRefProto tablet) {
     try {
-      return new TabletId(new TableId(tablet.getTableId()), tablet.getTablet());
+      return TabletRefs.id(tablet);
     } catch (IllegalArgumentException e) {
       throw SteleException.refused(e);
     }

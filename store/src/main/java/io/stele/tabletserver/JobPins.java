@@ -45,7 +45,7 @@ final class JobPins implements AutoCloseable {
 
   /** Whether the tablet is pinned for the job. */
   static boolean isPinned(HostedTablet hosted, String job) {
-    return hosted.tablet().pins().stream().map(Pin::name).anyMatch(job::equals);
+    return isPinned(hosted, Set.of(job));
   }
 
   /** Pins a tablet for a job, unless the job is over. */
@@ -68,8 +68,11 @@ final class JobPins implements AutoCloseable {
   /** Whether a job is over that has a pin of the tablet, as far as the last look told. */
   boolean hasEnded(HostedTablet hosted) {
     Set<String> ended = over;
-    return !ended.isEmpty()
-        && hosted.tablet().pins().stream().map(Pin::name).anyMatch(ended::contains);
+    return !ended.isEmpty() && isPinned(hosted, ended);
+  }
+
+  private static boolean isPinned(HostedTablet hosted, Set<String> jobs) {
+    return hosted.tablet().pins().stream().map(Pin::name).anyMatch(jobs::contains);
   }
 
   /** Takes those pins of a tablet away whose jobs are over, as far as the last look told. */

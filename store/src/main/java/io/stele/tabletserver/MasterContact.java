@@ -11,9 +11,9 @@ import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.wire.Address;
-import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.MasterProtocol;
+import io.stele.wire.TabletRefs;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.TabletNotLoadedRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
@@ -63,7 +63,7 @@ final class MasterContact implements TabletNews, AutoCloseable {
     TabletNotLoadedRequestProto request =
         TabletNotLoadedRequestProto.newBuilder()
             .setServerId(self.toString())
-            .setTablet(ref(tablet, row, epoch))
+            .setTablet(TabletRefs.of(tablet, row, epoch))
             .setReason(why.toString())
             .setFailsElsewhere(Blame.of(why) == Blame.TABLET)
             .build();
@@ -75,7 +75,8 @@ final class MasterContact implements TabletNews, AutoCloseable {
     synchronized (this) {
       for (TabletRecord record : tablets) {
         if (unsent.size() < UNSENT_MAX) { // The master reads all records now and then.
-          unsent.put(record.id(), ref(record.id(), record.row(), record.assignment().epoch()));
+          unsent.put(
+              record.id(), TabletRefs.of(record.id(), record.row(), record.assignment().epoch()));
         }
       }
       if (sending) {
@@ -107,15 +108,6 @@ final class MasterContact implements TabletNews, AutoCloseable {
       }
       tell("tablets changed", master -> master.tabletsChanged(null, request));
     }
-  }
-
-  private static TabletRefProto ref(TabletId tablet, Bytes row, long epoch) {
-    return TabletRefProto.newBuilder()
-        .setTableId(tablet.table().value())
-        .setTablet(tablet.name())
-        .setEpoch(epoch)
-        .setMetadataRow(ByteStrings.of(row))
-        .build();
   }
 
   private void tell(String what, ControlPlane.Call<MasterProtocol, EmptyProto> call) {

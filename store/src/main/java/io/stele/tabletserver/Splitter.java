@@ -37,13 +37,13 @@ final class Splitter {
   private final TabletNews news;
 
   Splitter(ServerContext server, TabletLoader loader, TabletNews news) {
-    this.news = news;
     this.runtime = server.runtime();
     this.life = server.life();
     this.records = server.records();
     this.tablets = server.tablets();
     this.resources = server.resources();
     this.loader = loader;
+    this.news = news;
   }
 
   /**

@@ -139,9 +139,7 @@ class TabletLifecycle {
 
   private static void checkSplitRow(HostedTablet hosted, Bytes row) {
     RowRange rows = hosted.record().extent();
-    if (!rows.contains(row)
-        || rows.start().equals(row)
-        || row.length() > Limits.SPLIT_ROW_BYTES_MAX) {
+    if (!TabletRecords.maySplit(rows, row)) {
       throw SteleException.refused(
           "tablet "
               + hosted.id()

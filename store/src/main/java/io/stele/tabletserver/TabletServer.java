@@ -373,7 +373,7 @@ public final class TabletServer {
           said = true;
         }
         lifecycle.unloadAllOfUsers(); // Again and again: some may just have been assigned.
-        if (ServerInfo.all(locks).values().stream().anyMatch(other -> !other.draining())) {
+        if (context.tablets().count() > 0 && isThereWhoTakesTablets()) {
           lifecycle.unloadAll();
         }
       } catch (IOException | RuntimeException e) {
@@ -389,6 +389,10 @@ public final class TabletServer {
       lifecycle.drain(false);
       sayThatItStays();
     }
+  }
+
+  private boolean isThereWhoTakesTablets() throws IOException {
+    return ServerInfo.all(locks).values().stream().anyMatch(other -> !other.draining());
   }
 
   /** Takes tablets again after {@link #standAside}. */

@@ -76,7 +76,7 @@ class DeadLogsTest {
           deadServerWith(5);
           master.plane.sorts = false;
           steps(30);
-          assertThat(master.loop.recoveries().latest())
+          assertThat(master.watch.recoveries().latest())
               .singleElement()
               .satisfies(
                   recovery -> {
@@ -87,7 +87,7 @@ class DeadLogsTest {
           master.sleep(Duration.ofSeconds(3));
           master.plane.sorts = true;
           master.stepUntilIdle();
-          assertThat(master.loop.recoveries().latest())
+          assertThat(master.watch.recoveries().latest())
               .singleElement()
               .satisfies(
                   recovery -> {

@@ -5,6 +5,7 @@ import io.stele.client.TabletInfo;
 import io.stele.config.Keys;
 import io.stele.examples.webtable.TopPage;
 import io.stele.examples.webtable.WebtableReport;
+import io.stele.model.ServerId;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -138,7 +139,7 @@ record Summary(
   }
 
   private static String server(TabletInfo tablet) {
-    return tablet.server().map(server -> server.host() + ":" + server.port()).orElse("(moving)");
+    return tablet.server().map(ServerId::hostAndPort).orElse("(moving)");
   }
 
   private void printDisk(PrintStream out) {
