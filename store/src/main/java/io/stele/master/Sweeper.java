@@ -359,8 +359,13 @@ final class Sweeper {
     }
   }
 
-  private String relative(Path file) {
-    Path tablet = file.getParent();
-    return "tables/" + tablet.getParent().getName() + "/" + tablet.getName() + "/" + file.getName();
+  /** A file below {@code tables}, as records name it. */
+  private static String relative(Path file) {
+    String path = file.toUri().getPath(); // Parents of a Path are parsed anew, which is dear.
+    int start = path.length();
+    for (int i = 0; i < 3; i++) { // Table, tablet, file.
+      start = path.lastIndexOf('/', start - 1);
+    }
+    return "tables" + path.substring(start);
   }
 }

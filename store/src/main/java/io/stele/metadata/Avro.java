@@ -11,8 +11,12 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.apache.avro.Schema;
@@ -20,6 +24,7 @@ import org.apache.avro.io.BinaryDecoder;
 import org.apache.avro.io.BinaryEncoder;
 import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.io.EncoderFactory;
+import org.apache.avro.io.ResolvingDecoder;
 import org.apache.avro.specific.SpecificData;
 import org.apache.avro.specific.SpecificDatumReader;
 import org.apache.avro.specific.SpecificDatumWriter;
@@ -51,6 +56,7 @@ final class Avro {
   private static final int FLAT = 1;
   private static final int WITH_SCHEMA = 2;
   private static final int EXPECTED_BYTES = 256;
+  private static final int READERS_KEPT = 16;
 
   /** What reads and writes one type of record: dear to make, and safe for any number of threads. */
   private static final class Codec {
@@ -61,6 +67,8 @@ final class Avro {
     final byte[] json;
     private final List<Schema> prefixes = new ArrayList<>(); // By number of fields.
     private final Map<String, Schema> writers = new ConcurrentHashMap<>(); // By their JSON.
+    private final Map<Schema, Queue<Reader>> readers =
+        Collections.synchronizedMap(new IdentityHashMap<>()); // Idle ones, by the writer's schema.
 
     Codec(Class<?> type) {
       data = SpecificData.getForClass(type);
@@ -101,9 +109,43 @@ final class Avro {
       return fields < fields() ? prefixes.get(fields) : schema;
     }
 
+    Object read(Schema writer, BinaryDecoder body) throws IOException {
+      Queue<Reader> idle =
+          readers.computeIfAbsent(writer, unseen -> new ArrayBlockingQueue<>(READERS_KEPT));
+      Reader reader = idle.poll();
+      if (reader == null) {
+        reader = new Reader(this, writer);
+      }
+      Object value = reader.decode(body);
+      idle.offer(reader); // Only now: one that failed is in any state.
+      return value;
+    }
+
     /** The schema in a value. */
     Schema writer(String carried) {
       return writers.computeIfAbsent(carried, text -> new Schema.Parser().parse(text));
+    }
+  }
+
+  /**
+   * Reads what was written with one schema. Avro keeps what it found out about two schemas for each
+   * thread; this has its own, whatever thread reads. For one thread at a time.
+   */
+  private static final class Reader extends SpecificDatumReader<Object> {
+    private final Schema type;
+    private final ResolvingDecoder resolver;
+
+    Reader(Codec codec, Schema writer) throws IOException {
+      super(writer, codec.schema, codec.data);
+      type = codec.schema;
+      resolver = DecoderFactory.get().resolvingDecoder(writer, type, null);
+    }
+
+    Object decode(BinaryDecoder body) throws IOException {
+      resolver.configure(body);
+      Object value = read(null, type, resolver);
+      resolver.drain();
+      return value;
     }
   }
 
@@ -182,7 +224,7 @@ final class Avro {
     }
     BinaryDecoder body =
         DecoderFactory.get().binaryDecoder(bytes, in.position(), in.remaining(), null);
-    Object value = new SpecificDatumReader<>(writer, codec.schema, codec.data).read(null, body);
+    Object value = codec.read(writer, body);
     if (!newer && !body.isEnd()) {
       throw new IOException("it has bytes after its last field");
     }

@@ -11,7 +11,9 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -93,6 +95,7 @@ public final class CrashableDisk {
   private final List<CrashableFileSystem> mounted = new ArrayList<>();
   private final List<FaultInjector> injectors = new CopyOnWriteArrayList<>();
   private final Map<Operation, Long> counts = new EnumMap<>(Operation.class);
+  private final Map<String, Path> named = new ConcurrentHashMap<>();
   private long clockMillis;
   private boolean flushable = true;
   private int dataNodes = REPLICATION;
@@ -183,11 +186,21 @@ public final class CrashableDisk {
         .toList();
   }
 
+  /** The path of that name: made once, as parsing one is dear. */
+  Path named(String name, Function<String, Path> path) {
+    return named.computeIfAbsent(name, path);
+  }
+
   /** All files there are. */
   public synchronized List<Path> files() {
+    return fileNames().stream().map(Path::new).toList();
+  }
+
+  /** Their names, from the root on. */
+  synchronized List<String> fileNames() {
     return nodes.entrySet().stream()
         .filter(entry -> !entry.getValue().directory)
-        .map(entry -> new Path(entry.getKey()))
+        .map(Map.Entry::getKey)
         .toList();
   }
 

@@ -233,7 +233,7 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
         1,
         BLOCK_BYTES,
         seen.node().modifiedMillis,
-        makeQualified(new Path(seen.path())));
+        disk.named(seen.path(), name -> makeQualified(new Path(name))));
   }
 
   private void checkAlive() throws IOException {

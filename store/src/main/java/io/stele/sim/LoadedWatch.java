@@ -152,8 +152,7 @@ final class LoadedWatch {
   /** The SSTables on the disk now, as records name them. */
   private Set<String> sstables() {
     String root = new Path(Keys.ROOT_DIR.in(cluster.conf())).toUri().getPath() + "/";
-    return cluster.files().disk().files().stream()
-        .map(file -> file.toUri().getPath())
+    return cluster.files().disk().fileNames().stream()
         .filter(file -> file.startsWith(root))
         .map(file -> file.substring(root.length()))
         .collect(Collectors.toSet());

@@ -397,6 +397,7 @@ public final class SimulatedCluster {
     files.setAway(false);
     files.endPoison();
     for (Slot slot : slots) {
+      slot.process().traps().clear();
       slot.process().resume();
       slot.server.ifPresent(TabletServer::comeBack);
       slot.process().setSkew(Duration.ZERO);

@@ -6,10 +6,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -18,20 +14,6 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Its state belongs to whoever holds the baton; {@link #baton} hands it over.
  */
 final class SimulatedTask implements Task {
-  // Threads only lend their stacks: which one carries a task changes nothing.
-  private static final ExecutorService CARRIERS =
-      new ThreadPoolExecutor(
-          0,
-          Integer.MAX_VALUE,
-          10,
-          TimeUnit.SECONDS,
-          new SynchronousQueue<>(),
-          work -> {
-            Thread thread = new Thread(work, "simulation-carrier");
-            thread.setDaemon(true);
-            return thread;
-          });
-
   /** Why a wait ended. */
   enum Wake {
     NOTIFIED,
@@ -81,7 +63,7 @@ final class SimulatedTask implements Task {
       carrier.ifPresent(LockSupport::unpark); // Else it has not begun to wait.
     } else {
       begun = true;
-      CARRIERS.execute(this::run);
+      process.simulation().carriers().execute(this::run);
     }
   }
 

@@ -9,6 +9,9 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGenerator.SplittableGenerator;
@@ -24,6 +27,10 @@ import java.util.random.RandomGenerator.SplittableGenerator;
  *
  * <p>Everything here is called by the holder of the baton, except for {@link #run}. Simulations
  * share nothing: several may run at once, each on its own thread.
+ *
+ * <p>The baton goes from thread to thread tens of thousands of times in a history, and costs least
+ * where all of them share a core. So the threads of a simulation are started by each other, and
+ * inherit the cores that the thread may use which made the simulation.
  */
 public final class Simulation {
   private static final int TRACE_LINES_KEPT = 400;
@@ -33,6 +40,19 @@ public final class Simulation {
 
   /** How likely a task lets others go before it takes a lock. */
   private static final double YIELD_PROBABILITY = 0.05;
+
+  // Threads only lend their stacks: which one carries a task changes nothing. The simulations that
+  // a thread makes use the same ones.
+  private static final ThreadLocal<Executor> CARRIERS =
+      ThreadLocal.withInitial(
+          () ->
+              new ThreadPoolExecutor(
+                  0,
+                  Integer.MAX_VALUE,
+                  10,
+                  TimeUnit.SECONDS,
+                  new SynchronousQueue<>(),
+                  Simulation::carrier));
 
   /** Something to run without waiting, at a moment, in a process. */
   private static final class Event implements Comparable<Event> {
@@ -65,6 +85,7 @@ public final class Simulation {
     }
   }
 
+  private final Executor carriers = CARRIERS.get();
   private final RandomGenerator schedule;
   private final SplittableRandom seeds;
   private final long stepsMax;
@@ -101,6 +122,17 @@ public final class Simulation {
     this.schedule = seeds.split();
     this.stepsMax = stepsMax;
     this.outside = process("simulation");
+  }
+
+  private static Thread carrier(Runnable work) {
+    Thread thread = new Thread(work, "simulation-carrier");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /** Threads for tasks. */
+  Executor carriers() {
+    return carriers;
   }
 
   /** A new process without tasks; its name may be reused after its end. */

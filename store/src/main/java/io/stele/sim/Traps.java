@@ -29,6 +29,11 @@ final class Traps {
     traps.add(new Trap(step, nth, action));
   }
 
+  /** Forgets all of them. */
+  void clear() {
+    traps.clear();
+  }
+
   /** The process comes to {@code step}: what happens to it there. */
   Optional<Runnable> at(Step step) {
     for (Trap trap : traps) {

@@ -46,7 +46,7 @@ final class Histories {
   private static List<HistoryRun.Report> run(
       long first, int count, LongFunction<HistoryPlan> plans, List<Workload> workloads)
       throws InterruptedException, ExecutionException {
-    ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE);
+    ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE, new Cores());
     try {
       List<Future<HistoryRun.Report>> running = new ArrayList<>();
       for (long seed = first; seed < first + count; seed++) {
