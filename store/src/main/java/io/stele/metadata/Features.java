@@ -2,7 +2,9 @@ package io.stele.metadata;
 
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import io.stele.record.PendingFile;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
@@ -19,10 +21,28 @@ final class Features {
   /** Points that stay readable: see {@link io.stele.record.Pin}. */
   static final String PINS = "pins";
 
+  /**
+   * Files of jobs: see {@link io.stele.record.PendingFile}. Who does not know them would answer
+   * without asking what became of the job, or read cells without their sequence numbers.
+   */
+  static final String BULK = "bulk";
+
   /** Those that this version knows. */
-  private static final Set<String> KNOWN = Set.of(PINS);
+  private static final Set<String> KNOWN = Set.of(PINS, BULK);
 
   private Features() {}
+
+  /** What a reader of the record must know. */
+  static SortedSet<String> of(TabletRecord record) {
+    SortedSet<String> features = new TreeSet<>();
+    if (!record.pins().isEmpty()) {
+      features.add(PINS); // Otherwise what they keep would be compacted away.
+    }
+    if (!record.pending().isEmpty() || record.files().stream().anyMatch(PendingFile::isOfJob)) {
+      features.add(BULK);
+    }
+    return features;
+  }
 
   /**
    * Refuses a record that requires what this version does not know.

@@ -18,6 +18,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +42,7 @@ import java.util.TreeSet;
  * split:                TentativeValue        the row is a split's lower child, see CountedRecords
  * trouble:              TroubleValue          it could not be loaded
  * pins:&lt;name&gt;           PinValue              a point of it that stays readable
+ * pending:&lt;path&gt;        PendingValue          an SSTable that waits for the end of its job
  * events:               EventValue            what happened, one version an event
  * </pre>
  */
@@ -54,6 +56,7 @@ final class RecordCodec {
   static final String SPLIT = "split";
   static final String TROUBLE = "trouble";
   static final String PINS = "pins";
+  static final String PENDING = "pending";
   static final String EVENTS = "events";
 
   static final Column STATE = Column.of(ASSIGNMENT, "state");
@@ -86,6 +89,7 @@ final class RecordCodec {
     Optional<Tentative> tentative = Optional.empty();
     Optional<LoadTrouble> trouble = Optional.empty();
     List<Pin> pins = new ArrayList<>();
+    List<PendingFile> pending = new ArrayList<>();
     for (Cell cell : row.cells()) {
       if (SINGLE.contains(cell.family()) && !cell.qualifier().isEmpty()) {
         continue; // A later version may add it.
@@ -103,6 +107,7 @@ final class RecordCodec {
                     cell.value(), DroppedValue.class, where, DroppedValue::getDroppedMillis));
         case TROUBLE -> trouble = Optional.of(LoadTrouble.decode(cell.value(), where));
         case PINS -> pins.add(PinCodec.decode(cell.qualifier().toUtf8(), cell.value(), where));
+        case PENDING -> pending.add(PendingCodec.decode(cell.value(), where));
         case SPLIT -> tentative = Optional.of(tentative(cell.value(), where));
         default -> {} // Events, and what a later version may add.
       }
@@ -126,7 +131,8 @@ final class RecordCodec {
             dropped,
             tentative,
             trouble,
-            pins));
+            pins,
+            pending));
   }
 
   /** Puts all of {@code record} into its row. */
@@ -137,6 +143,8 @@ final class RecordCodec {
     record.files().forEach(file -> putFile(row, file));
     record.logs().forEach(server -> putLog(row, server));
     record.pins().forEach(pin -> putPin(row, pin));
+    record.pending().forEach(pending -> putPending(row, pending));
+    putRequired(row, Features.of(record));
     putRedo(row, record.redo());
     record.trouble().ifPresent(trouble -> putTrouble(row, trouble));
     record.tentative().ifPresent(tentative -> row.put(SPLIT, Bytes.EMPTY, encode(tentative)));
@@ -183,9 +191,18 @@ final class RecordCodec {
   }
 
   static void putPin(Mutation.Builder row, Pin pin) {
-    // A version that does not know pins would compact away what they keep.
-    row.put(REQUIRES.family(), REQUIRES.qualifier(), Bytes.of(Features.PINS));
     row.put(PINS, Bytes.of(pin.name()), PinCodec.encode(pin));
+  }
+
+  static void putPending(Mutation.Builder row, PendingFile pending) {
+    row.put(PENDING, Bytes.of(pending.file().path()), PendingCodec.encode(pending));
+  }
+
+  /** Says what a reader of the record must know; nothing is said where that is nothing. */
+  static void putRequired(Mutation.Builder row, Set<String> features) {
+    if (!features.isEmpty()) {
+      row.put(REQUIRES.family(), REQUIRES.qualifier(), Bytes.of(String.join(" ", features)));
+    }
   }
 
   static void putTrouble(Mutation.Builder row, LoadTrouble trouble) {

@@ -80,7 +80,8 @@ public final class Schemas {
             RecordCodec.REDO,
             RecordCodec.DROPPED,
             RecordCodec.TROUBLE,
-            RecordCodec.PINS)) {
+            RecordCodec.PINS,
+            RecordCodec.PENDING)) {
       families.add(ColumnFamily.of(family));
     }
     families.add(new ColumnFamily(RecordCodec.EVENTS, GcPolicy.maxVersions(EVENTS_KEPT)));

@@ -5,6 +5,7 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import java.util.Comparator;
 import java.util.List;
@@ -33,6 +34,7 @@ import java.util.TreeSet;
  *     record after it decides whether it counts
  * @param trouble why it could not be loaded; empty once it was
  * @param pins points of it that stay readable
+ * @param pending SSTables that become the tablet's if their jobs commit
  */
 public record TabletRecord(
     TabletId id,
@@ -46,7 +48,8 @@ public record TabletRecord(
     Map<String, Long> dropped,
     Optional<Tentative> tentative,
     Optional<LoadTrouble> trouble,
-    List<Pin> pins) {
+    List<Pin> pins,
+    List<PendingFile> pending) {
 
   /**
    * What makes a record tentative: the split whose lower child it is.
@@ -62,6 +65,37 @@ public record TabletRecord(
     logs = java.util.Collections.unmodifiableSet(new TreeSet<>(logs));
     dropped = java.util.Collections.unmodifiableMap(new TreeMap<>(dropped));
     pins = pins.stream().sorted(Comparator.comparing(Pin::name)).toList();
+    pending = pending.stream().sorted(Comparator.comparing(one -> one.file().path())).toList();
+  }
+
+  /** A record without files of jobs. */
+  public TabletRecord(
+      TabletId id,
+      RowRange extent,
+      Bytes row,
+      Assignment assignment,
+      Bytes state,
+      List<FileRef> files,
+      Set<ServerId> logs,
+      Redo redo,
+      Map<String, Long> dropped,
+      Optional<Tentative> tentative,
+      Optional<LoadTrouble> trouble,
+      List<Pin> pins) {
+    this(
+        id,
+        extent,
+        row,
+        assignment,
+        state,
+        files,
+        logs,
+        redo,
+        dropped,
+        tentative,
+        trouble,
+        pins,
+        List.of());
   }
 
   /** A tablet without data that no server has served yet. */
@@ -108,12 +142,25 @@ public record TabletRecord(
         dropped,
         Optional.empty(),
         next.state() == Assignment.State.LOADED ? Optional.empty() : trouble,
-        pins);
+        pins,
+        pending);
   }
 
   TabletRecord withTrouble(Optional<LoadTrouble> next) {
     return new TabletRecord(
-        id, extent, row, assignment, state, files, logs, redo, dropped, tentative, next, pins);
+        id,
+        extent,
+        row,
+        assignment,
+        state,
+        files,
+        logs,
+        redo,
+        dropped,
+        tentative,
+        next,
+        pins,
+        pending);
   }
 
   /** Whether it is not assigned until an operator releases it. */
@@ -123,7 +170,19 @@ public record TabletRecord(
 
   TabletRecord withDropped(Map<String, Long> next) {
     return new TabletRecord(
-        id, extent, row, assignment, state, files, logs, redo, next, tentative, trouble, pins);
+        id,
+        extent,
+        row,
+        assignment,
+        state,
+        files,
+        logs,
+        redo,
+        next,
+        tentative,
+        trouble,
+        pins,
+        pending);
   }
 
   TabletRecord withTentative(Tentative next) {
@@ -139,7 +198,8 @@ public record TabletRecord(
         dropped,
         Optional.of(next),
         trouble,
-        pins);
+        pins,
+        pending);
   }
 
   @Override

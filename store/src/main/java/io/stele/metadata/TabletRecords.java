@@ -15,6 +15,7 @@ import io.stele.model.TabletId;
 import io.stele.model.TimeRange;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
+import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
@@ -320,6 +321,7 @@ public final class TabletRecords {
       files.put(file.path(), file);
     }
     List<Pin> pins = editPins(row, record, edit);
+    List<PendingFile> pending = editPending(row, record, edit);
     Redo redo = new Redo(edit.redoPoint(), edit.highestTimestamp());
     RecordCodec.putRedo(row, redo);
     Set<ServerId> logs = new TreeSet<>(record.logs());
@@ -329,20 +331,24 @@ public final class TabletRecords {
           .filter(server -> !logs.contains(server))
           .forEach(server -> deleteLog(row, server));
     }
+    TabletRecord next =
+        new TabletRecord(
+            record.id(),
+            record.extent(),
+            record.row(),
+            record.assignment(),
+            record.state(),
+            List.copyOf(files.values()),
+            logs,
+            redo,
+            dropped,
+            Optional.empty(),
+            Optional.empty(),
+            pins,
+            pending);
+    requireFeatures(row, record, next);
     apply(edit.reason(), record, row);
-    return new TabletRecord(
-        record.id(),
-        record.extent(),
-        record.row(),
-        record.assignment(),
-        record.state(),
-        List.copyOf(files.values()),
-        logs,
-        redo,
-        dropped,
-        Optional.empty(),
-        Optional.empty(),
-        pins);
+    return next;
   }
 
   /** Whether a tablet with {@code rows} may be split so that {@code at} begins the upper half. */
@@ -362,10 +368,38 @@ public final class TabletRecords {
       RecordCodec.putPin(row, pin);
       pins.add(pin);
     }
-    if (pins.isEmpty() && !edit.unpinned().isEmpty()) {
-      delete(row, RecordCodec.REQUIRES.family(), "requires");
-    }
     return pins;
+  }
+
+  private static List<PendingFile> editPending(
+      Mutation.Builder row, TabletRecord record, ManifestEdit edit) {
+    List<PendingFile> pending = new ArrayList<>();
+    for (PendingFile one : record.pending()) {
+      if (edit.settled().contains(one.job())) {
+        delete(row, RecordCodec.PENDING, one.file().path());
+      } else {
+        pending.add(one);
+      }
+    }
+    for (PendingFile one : edit.pending()) {
+      RecordCodec.putPending(row, one);
+      pending.add(one);
+    }
+    return pending;
+  }
+
+  /** Says what {@code next} requires of its readers, where {@code before} did not. */
+  private static void requireFeatures(
+      Mutation.Builder row, TabletRecord before, TabletRecord next) {
+    Set<String> required = Features.of(next);
+    if (required.equals(Features.of(before))) {
+      return;
+    }
+    if (required.isEmpty()) {
+      delete(row, RecordCodec.REQUIRES.family(), "requires");
+    } else {
+      RecordCodec.putRequired(row, required);
+    }
   }
 
   /**
@@ -400,6 +434,9 @@ public final class TabletRecords {
     RecordCodec.putState(row, high);
     parent.files().forEach(file -> delete(row, RecordCodec.FILES, file.path()));
     high.files().forEach(file -> RecordCodec.putFile(row, file));
+    parent.pending().forEach(one -> delete(row, RecordCodec.PENDING, one.file().path()));
+    high.pending().forEach(one -> RecordCodec.putPending(row, one));
+    requireFeatures(row, parent, high);
     apply("split", parent, row);
 
     return new SplitResult(low.withTentative(tentative), high);
@@ -503,7 +540,11 @@ public final class TabletRecords {
         dropped,
         Optional.empty(),
         Optional.empty(),
-        parent.pins());
+        parent.pins(),
+        parent.pending().stream()
+            .filter(one -> one.meets(rows))
+            .map(one -> one.clipped(rows))
+            .toList());
   }
 
   /**

@@ -16,6 +16,8 @@ import java.util.List;
  *     so that this tablet needs no log any more but the current server's own
  * @param pinned pins that are the tablet's from now on
  * @param unpinned names of pins that are no longer the tablet's
+ * @param pending files that wait for the end of their jobs from now on
+ * @param settled jobs whose files do not wait any more: they are among {@code added}, or struck
  */
 public record ManifestEdit(
     String reason,
@@ -25,7 +27,9 @@ public record ManifestEdit(
     long highestTimestamp,
     boolean coversReplay,
     List<Pin> pinned,
-    List<String> unpinned) {
+    List<String> unpinned,
+    List<PendingFile> pending,
+    List<String> settled) {
   /** An edit of files. */
   public ManifestEdit(
       String reason,
@@ -34,12 +38,47 @@ public record ManifestEdit(
       long redoPoint,
       long highestTimestamp,
       boolean coversReplay) {
-    this(reason, added, removed, redoPoint, highestTimestamp, coversReplay, List.of(), List.of());
+    this(
+        reason,
+        added,
+        removed,
+        redoPoint,
+        highestTimestamp,
+        coversReplay,
+        List.of(),
+        List.of(),
+        List.of(),
+        List.of());
+  }
+
+  /** An edit of files and pins. */
+  public ManifestEdit(
+      String reason,
+      List<FileRef> added,
+      List<String> removed,
+      long redoPoint,
+      long highestTimestamp,
+      boolean coversReplay,
+      List<Pin> pinned,
+      List<String> unpinned) {
+    this(
+        reason,
+        added,
+        removed,
+        redoPoint,
+        highestTimestamp,
+        coversReplay,
+        pinned,
+        unpinned,
+        List.of(),
+        List.of());
   }
 
   public ManifestEdit {
     pinned = List.copyOf(pinned);
     unpinned = List.copyOf(unpinned);
+    pending = List.copyOf(pending);
+    settled = List.copyOf(settled);
     added = List.copyOf(added);
     removed = List.copyOf(removed);
   }

@@ -68,6 +68,11 @@ final class CommitQueue {
     return entry;
   }
 
+  /** What is in files up to {@code sequence}, the next after all that was added, is visible now. */
+  void pass(long sequence) {
+    durable(add(sequence, () -> {}, new CompletableFuture<>()));
+  }
+
   /** Completes when all operations added so far are durable. */
   CompletableFuture<Void> barrier() {
     CompletableFuture<Void> reached = new CompletableFuture<>();

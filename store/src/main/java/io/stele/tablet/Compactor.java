@@ -5,14 +5,17 @@ import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
+import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import io.stele.runtime.Futures;
 import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.MemoryRoom;
 import io.stele.sstable.ReadOptions;
+import io.stele.sstable.SSTableProperties;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -140,6 +143,134 @@ final class Compactor {
     } finally {
       committing.unlock();
     }
+  }
+
+  /**
+   * Writes files into the manifest that wait for the end of their job, of the rows that the tablet
+   * has: {@link #take} or {@link #strike} follows.
+   *
+   * @throws io.stele.model.CorruptionException if a file is damaged
+   */
+  void register(List<PendingFile> files) throws IOException {
+    committing.lock();
+    try {
+      List<PendingFile> waiting = new ArrayList<>(core.pending());
+      List<PendingFile> more = new ArrayList<>(files);
+      more.removeAll(waiting);
+      for (PendingFile file : more) {
+        check(file);
+      }
+      if (!more.isEmpty()) {
+        commit(edit("files wait for job " + more.get(0).job(), 0, more, List.of(), List.of()));
+        waiting.addAll(more);
+        core.setPending(waiting);
+      }
+    } finally {
+      committing.unlock();
+    }
+  }
+
+  /** Makes sure that a file can be taken, as far as that can be known before. */
+  private void check(PendingFile file) throws IOException {
+    TabletFile opened = open(file.file(), PendingFile.UNNUMBERED);
+    try {
+      SSTableProperties properties = opened.table().properties();
+      if (properties.cells() > 0
+          && (properties.minSequence() != PendingFile.UNNUMBERED
+              || properties.maxSequence() != PendingFile.UNNUMBERED)) {
+        throw SteleException.refused(
+            file.file().path() + " was not written for a job: its cells have sequence numbers");
+      }
+    } finally {
+      opened.release();
+    }
+  }
+
+  /** Forgets the files that wait for a job: it did not commit. False if there are none. */
+  boolean strike(String job) throws IOException {
+    committing.lock();
+    try {
+      if (filesOf(job).isEmpty()) {
+        return false;
+      }
+      commit(edit("job " + job + " did not commit", 0, List.of(), List.of(), List.of(job)));
+      forget(job);
+      return true;
+    } finally {
+      committing.unlock();
+    }
+  }
+
+  /**
+   * Makes the files that wait for a job the tablet's, above all that was written before: the job
+   * has committed. The files of each writer get a sequence number, in the order of their names, so
+   * that those of two may have cells of the same columns. The caller has paused writes, and has
+   * waited for those accepted.
+   *
+   * <p>The numbers need no log: the write that gives them says that everything up to them is in
+   * files. Until then nobody has seen the files, and after it nobody reads without them: the read
+   * point moves over them last.
+   *
+   * @return false if there are none
+   */
+  boolean take(String job) throws IOException {
+    minor.lock();
+    try {
+      if (filesOf(job).isEmpty()) {
+        return false;
+      }
+      writeMemtables();
+      committing.lock();
+      List<TabletFile> made = new ArrayList<>();
+      try {
+        long before = core.current().peek().redoPoint();
+        long upTo = before;
+        String writer = "";
+        for (PendingFile file : filesOf(job)) {
+          upTo += file.writer().equals(writer) ? 0 : 1;
+          writer = file.writer();
+          made.add(open(file.file(), upTo));
+        }
+        sequencer.requireRest(before);
+        List<FileRef> refs = made.stream().map(TabletFile::ref).toList();
+        commit(edit("files of job " + job, upTo, List.of(), refs, List.of(job)));
+        sequencer.passTo(upTo);
+        long last = upTo;
+        core.current().swap(state -> state.with(made, last));
+        core.commits().pass(last);
+        forget(job); // Last: who finds no files waiting reads those that the tablet has.
+        return true;
+      } finally {
+        made.forEach(TabletFile::release); // Now the state holds them.
+        committing.unlock();
+      }
+    } finally {
+      minor.unlock();
+    }
+  }
+
+  private List<PendingFile> filesOf(String job) {
+    return core.pending().stream()
+        .filter(one -> one.job().equals(job))
+        .sorted(Comparator.comparing(one -> one.file().path()))
+        .toList();
+  }
+
+  private void forget(String job) {
+    core.setPending(core.pending().stream().filter(one -> !one.job().equals(job)).toList());
+  }
+
+  private TabletFile open(FileRef file, long sequence) throws IOException {
+    FileRef numbered =
+        new FileRef(
+            file.path(),
+            file.length(),
+            file.bounds(),
+            sequence,
+            sequence,
+            file.families(),
+            core.clock().now());
+    return TabletFile.open(environment, numbered, core.rules());
   }
 
   /** Merges files of similar size, or of changed locality groups; false if there are none. */
@@ -403,6 +534,26 @@ final class Compactor {
     } finally {
       committing.unlock();
     }
+  }
+
+  private ManifestEdit edit(
+      String reason,
+      long boundary,
+      List<PendingFile> pending,
+      List<FileRef> added,
+      List<String> settled) {
+    ManifestEdit edit = edit(reason, added, List.of(), boundary, List.of(), List.of());
+    return new ManifestEdit(
+        reason,
+        added,
+        List.of(),
+        edit.redoPoint(),
+        edit.highestTimestamp(),
+        edit.coversReplay(),
+        List.of(),
+        List.of(),
+        pending,
+        settled);
   }
 
   private ManifestEdit edit(

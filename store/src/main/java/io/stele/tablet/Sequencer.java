@@ -54,6 +54,7 @@ final class Sequencer {
   // Written under the lock; read without it where an old value does no harm.
   private volatile long lastSequence;
   private volatile boolean paused;
+  private volatile boolean closed;
 
   /** Goes on above {@code lastSequence}. */
   Sequencer(TabletCore core, long lastSequence) {
@@ -141,7 +142,40 @@ final class Sequencer {
     return commits.barrier();
   }
 
-  /** Accepts changes again. */
+  /**
+   * Makes sure that no change has a number above {@code sequence}, or gets one.
+   *
+   * @throws IllegalStateException if changes are not paused, or one has
+   */
+  void requireRest(long sequence) {
+    lock.lock();
+    try {
+      if (!paused || lastSequence != sequence || commits.readPoint() != sequence) {
+        throw new IllegalStateException(
+            "tablet " + id + " has changes up to " + lastSequence + ", not only up to " + sequence);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Goes on above {@code sequence}: the numbers up to it were given to what is in files. */
+  void passTo(long sequence) {
+    lock.lock();
+    try {
+      lastSequence = sequence;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Refuses changes for ever. */
+  void close() {
+    closed = true;
+    pause();
+  }
+
+  /** Accepts changes again, unless the tablet was closed. */
   void resume() {
     paused = false;
   }
@@ -152,7 +186,7 @@ final class Sequencer {
    * @throws SteleException RETRY_LATER
    */
   void checkNotPaused() {
-    if (paused) {
+    if (paused || closed) {
       throw SteleException.retryLater("tablet " + id + " accepts no writes now: try again");
     }
   }

@@ -9,6 +9,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import java.io.Closeable;
 import java.io.IOException;
@@ -301,6 +302,40 @@ public final class Tablet implements Closeable {
     return core.pins().all();
   }
 
+  /** The files that wait for the end of their jobs: nobody reads them yet. */
+  public List<PendingFile> pending() {
+    return core.pending();
+  }
+
+  /**
+   * Writes files of a job into the manifest, to wait until it is known whether the job has
+   * committed. Whoever opens the tablet, or its children, from its record finds them there. Does
+   * nothing about those that wait already.
+   *
+   * @param files of rows that the tablet has
+   */
+  public void register(List<PendingFile> files) throws IOException {
+    compactor.register(files);
+  }
+
+  /** Forgets the files that wait for a job, which did not commit. False if there are none. */
+  public boolean strike(String job) throws IOException {
+    return compactor.strike(job);
+  }
+
+  /**
+   * Makes the files that wait for a job, which has committed, the tablet's: above all that was
+   * written before, and below all that is written later. They are visible when this returns. The
+   * caller has had {@link #pauseWrites} complete, and resumes them.
+   *
+   * @return false if there are none
+   * @throws CorruptionException if a file is damaged: nothing was changed
+   * @throws IOException if it failed and the tablet goes on as before
+   */
+  public boolean take(String job) throws IOException {
+    return compactor.take(job);
+  }
+
   /** A row that halves what is in the SSTables; empty if no row does. */
   public Optional<Bytes> splitRow() throws IOException {
     TabletState state = core.current().acquire();
@@ -372,7 +407,8 @@ public final class Tablet implements Closeable {
         state.files().stream().map(TabletFile::ref).toList(),
         state.redoPoint(),
         core.clock().highest(),
-        core.pins().all());
+        core.pins().all(),
+        core.pending());
   }
 
   /** Why the tablet has stopped serving for good; empty while it serves. */
@@ -405,7 +441,7 @@ public final class Tablet implements Closeable {
    */
   @Override
   public void close() {
-    sequencer.pause();
+    sequencer.close();
     core.current().close();
     core.window().close();
   }

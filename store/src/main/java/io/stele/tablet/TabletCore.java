@@ -1,6 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.model.TableSchema;
+import io.stele.record.PendingFile;
 import java.util.List;
 
 /**
@@ -18,6 +19,7 @@ final class TabletCore {
   private final Counters counters = new Counters();
   private final Pins pins;
   private final AbandonedFiles abandoned;
+  private volatile List<PendingFile> pending;
   private volatile SchemaRules rules;
 
   /**
@@ -38,6 +40,7 @@ final class TabletCore {
     this.clock = clock;
     this.health = new Health(spec.id());
     this.pins = new Pins(spec.id(), spec.pins());
+    this.pending = spec.pending();
     this.abandoned = new AbandonedFiles(environment.fs());
     this.rules = new SchemaRules(spec.schema());
     this.commits = new CommitQueue(replay.lastSequence());
@@ -86,6 +89,16 @@ final class TabletCore {
   /** The points that stay readable. */
   Pins pins() {
     return pins;
+  }
+
+  /** The files that wait for the end of their jobs. */
+  List<PendingFile> pending() {
+    return pending;
+  }
+
+  /** Replaces these; by the one that has just committed that to the manifest. */
+  void setPending(List<PendingFile> now) {
+    pending = List.copyOf(now);
   }
 
   Counters counters() {

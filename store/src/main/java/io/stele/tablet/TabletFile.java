@@ -7,6 +7,7 @@ import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.record.FileRef;
+import io.stele.record.PendingFile;
 import io.stele.sstable.FileCaching;
 import io.stele.sstable.ReadOptions;
 import io.stele.sstable.SSTable;
@@ -109,7 +110,8 @@ final class TabletFile {
 
   /** The tablet's cells in the file, of rows in {@code range}, which meets the file's bounds. */
   CellCursor cursor(RowRange range, ReadOptions options) {
-    return table.cursor(ref.bounds().intersection(range).orElseThrow(), options);
+    CellCursor cells = table.cursor(ref.bounds().intersection(range).orElseThrow(), options);
+    return PendingFile.isOfJob(ref) ? new NumberedCursor(cells, ref.maxSequence()) : cells;
   }
 
   /** Whether the file may have cells of these columns of {@code row}; false is certain. */

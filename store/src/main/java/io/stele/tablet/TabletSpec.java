@@ -4,6 +4,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import java.util.List;
 
@@ -19,6 +20,7 @@ import java.util.List;
  * @param highestTimestamp the highest timestamp the record says was assigned, microseconds; 0 for a
  *     new tablet
  * @param pins points of it that stay readable
+ * @param pending SSTables that wait for the end of their jobs
  */
 public record TabletSpec(
     TabletId id,
@@ -28,8 +30,10 @@ public record TabletSpec(
     List<FileRef> files,
     long redoPoint,
     long highestTimestamp,
-    List<Pin> pins) {
+    List<Pin> pins,
+    List<PendingFile> pending) {
   public TabletSpec {
+    pending = List.copyOf(pending);
     pins = List.copyOf(pins);
     files = List.copyOf(files);
     for (FileRef file : files) {
@@ -40,14 +44,27 @@ public record TabletSpec(
     }
   }
 
+  /** A tablet without files of jobs. */
+  public TabletSpec(
+      TabletId id,
+      long epoch,
+      RowRange extent,
+      TableSchema schema,
+      List<FileRef> files,
+      long redoPoint,
+      long highestTimestamp,
+      List<Pin> pins) {
+    this(id, epoch, extent, schema, files, redoPoint, highestTimestamp, pins, List.of());
+  }
+
   /** A tablet without data. */
   public static TabletSpec empty(TabletId id, long epoch, RowRange extent, TableSchema schema) {
     return new TabletSpec(id, epoch, extent, schema, List.of(), 0, 0, List.of());
   }
 
   /**
-   * A part of this tablet as a tablet of its own: it shares the files that have rows of it, and the
-   * pins, and goes on above this one's sequence numbers.
+   * A part of this tablet as a tablet of its own: it shares the files that have rows of it, those
+   * that wait for their jobs, and the pins, and goes on above this one's sequence numbers.
    */
   public TabletSpec child(TabletId childId, long childEpoch, RowRange rows) {
     return new TabletSpec(
@@ -61,6 +78,7 @@ public record TabletSpec(
             .toList(),
         redoPoint,
         highestTimestamp,
-        pins);
+        pins,
+        pending.stream().filter(one -> one.meets(rows)).map(one -> one.clipped(rows)).toList());
   }
 }

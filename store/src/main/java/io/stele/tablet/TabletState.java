@@ -113,6 +113,14 @@ final class TabletState {
         Math.max(oldestReadable, readableFrom));
   }
 
+  /** The same with {@code more} files, whose sequence numbers are above all others. */
+  TabletState with(List<TabletFile> more, long upTo) {
+    List<TabletFile> all = new ArrayList<>(more);
+    all.addAll(files);
+    all.sort(TabletFile.NEWEST_FIRST);
+    return new TabletState(active, frozen, all, upTo, oldestReadable);
+  }
+
   /** The same with the files of {@code inputs} replaced. */
   TabletState compacted(List<TabletFile> inputs, List<TabletFile> made, long readableFrom) {
     List<TabletFile> other = new ArrayList<>(files);

@@ -247,6 +247,7 @@ final class TabletLoader {
         record.files(),
         record.redo().sequence(),
         record.redo().highestTimestamp(),
-        record.pins());
+        record.pins(),
+        record.pending());
   }
 }

@@ -15,6 +15,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
+import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockService;
@@ -258,6 +259,49 @@ class TabletRecordsTest {
     assertThat(none.pins()).isEmpty();
     assertThat(required(none)).isEmpty();
     assertThat(records.readAll(TABLE)).containsExactly(split.lower(), none);
+  }
+
+  @Test
+  void filesOfAJobWaitThroughMovesAndSplitsEachHalfWithItsRowsUntilTheJobIsSettled()
+      throws IOException {
+    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    PendingFile both = waiting("job1", "both-0", RowRange.of("a", "z"));
+    PendingFile low = waiting("job1", "low-0", RowRange.of("a", "c"));
+    PendingFile other = waiting("job2", "other-0", RowRange.of("x", "z"));
+    TabletRecord registered =
+        records.edit(loaded, bulk(List.of(), List.of(both, low, other), List.of()));
+    assertThat(only()).isEqualTo(registered);
+    assertThat(registered.files()).isEmpty();
+    assertThat(required(registered)).contains("bulk");
+
+    TabletRecord moved = records.loaded(records.assign(records.release(registered, "moved"), TWO));
+    SplitResult split = split(moved, "m", 1);
+    assertThat(split.lower().pending())
+        .containsExactly(both.clipped(RowRange.of("", "m")), low.clipped(RowRange.of("", "m")));
+    assertThat(split.upper().pending()).containsExactly(both.clipped(RowRange.of("m", "")), other);
+    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
+
+    FileRef taken = both.clipped(RowRange.of("m", "")).file();
+    TabletRecord one =
+        records.edit(split.upper(), bulk(List.of(taken), List.of(), List.of("job1")));
+    assertThat(one.pending()).containsExactly(other);
+    TabletRecord none = records.edit(one, bulk(List.of(), List.of(), List.of("job2")));
+    assertThat(none.pending()).isEmpty();
+    assertThat(required(none)).as("as long as it has the file").contains("bulk");
+    ManifestEdit rewritten =
+        new ManifestEdit("merged", List.of(), List.of(taken.path()), 9, 90, false);
+    assertThat(required(records.edit(none, rewritten))).isEmpty();
+  }
+
+  private static PendingFile waiting(String job, String name, RowRange rows) {
+    String path = "bulk/" + job + "/" + name + ".sst";
+    return new PendingFile(job, new FileRef(path, 100, rows, 0, 0, new TreeSet<>(List.of("f")), 0));
+  }
+
+  private static ManifestEdit bulk(
+      List<FileRef> added, List<PendingFile> pending, List<String> settled) {
+    return new ManifestEdit(
+        "bulk", added, List.of(), 9, 90, false, List.of(), List.of(), pending, settled);
   }
 
   private static ManifestEdit pins(List<Pin> pinned, List<String> unpinned) {

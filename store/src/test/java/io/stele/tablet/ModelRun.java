@@ -18,6 +18,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.MemoryRoom;
@@ -30,6 +31,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +58,9 @@ final class ModelRun {
 
   /** A pin, the rows it is for, and what it saw. */
   private record Pinned(String name, RowRange rows, long clockMicros, PlainModel model) {}
+
+  /** A job whose files wait, and what they do. */
+  private record Job(String name, List<Mutation> mutations, boolean commits) {}
 
   /** A tablet with its log and its record. */
   private final class Part {
@@ -107,6 +112,8 @@ final class ModelRun {
   private int tabletsMade;
   private long operations;
   private int pinsMade;
+  private final List<Job> jobs = new ArrayList<>();
+  private int jobsMade;
 
   ModelRun(long seed) throws IOException {
     random = new Random(seed);
@@ -153,6 +160,13 @@ final class ModelRun {
       }
     } else if (random.nextInt(20) == 0) {
       readPinned();
+    }
+    if (random.nextInt(30) == 0) {
+      if (random.nextBoolean()) {
+        registerFiles();
+      } else {
+        settle();
+      }
     }
     int dice = random.nextInt(100);
     if (dice < 52) {
@@ -472,6 +486,83 @@ final class ModelRun {
         }
       }
     }
+  }
+
+  /** A job writes files, and every tablet with rows of them has them wait. */
+  private void registerFiles() throws IOException {
+    String name = String.format("job-%03d", ++jobsMade);
+    List<Mutation> mutations = new ArrayList<>();
+    List<PendingFile> files = new ArrayList<>();
+    for (int task = random.nextInt(3); task >= 0; task--) {
+      List<Mutation> ofTask = new ArrayList<>();
+      for (int i = random.nextInt(8); i >= 0; i--) {
+        Mutation drawn = data.mutation(data.row(), nowMicros, 1 + random.nextInt(3));
+        PlainOperations.evaluate(queued, drawn, nowMicros)
+            .ifPresent(evaluated -> ofTask.add(evaluated.mutation()));
+      }
+      ofTask.sort(Comparator.comparing(Mutation::row));
+      JobFileWriter.Target target =
+          new JobFileWriter.Target(fs, ROOT, name, "task-" + (9 - task), schema, nowMicros);
+      try (JobFileWriter writer = new JobFileWriter(target, random, 1 << 20)) {
+        for (Mutation mutation : ofTask) {
+          writer.add(mutation);
+        }
+        writer.finish().forEach(file -> files.add(new PendingFile(name, file)));
+      }
+      mutations.addAll(ofTask);
+    }
+    Job job = new Job(name, mutations, random.nextInt(4) > 0);
+    note("register " + job);
+    for (Part part : parts) {
+      part.tablet.register(
+          files.stream()
+              .filter(file -> file.meets(part.tablet.extent()))
+              .map(file -> file.clipped(part.tablet.extent()))
+              .toList());
+    }
+    jobs.add(job);
+    checkAll();
+  }
+
+  /** A job ends: its files are visible, or gone. */
+  private void settle() throws IOException {
+    if (jobs.isEmpty()) {
+      return;
+    }
+    Job job = jobs.remove(random.nextInt(jobs.size()));
+    note("settle " + job);
+    for (Part part : parts) {
+      part.log.hold(false);
+      takeAnswers(part);
+      if (job.commits()) {
+        if (part.tablet.pending().stream().anyMatch(one -> one.job().equals(job.name()))) {
+          take(part, job);
+        }
+        assertThat(part.tablet.take(job.name())).isFalse();
+      } else {
+        part.tablet.strike(job.name());
+        assertThat(part.tablet.strike(job.name())).isFalse();
+      }
+    }
+    if (job.commits()) {
+      // Tasks have other rows each, or are taken in the order of their names.
+      job.mutations().forEach(visible::apply);
+      rebuildQueued();
+    }
+    checkAll();
+  }
+
+  private void take(Part part, Job job) throws IOException {
+    assertThat(part.tablet.pauseWrites()).isDone();
+    if (random.nextInt(4) == 0) {
+      part.manifest.next(TestManifest.Mood.FAILS);
+      assertThatThrownBy(() -> part.tablet.take(job.name())).isInstanceOf(IOException.class);
+    }
+    long before = part.tablet.readPoint();
+    assertThat(part.tablet.take(job.name())).isTrue();
+    assertThat(part.tablet.readPoint()).isGreaterThan(before);
+    assertThat(part.manifest.record().redoPoint()).isEqualTo(part.tablet.readPoint());
+    part.tablet.resumeWrites();
   }
 
   private void checkAll() throws IOException {

@@ -4,6 +4,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
+import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -46,7 +47,8 @@ final class TestManifest implements Manifest {
             record.files(),
             record.redoPoint(),
             record.highestTimestamp(),
-            record.pins());
+            record.pins(),
+            record.pending());
     return record;
   }
 
@@ -61,7 +63,8 @@ final class TestManifest implements Manifest {
             record.files(),
             record.redoPoint(),
             record.highestTimestamp(),
-            record.pins());
+            record.pins(),
+            record.pending());
   }
 
   synchronized void next(Mood next) {
@@ -127,6 +130,9 @@ final class TestManifest implements Manifest {
     List<Pin> pins = new ArrayList<>(record.pins());
     pins.removeIf(pin -> edit.unpinned().contains(pin.name()));
     pins.addAll(edit.pinned());
+    List<PendingFile> pending = new ArrayList<>(record.pending());
+    pending.removeIf(file -> edit.settled().contains(file.job()));
+    pending.addAll(edit.pending());
     record =
         new TabletSpec(
             record.id(),
@@ -136,6 +142,7 @@ final class TestManifest implements Manifest {
             files,
             edit.redoPoint(),
             edit.highestTimestamp(),
-            pins);
+            pins,
+            pending);
   }
 }

@@ -1,0 +1,53 @@
+package io.stele.record;
+
+import io.stele.model.RowRange;
+
+/**
+ * An SSTable that a job has written: it becomes the tablet's if the job commits, and is struck if
+ * it does not. Until then nobody reads it. It is part of the tablet's durable record, and of the
+ * records of the children of a split.
+ *
+ * <p>Its cells have no sequence numbers of their own ({@link #UNNUMBERED}): the tablet gives the
+ * file one when it takes it, and all its cells have that.
+ *
+ * @param job whose file it is
+ * @param file where it is, and which of its rows and families are the tablet's
+ */
+public record PendingFile(String job, FileRef file) {
+  /** The sequence number that cells have in the file: no tablet ever gives it to an operation. */
+  public static final long UNNUMBERED = 0;
+
+  private static final String DIRECTORY = "bulk/";
+
+  public PendingFile {
+    if (!file.path().startsWith(directory(job) + "/")) {
+      throw new IllegalArgumentException(
+          "file " + file.path() + " is not in " + directory(job) + ", as those of job " + job);
+    }
+  }
+
+  /** Where a job's files are, relative to the root directory. */
+  public static String directory(String job) {
+    return DIRECTORY + job;
+  }
+
+  /** Whether a job has written the file: its cells have the number that its reference has. */
+  public static boolean isOfJob(FileRef file) {
+    return file.path().startsWith(DIRECTORY);
+  }
+
+  /** What the files of one writer have in common: what it did to a row may be in several. */
+  public String writer() {
+    return file.path().substring(0, Math.max(0, file.path().lastIndexOf('-')));
+  }
+
+  /** The same with only the rows that are also in {@code rows}; the file has such rows. */
+  public PendingFile clipped(RowRange rows) {
+    return new PendingFile(job, file.clipped(rows));
+  }
+
+  /** Whether it has rows of {@code rows}. */
+  public boolean meets(RowRange rows) {
+    return file.bounds().intersection(rows).isPresent();
+  }
+}

@@ -1,0 +1,237 @@
+package io.stele.tablet;
+
+import io.stele.format.ByteWriter;
+import io.stele.format.CellBlockCursor;
+import io.stele.format.CellBlockWriter;
+import io.stele.format.CellCursor;
+import io.stele.format.ColumnKey;
+import io.stele.format.MutationBlock;
+import io.stele.memtable.Memtable;
+import io.stele.model.Bytes;
+import io.stele.model.LocalityGroup;
+import io.stele.model.Mutation;
+import io.stele.model.RowRange;
+import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
+import io.stele.record.PendingFile;
+import io.stele.sstable.SSTableOptions;
+import io.stele.sstable.SSTableSummary;
+import io.stele.sstable.SSTableWriter;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * Writes the SSTables of a job, one for each locality group that has cells: {@code
+ * bulk/<job>/<name>-<n>.sst}. They are nobody's until tablets take them; so all that tablets get
+ * wrong in them is refused here.
+ *
+ * <p>Mutations come in the order of their rows. Those of one row are one change, in the order in
+ * which they come. Closing it deletes the files unless they were finished. Not safe for use by
+ * several threads.
+ */
+public final class JobFileWriter implements Closeable {
+  private static final long SORTED_BYTES = 1 << 20;
+
+  /**
+   * Where and how files are written.
+   *
+   * @param fs has the root directory
+   * @param root the root directory
+   * @param job whose files these are
+   * @param name the start of the files' names: no other writer of the job may have it
+   * @param schema of the table
+   * @param timestampMicros the timestamp of puts that have none, the same for all attempts
+   */
+  public record Target(
+      FileSystem fs,
+      Path root,
+      String job,
+      String name,
+      TableSchema schema,
+      long timestampMicros) {}
+
+  private static final class Group {
+    final LocalityGroup options;
+    final SortedSet<String> families;
+    Optional<SSTableWriter> writer = Optional.empty();
+
+    Group(LocalityGroup options, SortedSet<String> families) {
+      this.options = options;
+      this.families = families;
+    }
+  }
+
+  private final Target target;
+  private final SchemaRules rules;
+  private final RandomGenerator random;
+  private final int valueBytesMax;
+  private final Map<String, Group> groups = new TreeMap<>(); // By name.
+  private final List<Path> begun = new ArrayList<>();
+  private Memtable sorted = new Memtable();
+  private Optional<Mutation> last = Optional.empty();
+  private Bytes firstRow = Bytes.EMPTY;
+  private Bytes lastRow = Bytes.EMPTY;
+  private boolean finished;
+
+  /**
+   * A writer; no file is there before there are cells for it.
+   *
+   * @param valueBytesMax the longest value that the table takes
+   */
+  public JobFileWriter(Target target, RandomGenerator random, int valueBytesMax) {
+    this.target = target;
+    this.rules = new SchemaRules(target.schema());
+    this.random = random;
+    this.valueBytesMax = valueBytesMax;
+    rules
+        .byGroup(rules.families())
+        .forEach(
+            (name, families) ->
+                groups.put(name, new Group(target.schema().group(name).orElseThrow(), families)));
+  }
+
+  /**
+   * Adds what a mutation does to its row.
+   *
+   * @throws io.stele.model.SteleException REFUSED if the schema or a limit forbids it
+   * @throws IllegalArgumentException if its row is before that of the last one
+   */
+  public void add(Mutation mutation) throws IOException {
+    rules.operations().check(mutation, valueBytesMax);
+    if (last.isPresent()) {
+      int order = mutation.row().compareTo(last.get().row());
+      if (order < 0) {
+        throw new IllegalArgumentException(
+            "row \"" + mutation.row() + "\" comes after \"" + last.get().row() + "\"");
+      }
+      if (order == 0) {
+        Mutation.Builder both = Mutation.builder(mutation.row());
+        last.get().edits().forEach(both::add);
+        mutation.edits().forEach(both::add);
+        last = Optional.of(both.build());
+        return;
+      }
+    } else {
+      firstRow = mutation.row();
+    }
+    sortLast();
+    if (sorted.bytes() >= SORTED_BYTES) {
+      writeSorted();
+    }
+    last = Optional.of(mutation);
+  }
+
+  /** About how many bytes were written, and wait in memory. */
+  public long bytes() {
+    long bytes = sorted.bytes();
+    for (Group group : groups.values()) {
+      bytes += group.writer.map(SSTableWriter::length).orElse(0L);
+    }
+    return bytes;
+  }
+
+  /**
+   * Ends the files and puts them on disk.
+   *
+   * @return the files, each with exactly the rows from the first to the last that were added
+   */
+  public List<FileRef> finish() throws IOException {
+    sortLast();
+    writeSorted();
+    List<FileRef> files = new ArrayList<>();
+    for (Group group : groups.values()) {
+      if (group.writer.isPresent()) {
+        SSTableSummary summary = group.writer.get().finish();
+        files.add(
+            new FileRef(
+                PendingFile.directory(target.job()) + "/" + summary.path().getName(),
+                summary.length(),
+                new RowRange(firstRow, lastRow.successor()),
+                PendingFile.UNNUMBERED,
+                PendingFile.UNNUMBERED,
+                group.families,
+                0));
+      }
+    }
+    finished = true;
+    return files;
+  }
+
+  private void sortLast() throws IOException {
+    if (last.isPresent()) {
+      CellBlockWriter block = CellBlockWriter.sequential(1024);
+      MutationBlock.write(last.get(), PendingFile.UNNUMBERED, target.timestampMicros(), block);
+      ByteWriter bytes = block.finish();
+      CellBlockCursor cells = CellBlockCursor.sequential(bytes.array(), 0, bytes.size());
+      while (cells.next()) {
+        sorted.add(cells);
+      }
+      lastRow = last.get().row();
+    }
+  }
+
+  private void writeSorted() throws IOException {
+    CellCursor cells = sorted.cursor(Long.MAX_VALUE);
+    while (cells.next()) {
+      int rowEnd = ColumnKey.rowPartLength(cells.key(), cells.keyLength());
+      int familyEnd = ColumnKey.familyPartEnd(cells.key(), cells.keyLength(), rowEnd);
+      if (familyEnd == rowEnd) { // The tombstone of a row.
+        for (Group group : groups.values()) {
+          writer(group).add(cells);
+        }
+      } else {
+        String family = ColumnKey.family(cells.key(), rowEnd, familyEnd);
+        writer(groupOf(family)).add(cells);
+      }
+    }
+    sorted.release();
+    sorted = new Memtable();
+  }
+
+  private Group groupOf(String family) {
+    return groups.values().stream()
+        .filter(group -> group.families.contains(family))
+        .findFirst()
+        .orElseThrow(() -> new IllegalStateException("family " + family + " was checked"));
+  }
+
+  private SSTableWriter writer(Group group) throws IOException {
+    if (group.writer.isEmpty()) {
+      String file =
+          PendingFile.directory(target.job()) + "/" + target.name() + "-" + begun.size() + ".sst";
+      Path path = new Path(target.root(), file);
+      begun.add(path);
+      group.writer =
+          Optional.of(
+              SSTableWriter.create(
+                  target.fs(), path, SSTableOptions.of(group.options), random.nextLong()));
+    }
+    return group.writer.get();
+  }
+
+  @Override
+  public void close() throws IOException {
+    sorted.release();
+    sorted = new Memtable();
+    if (!finished) {
+      finished = true;
+      for (Group group : groups.values()) {
+        if (group.writer.isPresent()) {
+          group.writer.get().close();
+        }
+      }
+      for (Path path : begun) {
+        target.fs().delete(path, false);
+      }
+    }
+  }
+}
