@@ -17,14 +17,15 @@ import picocli.CommandLine.Spec;
 /** {@code stele tablet}: single tablets. */
 @Command(
     name = "tablet",
-    description = "Move or split tablets, or release them from quarantine.",
+    description = "Move, split or merge tablets, or release them from quarantine.",
     mixinStandardHelpOptions = true,
-    synopsisSubcommandLabel = "(move | split | release)",
+    synopsisSubcommandLabel = "(move | split | merge | release)",
     footer = {
       "",
       "Examples:",
       "  stele tablet move web com.example node7:41231",
       "  stele tablet split web com.example",
+      "  stele tablet merge web com.example",
       "  stele tablet release t5/3c07f2a9d1e84b60",
       "",
       "What next: stele status shows the tablets in quarantine, and why they are there"
@@ -34,7 +35,8 @@ final class TabletCommand implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "Missing subcommand: move, split or release");
+    throw new ParameterException(
+        spec.commandLine(), "Missing subcommand: move, split, merge or release");
   }
 
   @Command(
@@ -81,6 +83,24 @@ final class TabletCommand implements Runnable {
       stele.admin().splitTablet(table, Bytes.parse(row));
     }
     out.println("Row " + row + " is the first of a tablet of table " + table + ".");
+    return ExitCode.DONE.number();
+  }
+
+  @Command(
+      name = "merge",
+      description = "Merge a tablet with the one before it: the row is then the first of none.",
+      mixinStandardHelpOptions = true,
+      footer = {"", "Next: stele table describe TABLE shows the tablets."})
+  int merge(
+      @Mixin ClusterOptions cluster,
+      @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
+      @Parameters(paramLabel = "ROW", description = "The first row of the upper one.") String row)
+      throws Exception {
+    PrintWriter out = spec.commandLine().getOut();
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      stele.admin().mergeTablet(table, Bytes.parse(row));
+    }
+    out.println("Row " + row + " is not the first of a tablet of table " + table + ".");
     return ExitCode.DONE.number();
   }
 

@@ -36,6 +36,7 @@ import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RecoveryProto;
@@ -368,6 +369,45 @@ public final class Admin {
         throw new SteleException(
             SteleException.Code.OUTCOME_UNKNOWN,
             what + ": not done within " + connection.timeout().toMillis() + " ms; it may still be");
+      }
+      pause(SPLIT_LOOK);
+    }
+  }
+
+  /**
+   * Merges the tablet that begins with {@code row} with the one before it; no tablet begins there
+   * when this returns, and the merged one is served. Does nothing if none begins there. For a
+   * moment neither is served.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
+   *     the two cannot be merged, as one of them is pinned by a job or cannot be loaded;
+   *     OUTCOME_UNKNOWN if they may still be merged
+   */
+  public void mergeTablet(String table, Bytes row) throws IOException {
+    String what = "merging table " + table + " at row \"" + row + "\"";
+    if (row.isEmpty()) {
+      throw SteleException.refused(what + ": before the first tablet there is none");
+    }
+    TableId id = stored(table).id();
+    Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
+    while (true) {
+      TabletLocation at = connection.locate(id, row, what);
+      if (!at.extent().start().equals(row)) {
+        return;
+      }
+      MergeTabletRequestProto request =
+          MergeTabletRequestProto.newBuilder().setTablet(ref(at)).build();
+      String waitsFor =
+          ask(Effect.CHANGE_WITH_ID, what, master -> master.mergeTablet(null, request))
+              .getWaitsFor();
+      if (deadline.isOver()) {
+        throw new SteleException(
+            SteleException.Code.OUTCOME_UNKNOWN,
+            what
+                + ": not done within "
+                + connection.timeout().toMillis()
+                + " ms; it may still be: "
+                + waitsFor);
       }
       pause(SPLIT_LOOK);
     }

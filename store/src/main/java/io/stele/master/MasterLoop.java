@@ -59,6 +59,7 @@ final class MasterLoop implements Runnable {
   private final ServerReports reports;
   private final LoadTroubles troubles;
   private final Moves moves;
+  private final Merges merges;
   private final PlanExecutor executor;
   private final Wake wake;
 
@@ -138,6 +139,7 @@ final class MasterLoop implements Runnable {
     this.reports = new ServerReports(runtime, requests);
     this.troubles = new LoadTroubles(runtime, records);
     this.moves = new Moves(runtime);
+    this.merges = new Merges(runtime, records);
     this.executor = new PlanExecutor(runtime, records, requests);
   }
 
@@ -166,6 +168,11 @@ final class MasterLoop implements Runnable {
   /** The tablets that are to go to other servers. */
   Moves moves() {
     return moves;
+  }
+
+  /** The tablets that are to become one with a neighbour. */
+  Merges merges() {
+    return merges;
   }
 
   /** Has tablets balanced from now on, as {@code how} says. */
@@ -288,7 +295,8 @@ final class MasterLoop implements Runnable {
     complete &= outcome.complete();
     // Nothing else that needs METADATA comes before what makes METADATA reachable again.
     complete &= tidyUp(gone, known, metadata);
-    boolean moved = tables.goOn(metadata::hasRecords);
+    boolean merging = !hasLost(live) && merge(known, dropping, metadata);
+    boolean moved = tables.goOn(metadata::hasRecords) || merging;
     if (complete && balance.isPresent() && isAtPeace(root)) {
       moved |= balance(balance.get(), snapshot, known);
     }
@@ -392,7 +400,8 @@ final class MasterLoop implements Runnable {
                 record ->
                     !isServed(record, live)
                         || dropping.contains(record.id().table())
-                        || moves.has(record.id()))
+                        || moves.has(record.id())
+                        || merges.has(record.id()))
             .map(record -> new RecordRow(record.id().table(), record.row()))
             .collect(Collectors.toCollection(TreeSet::new));
     Set<RecordRow> news =
@@ -437,6 +446,28 @@ final class MasterLoop implements Runnable {
       LOG.warn("Cannot balance now; will retry: {}", e.toString());
       return false;
     }
+  }
+
+  /** Goes on with merges; returns whether some are under way. */
+  private boolean merge(
+      Map<TabletId, TabletRecord> known, Set<TableId> dropping, ServedMetadata metadata) {
+    Merges.Outcome outcome =
+        merges.goOn(known, dropping, record -> metadata.hasRecord(record.id(), record.row()));
+    for (TabletRecord gone : outcome.removed()) {
+      tableRecords.remove(gone.row());
+    }
+    outcome.changed().forEach(this::remember);
+    if (!outcome.changed().isEmpty()) {
+      wake.look(); // At what can be assigned now.
+    }
+    for (TabletRecord unwanted : outcome.unload()) {
+      unwanted
+          .assignment()
+          .server()
+          .filter(view.live()::containsKey)
+          .ifPresent(server -> requests.unload(view.server(server), unwanted));
+    }
+    return !outcome.complete() || !outcome.unload().isEmpty() || !outcome.changed().isEmpty();
   }
 
   /** The records of tables that are gone: no action uses them. */
@@ -503,6 +534,7 @@ final class MasterLoop implements Runnable {
 
   private ClusterSnapshot snapshot(
       Map<ServerId, ServerInfo> live, Map<TabletId, TabletRecord> known, Set<TableId> dropping) {
+    Predicate<TabletRecord> held = merges.held(known);
     return new ClusterSnapshot(
         live.entrySet().stream()
             .map(
@@ -510,7 +542,8 @@ final class MasterLoop implements Runnable {
             .toList(),
         servers.fenced(),
         known.values().stream()
-            .filter(record -> !troubles.holds(record) && servers.logs().isReady(record))
+            .filter(record -> !troubles.holds(record) && !held.test(record))
+            .filter(servers.logs()::isReady)
             .map(
                 record ->
                     new ClusterSnapshot.Tablet(

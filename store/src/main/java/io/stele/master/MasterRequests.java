@@ -1,6 +1,7 @@
 package io.stele.master;
 
 import io.stele.metadata.EndedChange;
+import io.stele.metadata.MergeRecords;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableCodec;
@@ -26,6 +27,8 @@ import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
+import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
+import io.stele.wire.control.ControlProtos.MergeTabletResponseProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RecoveryProto;
@@ -350,6 +353,40 @@ final class MasterRequests implements MasterProtocol {
         .setDone(false)
         .setWaitsFor("the tablet is " + record.assignment())
         .build();
+  }
+
+  @Override
+  public MergeTabletResponseProto mergeTablet(RpcController c, MergeTabletRequestProto request) {
+    TabletRefProto ref = request.getTablet();
+    TabletId tablet = parsed(ref.getTableId() + "/" + ref.getTablet(), TabletId::parse);
+    Map<TabletId, TabletRecord> tablets = loop.view().tablets();
+    TabletRecord upper = tablets.get(tablet);
+    if (upper == null) { // It may have been split or merged: who asks looks again.
+      loop.changed(List.of(rowOf(ref)));
+      return waitsFor("the master does not know tablet " + tablet + " as it is now");
+    }
+    if (upper.extent().start().isEmpty()) {
+      throw SteleException.refused("tablet " + tablet + " is the first of its table");
+    }
+    Optional<TabletRecord> lower = Merges.before(upper, tablets);
+    if (lower.isEmpty()) {
+      loop.lookAtAll();
+      return waitsFor("the master does not know which tablet is before " + tablet + " now");
+    }
+    Optional<String> obstacle = MergeRecords.obstacle(lower.get(), upper);
+    if (obstacle.isPresent()) {
+      throw SteleException.refused("it cannot be merged: " + obstacle.get());
+    }
+    boolean asked = loop.merges().ask(lower.get(), upper);
+    loop.look();
+    return waitsFor(
+        asked
+            ? lower.get() + " and " + upper + " are to be unloaded"
+            : "too many tablets are being merged, or one of " + lower.get() + " and " + upper);
+  }
+
+  private static MergeTabletResponseProto waitsFor(String what) {
+    return MergeTabletResponseProto.newBuilder().setWaitsFor(what).build();
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.stele.metadata;
 
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
 import java.util.Set;
 import java.util.SortedSet;
@@ -27,8 +28,11 @@ final class Features {
    */
   static final String BULK = "bulk";
 
+  /** Merges: of two tablets whose operations were counted, and clocks ran, apart. */
+  static final String MERGES = "merges";
+
   /** Those that this version knows. */
-  private static final Set<String> KNOWN = Set.of(PINS, BULK);
+  private static final Set<String> KNOWN = Set.of(PINS, BULK, MERGES);
 
   private Features() {}
 
@@ -40,6 +44,9 @@ final class Features {
     }
     if (!record.pending().isEmpty() || record.files().stream().anyMatch(PendingFile::isOfJob)) {
       features.add(BULK);
+    }
+    if (record.isMerging() || record.files().stream().anyMatch(FileRef::merged)) {
+      features.add(MERGES);
     }
     return features;
   }

@@ -23,6 +23,8 @@ final class FileCodec {
             .setMaxSequence(file.maxSequence())
             .setFamilies(List.copyOf(file.families()))
             .setCollectedMicros(file.collectedMicros())
+            .setOperationsMicros(file.operationsMicros())
+            .setMerged(file.merged())
             .build());
   }
 
@@ -39,6 +41,8 @@ final class FileCodec {
                 file.getMinSequence(),
                 file.getMaxSequence(),
                 new TreeSet<>(file.getFamilies()),
-                file.getCollectedMicros()));
+                file.getCollectedMicros(),
+                file.getOperationsMicros(),
+                file.getMerged()));
   }
 }

@@ -17,6 +17,7 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.model.TimeRange;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
 import io.stele.record.Pin;
@@ -35,11 +36,11 @@ import java.util.TreeSet;
  * extent:               ExtentValue           which tablet, which rows
  * assignment:state      AssignmentValue       who may serve it; what all changes are conditional on
  * assignment:requires   names                 what a reader of the record must know: {@link Features}
- * files:&lt;path&gt;          FileValue             an SSTable
+ * files:&lt;path&gt;[;&lt;start&gt;] FileValue           an SSTable, from its first row on; or from another on
  * logs:&lt;server&gt;         (empty)               a commit log that may hold mutations of it
  * redo:                 RedoValue
  * dropped:&lt;path&gt;        DroppedValue          an SSTable not needed any more
- * split:                TentativeValue        the row is a split's lower child, see CountedRecords
+ * split:                TentativeValue        the lower half of a split or merge, see CountedRecords
  * trouble:              TroubleValue          it could not be loaded
  * pins:&lt;name&gt;           PinValue              a point of it that stays readable
  * pending:&lt;path&gt;        PendingValue          an SSTable that waits for the end of its job
@@ -147,7 +148,7 @@ final class RecordCodec {
     putRequired(row, Features.of(record));
     putRedo(row, record.redo());
     record.trouble().ifPresent(trouble -> putTrouble(row, trouble));
-    record.tentative().ifPresent(tentative -> row.put(SPLIT, Bytes.EMPTY, encode(tentative)));
+    record.tentative().ifPresent(tentative -> putTentative(row, tentative));
     return putEvent(row, event, record.assignment());
   }
 
@@ -172,8 +173,15 @@ final class RecordCodec {
     row.put(STATE.family(), STATE.qualifier(), record.state());
   }
 
+  /** The column of a file. A tablet may have several parts of one file, beginning at other rows. */
+  static Bytes qualifier(FileRef file) {
+    Bytes path = Bytes.of(file.path());
+    Bytes start = file.bounds().start();
+    return start.isEmpty() ? path : path.concat(Bytes.of(";")).concat(start);
+  }
+
   static void putFile(Mutation.Builder row, FileRef file) {
-    row.put(FILES, Bytes.of(file.path()), FileCodec.encode(file));
+    row.put(FILES, qualifier(file), FileCodec.encode(file));
   }
 
   static void putLog(Mutation.Builder row, ServerId server) {
@@ -190,6 +198,17 @@ final class RecordCodec {
     row.put(REDO, Bytes.EMPTY, value);
   }
 
+  /** Changes what the record requires, unless it stays the same. */
+  static void putRequires(Mutation.Builder row, Bytes before, Bytes after) {
+    if (after.isEmpty() && !before.isEmpty()) {
+      row.add(
+          new io.stele.model.Edit.DeleteColumn(
+              REQUIRES.family(), REQUIRES.qualifier(), TimeRange.ALL));
+    } else if (!after.equals(before)) {
+      row.put(REQUIRES.family(), REQUIRES.qualifier(), after);
+    }
+  }
+
   static void putPin(Mutation.Builder row, Pin pin) {
     row.put(PINS, Bytes.of(pin.name()), PinCodec.encode(pin));
   }
@@ -203,6 +222,10 @@ final class RecordCodec {
     if (!features.isEmpty()) {
       row.put(REQUIRES.family(), REQUIRES.qualifier(), Bytes.of(String.join(" ", features)));
     }
+  }
+
+  static void putTentative(Mutation.Builder row, Tentative tentative) {
+    row.put(SPLIT, Bytes.EMPTY, encode(tentative));
   }
 
   static void putTrouble(Mutation.Builder row, LoadTrouble trouble) {
@@ -233,6 +256,7 @@ final class RecordCodec {
             .setParent(tentative.parent().toString())
             .setParentEpoch(tentative.parentEpoch())
             .setChild(tentative.child().toString())
+            .setMerge(tentative.merge())
             .build());
   }
 
@@ -270,7 +294,8 @@ final class RecordCodec {
             new Tentative(
                 TabletId.parse(tentative.getParent()),
                 tentative.getParentEpoch(),
-                TabletId.parse(tentative.getChild())));
+                TabletId.parse(tentative.getChild()),
+                tentative.getMerge()));
   }
 
   private static ServerId server(Bytes qualifier, String where) throws CorruptionException {

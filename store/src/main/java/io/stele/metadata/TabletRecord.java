@@ -30,8 +30,8 @@ import java.util.TreeSet;
  * @param redo from where on those logs must be read
  * @param dropped paths of SSTables it does not need any more, and when it dropped them
  *     (milliseconds since 1970)
- * @param tentative the split whose lower child this is, as long as the record itself says so; the
- *     record after it decides whether it counts
+ * @param tentative the split whose lower child this is, or the merge whose lower tablet, as long as
+ *     the record itself says so; the record after it decides whether it counts
  * @param trouble why it could not be loaded; empty once it was
  * @param pins points of it that stay readable
  * @param pending SSTables that become the tablet's if their jobs commit
@@ -52,13 +52,21 @@ public record TabletRecord(
     List<PendingFile> pending) {
 
   /**
-   * What makes a record tentative: the split whose lower child it is.
+   * What makes a record tentative: the split whose lower child it is, or the merge whose lower
+   * tablet.
    *
-   * @param parent the tablet split
-   * @param parentEpoch the epoch under which its server splits it
-   * @param child the lower child
+   * @param parent the tablet split; or the upper tablet
+   * @param parentEpoch the epoch under which its server splits it; or that of the upper tablet, as
+   *     long as the merge can still be made
+   * @param child the lower child; or the tablet that both become
+   * @param merge whether it is a merge
    */
-  public record Tentative(TabletId parent, long parentEpoch, TabletId child) {}
+  public record Tentative(TabletId parent, long parentEpoch, TabletId child, boolean merge) {
+    /** A split. */
+    public Tentative(TabletId parent, long parentEpoch, TabletId child) {
+      this(parent, parentEpoch, child, false);
+    }
+  }
 
   public TabletRecord {
     files = List.copyOf(files);
@@ -122,6 +130,14 @@ public record TabletRecord(
             .server()
             .map(server -> new TabletLocation(id, extent, server, assignment.epoch()))
         : Optional.empty();
+  }
+
+  /**
+   * Whether it is the lower of two tablets that are being merged: it must not be assigned until
+   * that is given up.
+   */
+  public boolean isMerging() {
+    return tentative.filter(Tentative::merge).isPresent();
   }
 
   /** The sum of its SSTables' lengths, in bytes. */

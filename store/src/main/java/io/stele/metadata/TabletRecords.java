@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,7 +47,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Only a tablet's server changes its record, except for {@link #assign}, {@link #reassign},
  * {@link #release}, {@link #notLoaded}, {@link #releaseFromQuarantine}, {@link #forgetDropped},
- * {@link #createTable} and {@link #delete}, which are the master's.
+ * {@link #createTable} and {@link #delete}, which are the master's, as are {@link MergeRecords}.
  *
  * <p>Safe for use by any number of threads. All calls block.
  */
@@ -181,6 +180,7 @@ public final class TabletRecords {
   /** Assigns an unassigned tablet to {@code server}, under the next epoch. */
   public TabletRecord assign(TabletRecord record, ServerId server) throws IOException {
     require(record, Assignment.State.NONE, "assignment");
+    requireNotMerging(record, "assignment");
     Set<ServerId> logs = new TreeSet<>(record.logs());
     addLog(record, logs, server);
     TabletRecord next = record.withAssignment(record.assignment().assignedTo(server), logs);
@@ -258,6 +258,7 @@ public final class TabletRecords {
   /** Lets servers try an unassigned tablet again, as if it had never failed to load. */
   public TabletRecord releaseFromQuarantine(TabletRecord record) throws IOException {
     require(record, Assignment.State.NONE, "release from quarantine");
+    requireNotMerging(record, "release from quarantine");
     Mutation.Builder row = change(record, "released from quarantine", record.assignment());
     delete(row, RecordCodec.TROUBLE, "");
     apply("release from quarantine", record, row);
@@ -303,22 +304,23 @@ public final class TabletRecords {
 
   /** Writes down what a compaction changed. */
   public TabletRecord edit(TabletRecord record, ManifestEdit edit) throws IOException {
-    Map<String, FileRef> files = new LinkedHashMap<>();
-    record.files().forEach(file -> files.put(file.path(), file));
+    List<FileRef> files = new ArrayList<>(record.files());
     Map<String, Long> dropped = new TreeMap<>(record.dropped());
     Mutation.Builder row = change(record, edit.reason(), record.assignment());
     long now = runtime.wallClock().millis();
     for (String path : edit.removed()) {
-      if (files.remove(path) == null) {
+      List<FileRef> parts = files.stream().filter(file -> file.path().equals(path)).toList();
+      if (parts.isEmpty()) {
         throw new IllegalArgumentException(record + " has no file " + path + " to remove");
       }
-      delete(row, RecordCodec.FILES, path);
+      parts.forEach(part -> deleteFile(row, part));
+      files.removeAll(parts);
       RecordCodec.putDropped(row, path, now);
       dropped.put(path, now);
     }
     for (FileRef file : edit.added()) {
       RecordCodec.putFile(row, file);
-      files.put(file.path(), file);
+      files.add(file);
     }
     List<Pin> pins = editPins(row, record, edit);
     List<PendingFile> pending = editPending(row, record, edit);
@@ -338,7 +340,7 @@ public final class TabletRecords {
             record.row(),
             record.assignment(),
             record.state(),
-            List.copyOf(files.values()),
+            files,
             logs,
             redo,
             dropped,
@@ -432,7 +434,7 @@ public final class TabletRecords {
     Mutation.Builder row = change(parent, "split from " + parent.id(), assignment);
     RecordCodec.putExtent(row, high);
     RecordCodec.putState(row, high);
-    parent.files().forEach(file -> delete(row, RecordCodec.FILES, file.path()));
+    parent.files().forEach(file -> deleteFile(row, file));
     high.files().forEach(file -> RecordCodec.putFile(row, file));
     parent.pending().forEach(one -> delete(row, RecordCodec.PENDING, one.file().path()));
     high.pending().forEach(one -> RecordCodec.putPending(row, one));
@@ -586,7 +588,7 @@ public final class TabletRecords {
    * Starts a change of {@code record}'s row, which also makes a tentative record plain if its split
    * is done.
    */
-  private static Mutation.Builder change(TabletRecord record, String what, Assignment assignment) {
+  static Mutation.Builder change(TabletRecord record, String what, Assignment assignment) {
     Mutation.Builder row = Mutation.builder(RecordCodec.rowOf(record));
     if (record.tentative().isPresent()) {
       delete(row, RecordCodec.SPLIT, "");
@@ -594,14 +596,24 @@ public final class TabletRecords {
     return RecordCodec.putEvent(row, what, assignment);
   }
 
-  private void apply(String what, TabletRecord record, Mutation.Builder row) throws IOException {
+  static void putRequires(Mutation.Builder row, TabletRecord before, TabletRecord after) {
+    RecordCodec.putRequires(row, Features.required(before), Features.required(after));
+  }
+
+  void apply(String what, TabletRecord record, Mutation.Builder row) throws IOException {
     if (!rowsOf(record).update(state(record), row.build())) {
       throw new RecordChangedException(what, record);
     }
   }
 
-  private static void delete(Mutation.Builder row, String family, String qualifier) {
+  static void delete(Mutation.Builder row, String family, String qualifier) {
     row.add(new io.stele.model.Edit.DeleteColumn(family, Bytes.of(qualifier), TimeRange.ALL));
+  }
+
+  static void deleteFile(Mutation.Builder row, FileRef file) {
+    row.add(
+        new io.stele.model.Edit.DeleteColumn(
+            RecordCodec.FILES, RecordCodec.qualifier(file), TimeRange.ALL));
   }
 
   private static void deleteLog(Mutation.Builder row, ServerId server) {
@@ -612,18 +624,25 @@ public final class TabletRecords {
     return new RecordRows.Condition(RecordCodec.STATE, Optional.of(record.state()));
   }
 
-  private static RecordRows.Condition still(Tentative tentative) {
+  static RecordRows.Condition still(Tentative tentative) {
     return new RecordRows.Condition(
         RecordCodec.TENTATIVE, Optional.of(RecordCodec.encode(tentative)));
   }
 
-  private static void require(TabletRecord record, Assignment.State state, String what) {
+  /** Until a merge is given up another master may still make it. */
+  private static void requireNotMerging(TabletRecord record, String what) {
+    if (record.isMerging()) {
+      throw new IllegalStateException(what + " while it is being merged: " + record);
+    }
+  }
+
+  static void require(TabletRecord record, Assignment.State state, String what) {
     if (record.assignment().state() != state) {
       throw new IllegalStateException(what + " needs state " + state + ": " + record);
     }
   }
 
-  private RecordRows rowsOf(TabletRecord record) {
+  RecordRows rowsOf(TabletRecord record) {
     return rowsOf(record.id().table());
   }
 

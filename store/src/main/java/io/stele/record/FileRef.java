@@ -18,6 +18,10 @@ import java.util.TreeSet;
  * @param families ... as far as they concern these: those of its locality group when it was written
  * @param collectedMicros what was garbage before this time is not in the file; microseconds of the
  *     tablet's own time
+ * @param operationsMicros the tablet's own time when the operations in the file were written down;
+ *     where the file says an earlier one, all times of its operations are as much later. 0: the
+ *     file has none
+ * @param merged whether the tablet that wrote the file was merged with another since then
  */
 public record FileRef(
     String path,
@@ -26,7 +30,21 @@ public record FileRef(
     long minSequence,
     long maxSequence,
     SortedSet<String> families,
-    long collectedMicros) {
+    long collectedMicros,
+    long operationsMicros,
+    boolean merged) {
+  /** A file without operations. */
+  public FileRef(
+      String path,
+      long length,
+      RowRange bounds,
+      long minSequence,
+      long maxSequence,
+      SortedSet<String> families,
+      long collectedMicros) {
+    this(path, length, bounds, minSequence, maxSequence, families, collectedMicros, 0, false);
+  }
+
   public FileRef {
     families = Collections.unmodifiableSortedSet(new TreeSet<>(families));
     if (path.isEmpty() || path.startsWith("/")) {
@@ -53,7 +71,23 @@ public record FileRef(
         minSequence,
         maxSequence,
         families,
-        collectedMicros);
+        collectedMicros,
+        operationsMicros,
+        merged);
+  }
+
+  /** The same as a file of a merged tablet, whose own time is that much ahead of this tablet's. */
+  FileRef merged(long aheadMicros) {
+    return new FileRef(
+        path,
+        length,
+        bounds,
+        minSequence,
+        maxSequence,
+        families,
+        collectedMicros,
+        operationsMicros == 0 ? 0 : Math.addExact(operationsMicros, aheadMicros),
+        true);
   }
 
   /**

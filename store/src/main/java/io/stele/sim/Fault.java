@@ -77,6 +77,18 @@ public sealed interface Fault {
   }
 
   /**
+   * An operator has a tablet of a user's table merged with the one before it.
+   *
+   * @param which of those that have one before them, counted round
+   */
+  record Merge(int which) implements Fault {
+    @Override
+    public Duration length() {
+      return Duration.ZERO;
+    }
+  }
+
+  /**
    * A job pins tablets for that long.
    *
    * @param which the first of all tablets that it pins, counted round

@@ -68,6 +68,8 @@ final class FaultRunner {
       cluster.operator().move(move);
     } else if (fault instanceof Fault.Split split) {
       cluster.operator().split(split.which());
+    } else if (fault instanceof Fault.Merge merge) {
+      cluster.operator().merge(merge.which());
     } else if (fault instanceof Fault.Job job) {
       cluster.operator().run(job);
     } else if (fault instanceof Fault.StandAside aside) {

@@ -43,6 +43,9 @@ public record HistoryPlan(
   private static final int JOBS_EVERY = 7;
   private static final int JOBS_IN = 2;
   private static final long JOBS = 0x6a6f6273L;
+  private static final int MERGED_EVERY = 5;
+  private static final int MERGED_IN = 2;
+  private static final long MERGED = 0x6d65726765L;
   private static final int OPERATED_EVERY = 3;
   private static final long OPERATED = 0x6f70657261746f72L;
 
@@ -91,14 +94,15 @@ public record HistoryPlan(
 
   /**
    * One history in eight has poison, too, and one a long outage of the file system; in some an
-   * operator is at work, or jobs pin tablets. They are drawn apart, so that all others are what
-   * they would be without.
+   * operator is at work, jobs pin tablets, or tablets are merged. They are drawn apart, so that all
+   * others are what they would be without.
    */
   private static List<Fault.Planned> faults(
       long seed, Duration length, List<Fault.Planned> planned) {
     List<Fault.Planned> all = new ArrayList<>(planned);
     all.addAll(ofOperators(seed, length));
     all.addAll(ofJobs(seed, length));
+    all.addAll(ofMerges(seed, length));
     ofFiles(seed, length).ifPresent(all::add);
     all.sort(Comparator.comparing(Fault.Planned::at));
     return all;
@@ -125,6 +129,33 @@ public record HistoryPlan(
                     random.nextBoolean() ? Optional.of(random.nextInt(8)) : Optional.empty());
           };
       planned.add(new Fault.Planned(Duration.ofMillis(random.nextLong(length.toMillis())), fault));
+    }
+    return planned;
+  }
+
+  /** In two histories of five tablets are merged; masters die of some, or stand still meanwhile. */
+  private static List<Fault.Planned> ofMerges(long seed, Duration length) {
+    if (Math.floorMod(seed, MERGED_EVERY) >= MERGED_IN) {
+      return List.of();
+    }
+    RandomGenerator random = new SplittableRandom(seed ^ MERGED);
+    List<Fault.Planned> planned = new ArrayList<>();
+    int count = 1 + random.nextInt(12);
+    for (int i = 0; i < count; i++) {
+      Duration at = Duration.ofMillis(random.nextLong(length.toMillis()));
+      planned.add(new Fault.Planned(at, new Fault.Merge(random.nextInt(64))));
+      SimulatedCluster.Kind kind = SimulatedCluster.Kind.MASTER;
+      int slot = random.nextInt(2);
+      int nth = 1 + random.nextInt(12);
+      Duration some = Duration.ofMillis(500 + random.nextLong(8000));
+      switch (random.nextInt(6)) {
+        case 0 ->
+            planned.add(new Fault.Planned(at, new Fault.DieAt(kind, slot, Step.REQUEST, nth)));
+        case 1, 2 ->
+            planned.add(
+                new Fault.Planned(at, new Fault.PauseAt(kind, slot, Step.REQUEST, nth, some)));
+        default -> {}
+      }
     }
     return planned;
   }

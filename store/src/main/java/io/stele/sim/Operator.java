@@ -21,6 +21,7 @@ import io.stele.wire.control.ControlProtos.BeginJobResponseProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
+import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
 import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
@@ -79,6 +80,29 @@ final class Operator {
                     splitNow(tablet.get());
                   }
                 }));
+  }
+
+  /** Has a tablet of a user's table merged with the one before it, soon. */
+  void merge(int which) {
+    process.start("merges", () -> quietly("merge", () -> mergeNow(which)));
+  }
+
+  private void mergeNow(int which) throws IOException, InterruptedException {
+    List<TabletRecord> all =
+        view.records(view.tablesToServe()).stream()
+            .filter(tablet -> !tablet.id().table().isSystem())
+            .filter(tablet -> !tablet.extent().start().isEmpty())
+            .toList();
+    if (all.isEmpty()) {
+      return;
+    }
+    TabletRecord upper = all.get(which % all.size());
+    MergeTabletRequestProto request =
+        MergeTabletRequestProto.newBuilder().setTablet(ref(upper)).build();
+    for (int i = 0; i < TRIES; i++) {
+      ask(master -> master.mergeTablet(null, request)); // Again, also where it is done.
+      process.sleep(PAUSE);
+    }
   }
 
   /** Has all tablets split, now, and the files of all tables rewritten after {@code delay}. */

@@ -82,12 +82,13 @@ final class CompactionWriter {
     try (MergedCursor cells = new MergedCursor(inputs.cursors(), Long.MAX_VALUE);
         GroupWriters writers = new GroupWriters(core, nextFile, rules, coverage.families())) {
       boolean dropped = sift(cells, sieve, writers, inputs.pace());
+      long operations = OperationWindow.timeOf(inputs.operations());
       if (!inputs.operations().isEmpty()) {
         writers.metaBlock(OperationWindow.META_BLOCK, inputs.operations());
       }
       for (GroupWriters.Written written : writers.finish(clock.highest())) {
         long collected = inputs.past() == CellSieve.Past.WHOLE ? time : coverage.collectedMicros();
-        files.add(open(written, coverage, collected, rules));
+        files.add(open(written, coverage, new Times(collected, operations), rules));
       }
       writers.keep();
       return new Output(files, dropped ? coverage.maxSequence() : 0);
@@ -131,8 +132,11 @@ final class CompactionWriter {
     return dropped;
   }
 
+  /** The tablet's own times of a new file: see {@link FileRef}. */
+  private record Times(long collectedMicros, long operationsMicros) {}
+
   private TabletFile open(
-      GroupWriters.Written written, Coverage coverage, long collectedMicros, SchemaRules rules)
+      GroupWriters.Written written, Coverage coverage, Times times, SchemaRules rules)
       throws IOException {
     FileRef ref =
         new FileRef(
@@ -142,7 +146,9 @@ final class CompactionWriter {
             coverage.minSequence(),
             coverage.maxSequence(),
             written.families(),
-            collectedMicros);
+            times.collectedMicros(),
+            times.operationsMicros(),
+            false);
     TabletFile file = TabletFile.open(environment, ref, rules);
     long found = file.table().properties().cells();
     if (found != written.cells()) {

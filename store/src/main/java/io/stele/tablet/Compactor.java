@@ -506,7 +506,7 @@ final class Compactor {
           edit(
               reason,
               output.refs(),
-              removed.stream().map(file -> file.ref().path()).toList(),
+              removed.stream().map(file -> file.ref().path()).distinct().toList(),
               boundary,
               List.of(),
               List.of());

@@ -51,18 +51,23 @@ import java.util.concurrent.TimeUnit;
  * <p>Safe for use by any number of threads.
  *
  * <pre>
- * block  := version:u8=2 time:varlong horizon:varlong client*        in ascending order of client
+ * block  := version:u8=3 time:varlong horizon:varlong merged:varlong client*   in ascending order of client
  * client := high:u64 low:u64 first-incomplete:varlong last-seen:varlong operations:varint operation*
  * operation := number:varlong digest:u64 result:prefixed             in ascending order of number
  * </pre>
  *
  * Times are in microseconds; a horizon of 0 says that no client was forgotten.
+ *
+ * <p>A tablet that was made of two knows what both did. A client that it knows may be known from
+ * one of them and forgotten by the other. So the <em>merged horizon</em> is kept, that of both when
+ * they were merged: a client that is known, too, must have begun a new operation after it.
  */
 final class OperationWindow {
   /** The name of the block in an SSTable. */
   static final String META_BLOCK = "operations";
 
-  private static final int VERSION = 2;
+  private static final int VERSION = 3;
+  private static final int VARLONG_BYTES_MAX = 10;
   private static final int WINDOWS_KEPT = 16;
 
   /** Operations that another process may have sent have been under way for so long at most. */
@@ -108,6 +113,9 @@ final class OperationWindow {
 
   @GuardedBy("this")
   private long horizonMicros; // No client forgotten was seen after it; 0: none is forgotten.
+
+  @GuardedBy("this")
+  private long mergedHorizonMicros; // What a merge may have made known in part is before it.
 
   @GuardedBy("this")
   private long bytes;
@@ -164,7 +172,7 @@ final class OperationWindow {
     ClientName name = ClientName.of(id);
     ClientOperations client = clients.get(name);
     if (client == null) {
-      checkNotForgotten(id, outstanding, now);
+      checkNotForgotten(id, outstanding, now, horizonMicros);
       checkRoom();
       client = client(name);
     }
@@ -176,6 +184,7 @@ final class OperationWindow {
     if (known.isPresent()) {
       return new Begun(operation, known);
     }
+    checkNotForgotten(id, outstanding, now, mergedHorizonMicros);
     checkNotBelow(id, client);
     checkRoom();
     checkNotBelow(id, client); // It may just have become so.
@@ -189,10 +198,10 @@ final class OperationWindow {
     }
   }
 
-  /** Refuses an operation that a client may have sent before it was forgotten. */
-  @GuardedBy("this")
-  private void checkNotForgotten(OperationId id, Outstanding outstanding, long nowMicros) {
-    if (horizonMicros == 0) {
+  /** Refuses an operation that a client may have sent before {@code horizon}. */
+  private void checkNotForgotten(
+      OperationId id, Outstanding outstanding, long nowMicros, long horizon) {
+    if (horizon == 0) {
       return;
     }
     long age =
@@ -200,7 +209,7 @@ final class OperationWindow {
             .age()
             .map(length -> TimeUnit.MICROSECONDS.convert(length))
             .orElse(WINDOWS_IF_REPEATABLE * windowMicros);
-    if (age + age / DRIFT_PARTS >= nowMicros - horizonMicros) {
+    if (age + age / DRIFT_PARTS >= nowMicros - horizon) {
       throw tooOld(id, "its client was silent, or has older ones under way,");
     }
   }
@@ -330,18 +339,39 @@ final class OperationWindow {
    * Adds the operations of a block that {@link #encodeRecent} or {@link #encodeWritten} wrote;
    * blocks may be added in any order.
    */
-  synchronized void restore(Bytes block) throws MalformedException {
+  void restore(Bytes block) throws MalformedException {
+    restore(block, 0, false);
+  }
+
+  /**
+   * As above.
+   *
+   * @param micros the tablet's own time when the block was written, if it is later than what the
+   *     block says; see {@link io.stele.record.FileRef}
+   * @param merged whether the tablet was merged with another since then
+   */
+  synchronized void restore(Bytes block, long micros, boolean merged) throws MalformedException {
     ByteReader in = new ByteReader(block.toByteArray());
     int version = in.readByte();
     if (version != VERSION) {
       throw in.malformed("operations of version " + version + " are not known here");
     }
-    openedMicros = Math.max(openedMicros, in.readVarlong());
-    horizonMicros = Math.max(horizonMicros, in.readVarlong());
+    long written = in.readVarlong();
+    long later = Math.max(0, micros - written);
+    openedMicros = Math.max(openedMicros, written + later);
+    long horizon = in.readVarlong();
+    long mergedHorizon = in.readVarlong();
+    if (horizon > 0) {
+      horizonMicros = Math.max(horizonMicros, horizon + later);
+      mergedHorizon = merged ? horizon : mergedHorizon;
+    }
+    if (mergedHorizon > 0) {
+      mergedHorizonMicros = Math.max(mergedHorizonMicros, mergedHorizon + later);
+    }
     while (in.remaining() > 0) {
       ClientOperations client = client(new ClientName(in.readLong(), in.readLong()));
       long firstIncomplete = in.readVarlong();
-      client.seen(in.readVarlong());
+      client.seen(in.readVarlong() + later);
       int count = in.readVarint();
       if (count > in.remaining()) {
         throw in.malformed("there cannot be " + count + " operations here");
@@ -417,15 +447,18 @@ final class OperationWindow {
     Map<ClientName, ClientOperations> known = new HashMap<>();
     long now;
     long horizon;
+    long mergedHorizon;
     synchronized (live) {
       now = live.nowMicros();
       horizon = live.horizonMicros;
+      mergedHorizon = live.mergedHorizonMicros;
       live.clients.forEach((name, client) -> known.put(name, client.reduced()));
     }
     synchronized (this) {
       openedNanos = runtime.nanoTime();
       openedMicros = now;
       horizonMicros = horizon;
+      mergedHorizonMicros = mergedHorizon;
       clients.keySet().retainAll(known.keySet());
       known.forEach(
           (name, theirs) -> {
@@ -455,7 +488,26 @@ final class OperationWindow {
 
   @GuardedBy("this")
   private ByteWriter header(long now) {
-    return new ByteWriter(256).writeByte(VERSION).writeVarlong(now).writeVarlong(horizonMicros);
+    return new ByteWriter(256)
+        .writeByte(VERSION)
+        .writeVarlong(now)
+        .writeVarlong(horizonMicros)
+        .writeVarlong(mergedHorizonMicros);
+  }
+
+  /** The tablet's own time when {@code block} was written; 0: it is empty. */
+  static long timeOf(Bytes block) {
+    if (block.isEmpty()) {
+      return 0;
+    }
+    int header = Math.min(block.length(), 1 + VARLONG_BYTES_MAX);
+    ByteReader in = new ByteReader(block.slice(0, header).toByteArray());
+    try {
+      in.readByte();
+      return in.readVarlong();
+    } catch (MalformedException e) {
+      throw new IllegalArgumentException("a block that was just written is malformed", e);
+    }
   }
 
   @GuardedBy("this")

@@ -90,7 +90,7 @@ final class TabletFile {
     Optional<Bytes> block = table.metaBlock(OperationWindow.META_BLOCK);
     if (block.isPresent()) {
       try {
-        window.restore(block.get());
+        window.restore(block.get(), ref.operationsMicros(), ref.merged());
       } catch (MalformedException e) {
         CorruptionException corruption =
             new CorruptionException(ref.path(), 0, "its operations block: " + e.getMessage());

@@ -50,6 +50,25 @@ class TabletsAwayTest {
   }
 
   @Test
+  void tabletsThatAreMergedAreAwayForLessThanHalfASecond() throws Exception {
+    for (long seed = 0; seed < SEEDS; seed++) {
+      World world = new World(seed, 6);
+      world.run(
+          () -> {
+            for (int i = 1; i < 6; i++) {
+              world.client.admin().mergeTablet("t", World.row(i));
+              world.process.sleep(Duration.ofMillis(500));
+            }
+            world.client.admin().splitTablet("t", World.row(3));
+            world.client.admin().mergeTablet("t", World.row(3));
+            assertThat(world.client.table("t").tablets()).hasSize(1);
+          });
+      assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
+      assertThat(world.writes).isGreaterThan(500);
+    }
+  }
+
+  @Test
   void aHundredTabletsOfALoadedServerLeaveItTogetherAndEachIsAwayForLessThanHalfASecond()
       throws Exception {
     World world = new World(0, 300);

@@ -3,15 +3,18 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.memtable.CountingAccount;
+import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
+import io.stele.model.OperationId;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.MergedFiles;
 import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
@@ -21,6 +24,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
@@ -102,14 +106,12 @@ class MergedTabletTest {
   }
 
   private static TabletSpec merged(TabletSpec low, TabletSpec high) {
-    List<FileRef> files = new ArrayList<>(low.files());
-    files.addAll(high.files());
     return new TabletSpec(
-        id(3),
+        TabletId.random(low.id().table(), new Random(low.epoch() + high.epoch())),
         Math.max(low.epoch(), high.epoch()) + 1,
         new RowRange(low.extent().start(), high.extent().end()),
         low.schema(),
-        files,
+        MergedFiles.of(low.files(), high.files()),
         Math.max(low.redoPoint(), high.redoPoint()),
         Math.max(low.highestTimestamp(), high.highestTimestamp()),
         List.of());
@@ -138,6 +140,149 @@ class MergedTabletTest {
         assertThat(tablet.statistics().files()).isEqualTo(1);
       }
       fs.delete(TabletFixture.ROOT, true);
+    }
+  }
+
+  /** Tablets that cover the table, none of them open, and what should be in them. */
+  private final class World {
+    final Random random;
+    final List<TabletSpec> tablets = new ArrayList<>();
+    final TreeMap<String, String> plain = new TreeMap<>();
+    private final List<Mutation> sent = new ArrayList<>();
+
+    World(long seed) {
+      random = new Random(seed);
+      tablets.add(TabletSpec.empty(id(1), 1, RowRange.ALL, SCHEMA));
+    }
+
+    void step() throws IOException {
+      int which = random.nextInt(tablets.size());
+      switch (random.nextInt(6)) {
+        case 0 -> split(which);
+        case 1, 2 -> merge(which);
+        default -> tablets.set(which, serve(tablets.get(which)));
+      }
+    }
+
+    private void split(int which) {
+      TabletSpec whole = tablets.get(which);
+      Bytes row = Bytes.of(row());
+      if (whole.extent().contains(row) && !whole.extent().start().equals(row)) {
+        RowRange rows = whole.extent();
+        tablets.set(which, child(whole, new RowRange(row, rows.end())));
+        tablets.add(which, child(whole, new RowRange(rows.start(), row)));
+      }
+    }
+
+    private TabletSpec child(TabletSpec whole, RowRange rows) {
+      return whole.child(TabletId.random(whole.id().table(), random), whole.epoch() + 1, rows);
+    }
+
+    private void merge(int which) {
+      if (which > 0) {
+        TabletSpec upper = tablets.remove(which);
+        tablets.set(which - 1, merged(tablets.get(which - 1), upper));
+      }
+    }
+
+    private String row() {
+      return String.format("%02d", random.nextInt(60));
+    }
+
+    /** One server's time with a tablet, from load to unload. */
+    private TabletSpec serve(TabletSpec spec) throws IOException {
+      TestManifest manifest = new TestManifest(spec);
+      try (Tablet tablet = open(manifest)) {
+        for (int i = random.nextInt(30); i > 0; i--) {
+          switch (random.nextInt(12)) {
+            case 0 -> tablet.minorCompact();
+            case 1 -> tablet.mergingCompact();
+            case 2 -> tablet.majorCompact();
+            case 3 -> check(tablet);
+            case 4, 5 -> sendAgain(tablet);
+            default -> send(tablet);
+          }
+        }
+        check(tablet);
+        tablet.pauseWrites().join();
+        tablet.minorCompact();
+        return new TestManifest(tablet.describe()).reassigned();
+      }
+    }
+
+    private void send(Tablet tablet) {
+      String row = row();
+      if (tablet.extent().contains(Bytes.of(row))) {
+        boolean deletes = random.nextInt(4) == 0;
+        String value = "v" + sent.size();
+        sent.add(deletes ? Mutation.of(row).deleteRow() : Mutation.of(row).put("f", "q", value));
+        if (deletes) {
+          plain.remove(row);
+        } else {
+          plain.put(row, value);
+        }
+        apply(tablet, sent.size());
+      }
+    }
+
+    /** A retry of something that was done some time ago, by whatever tablet had the row. */
+    private void sendAgain(Tablet tablet) {
+      if (!sent.isEmpty()) {
+        int number = 1 + random.nextInt(sent.size());
+        if (tablet.extent().contains(sent.get(number - 1).row())) {
+          apply(tablet, number);
+        }
+      }
+    }
+
+    private void apply(Tablet tablet, int number) {
+      tablet
+          .apply(OperationRequest.of(sent.get(number - 1), new OperationId(7, 7, number), 1))
+          .join();
+    }
+
+    private void check(Tablet tablet) throws IOException {
+      Bytes end = tablet.extent().end();
+      SortedMap<String, String> expected = plain.tailMap(tablet.extent().start().toUtf8());
+      assertThat(read(tablet)).isEqualTo(end.isEmpty() ? expected : expected.headMap(end.toUtf8()));
+    }
+  }
+
+  @Test
+  void afterAnySplitsAndMergesRowsAreWholeAndRetriesAreAppliedOnce() throws Exception {
+    for (long seed = 1; seed <= 60; seed++) {
+      World world = new World(seed);
+      try {
+        for (int i = 0; i < 60; i++) {
+          world.step();
+        }
+        for (TabletSpec tablet : world.tablets) {
+          world.serve(tablet);
+        }
+      } catch (Exception | AssertionError e) {
+        throw new AssertionError("seed " + seed, e);
+      }
+      fs.delete(TabletFixture.ROOT, true);
+    }
+  }
+
+  @Test
+  void aReadPointFromBeforeTheMergeIsNotReadAnyMore() throws Exception {
+    TreeMap<String, String> plain = new TreeMap<>();
+    TabletSpec low = side(new TestManifest(TabletSpec.empty(id(1), 1, LOW, SCHEMA)), "a", 1, plain);
+    TestManifest other = new TestManifest(TabletSpec.empty(id(2), 1, HIGH, SCHEMA));
+    TabletSpec high;
+    try (Tablet tablet = open(other)) {
+      write(tablet, "z", 400, 2, plain);
+      tablet.pauseWrites().join();
+      tablet.minorCompact();
+      high = tablet.describe();
+    }
+    try (Tablet tablet = open(new TestManifest(merged(low, high)))) {
+      ReadRequest stale = ReadRequest.of(RowQuery.ALL).at(low.redoPoint());
+      assertThat(low.redoPoint()).isLessThan(high.redoPoint());
+      assertThat(tablet.read(stale).readPoint()).isEqualTo(high.redoPoint());
+      assertThat(read(tablet)).isEqualTo(plain);
     }
   }
 

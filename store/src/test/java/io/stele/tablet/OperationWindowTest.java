@@ -210,6 +210,7 @@ class OperationWindowTest {
     in.readByte();
     in.readVarlong();
     in.readVarlong();
+    in.readVarlong();
     List<Long> clients = new ArrayList<>();
     while (in.remaining() > 0) {
       clients.add(in.readLong());

@@ -1,0 +1,247 @@
+package io.stele.master;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.metadata.MergeRecords;
+import io.stele.metadata.RecordChangedException;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The tablets that are to become one with the tablet before them.
+ *
+ * <p>As long as neither record is marked, a wish lives in the memory of one master: both tablets
+ * are unloaded, and are not assigned until both are free. A wish that ends leaves them as they are,
+ * to be assigned again. From the mark on the records tell all, and any master goes on: {@link
+ * MergeRecords}.
+ *
+ * <p>What is asked may be asked by any thread and never waits; the rest is for the one thread of
+ * the master's loop.
+ */
+final class Merges {
+  private static final Logger LOG = LoggerFactory.getLogger(Merges.class);
+
+  /** What is not done by then is given up: a server cannot let go of its tablet. */
+  private static final Duration WISH_MAX = Duration.ofSeconds(15);
+
+  private static final int WISHES_MAX = 1000;
+
+  private final ProcessRuntime runtime;
+  private final MergeRecords records;
+
+  @GuardedBy("this")
+  private final Map<TabletId, Wish> wishes = new TreeMap<>(); // By the upper tablet.
+
+  private volatile Set<TabletId> taken = Set.of(); // The tablets of the wishes.
+
+  /** A wish. */
+  private record Wish(TabletId lower, TabletId upper, long endNanos) {}
+
+  /**
+   * What came of one look.
+   *
+   * @param changed records as they are now
+   * @param removed records that are gone
+   * @param unload tablets that their servers are to let go of
+   * @param complete whether nothing is left to the next step
+   */
+  record Outcome(
+      List<TabletRecord> changed,
+      List<TabletRecord> removed,
+      List<TabletRecord> unload,
+      boolean complete) {
+    private Outcome() {
+      this(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), true);
+    }
+  }
+
+  Merges(ProcessRuntime runtime, TabletRecords records) {
+    this.runtime = runtime;
+    this.records = new MergeRecords(records);
+  }
+
+  /**
+   * Asks for two neighbours to be merged; the same again changes nothing.
+   *
+   * @return whether they are to be; else too many are, or one of them with another
+   */
+  synchronized boolean ask(TabletRecord lower, TabletRecord upper) {
+    Wish known = wishes.get(upper.id());
+    if (known != null && known.lower().equals(lower.id())) {
+      return true;
+    }
+    if (taken.contains(lower.id()) || taken.contains(upper.id()) || wishes.size() >= WISHES_MAX) {
+      return false;
+    }
+    long end = runtime.nanoTime() + WISH_MAX.toNanos();
+    wishes.put(upper.id(), new Wish(lower.id(), upper.id(), end));
+    changed();
+    return true;
+  }
+
+  @GuardedBy("this")
+  private void changed() {
+    Set<TabletId> now = new HashSet<>(); // Only ever asked what it contains.
+    for (Wish wish : wishes.values()) {
+      now.add(wish.lower());
+      now.add(wish.upper());
+    }
+    taken = now;
+  }
+
+  /** Whether the tablet is to become one with a neighbour. */
+  boolean has(TabletId tablet) {
+    return taken.contains(tablet);
+  }
+
+  /** Tells which unassigned tablets must not be assigned now, of all that are known. */
+  Predicate<TabletRecord> held(Map<TabletId, TabletRecord> known) {
+    Set<TabletId> uppers = new HashSet<>();
+    for (TabletRecord lower : known.values()) {
+      if (lower.isMerging()) {
+        Optional.ofNullable(known.get(lower.tentative().orElseThrow().parent()))
+            .filter(upper -> MergeRecords.canFinish(lower, upper))
+            .ifPresent(upper -> uppers.add(upper.id()));
+      }
+    }
+    return record ->
+        record.isMerging()
+            || uppers.contains(record.id())
+            || (MergeRecords.isFree(record) && has(record.id()));
+  }
+
+  private synchronized List<Wish> all() {
+    return List.copyOf(wishes.values());
+  }
+
+  private synchronized void end(Wish wish) {
+    wishes.remove(wish.upper(), wish);
+    changed();
+  }
+
+  /**
+   * Goes on with what can go on.
+   *
+   * @param known all records that count
+   * @param dropping tables that are on their way out, of which nothing is merged
+   * @param reachable whether a record can be written now
+   */
+  Outcome goOn(
+      Map<TabletId, TabletRecord> known, Set<TableId> dropping, Predicate<TabletRecord> reachable) {
+    Outcome outcome = new Outcome();
+    boolean complete = true;
+    Set<TabletId> marked = new TreeSet<>();
+    for (TabletRecord lower : marked(known.values(), dropping)) {
+      marked.add(lower.id());
+      if (reachable.test(lower)) {
+        complete &= tried(() -> goOn(lower, known, outcome));
+      }
+    }
+    for (Wish wish : all()) {
+      TabletRecord lower = known.get(wish.lower());
+      TabletRecord upper = known.get(wish.upper());
+      if (lower == null || upper == null || dropping.contains(wish.upper().table())) {
+        end(wish); // It is done, or one of them was split.
+      } else if (!marked.contains(lower.id()) && reachable.test(lower) && reachable.test(upper)) {
+        complete &= tried(() -> goOn(wish, lower, upper, outcome));
+      }
+    }
+    return new Outcome(outcome.changed(), outcome.removed(), outcome.unload(), complete);
+  }
+
+  private static List<TabletRecord> marked(Collection<TabletRecord> known, Set<TableId> dropping) {
+    return known.stream()
+        .filter(record -> record.isMerging() && !dropping.contains(record.id().table()))
+        .toList();
+  }
+
+  private interface Work {
+    /** Returns whether nothing of it is left to the next step. */
+    boolean run() throws IOException;
+  }
+
+  /** Returns whether nothing is left to be tried again. */
+  private static boolean tried(Work work) {
+    try {
+      return work.run();
+    } catch (RecordChangedException e) {
+      LOG.debug("A record was changed by somebody else", e);
+    } catch (IOException | SteleException e) {
+      LOG.warn("A merge cannot go on now; will retry: {}", e.toString());
+    }
+    return false;
+  }
+
+  private boolean goOn(Wish wish, TabletRecord lower, TabletRecord upper, Outcome outcome)
+      throws IOException {
+    Optional<String> obstacle = MergeRecords.obstacle(lower, upper);
+    if (obstacle.isPresent() || runtime.nanoTime() - wish.endNanos() >= 0) {
+      LOG.info("{} and {} are not merged: {}", lower, upper, obstacle.orElse("it took too long"));
+      end(wish);
+      return false; // They are to be assigned again.
+    }
+    if (MergeRecords.isFree(lower) && MergeRecords.isFree(upper) && !upper.isMerging()) {
+      TabletId merged = TabletId.random(lower.id().table(), runtime.random());
+      return finish(records.begin(lower, upper, merged), upper, outcome);
+    }
+    for (TabletRecord record : List.of(lower, upper)) {
+      if (record.location().isPresent()) {
+        outcome.unload().add(record);
+      } // Otherwise it is being loaded, or waits to be: what is in logs comes into files so.
+    }
+    return true;
+  }
+
+  /** Goes on with a merge of which the lower record tells. */
+  private boolean goOn(TabletRecord lower, Map<TabletId, TabletRecord> known, Outcome outcome)
+      throws IOException {
+    TabletRecord upper = known.get(lower.tentative().orElseThrow().parent());
+    if (upper != null && MergeRecords.canFinish(lower, upper)) {
+      return finish(lower, upper, outcome);
+    }
+    Optional<TabletRecord> now = records.giveUp(lower);
+    LOG.info("{} is not merged: the tablet after it was assigned meanwhile", lower);
+    now.ifPresentOrElse(outcome.changed()::add, () -> outcome.removed().add(lower));
+    return true;
+  }
+
+  private boolean finish(TabletRecord lower, TabletRecord upper, Outcome outcome)
+      throws IOException {
+    outcome.changed().add(lower); // As it is marked, if what follows fails.
+    TabletRecord merged = records.finish(lower, upper);
+    LOG.info("Merged {} and {} into {}", lower, upper, merged);
+    outcome.changed().remove(lower);
+    outcome.removed().add(lower);
+    outcome.changed().add(merged);
+    return true;
+  }
+
+  /** The tablet before {@code upper} in its table, as {@code known}. */
+  static Optional<TabletRecord> before(TabletRecord upper, Map<TabletId, TabletRecord> known) {
+    Bytes start = upper.extent().start();
+    return start.isEmpty()
+        ? Optional.empty()
+        : known.values().stream()
+            .filter(record -> record.id().table().equals(upper.id().table()))
+            .filter(record -> record.extent().end().equals(start))
+            .findFirst();
+  }
+}

@@ -1,0 +1,199 @@
+package io.stele.metadata;
+
+import io.stele.metadata.TabletRecord.Tentative;
+import io.stele.model.Mutation;
+import io.stele.model.RowRange;
+import io.stele.model.TabletId;
+import io.stele.record.MergedFiles;
+import java.io.IOException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The records of two neighbours that become one tablet, while nobody has them. For the master; what
+ * it does is conditional as in {@link TabletRecords}.
+ *
+ * <p>First the lower record is marked: it names the upper one's epoch, counts as long as the upper
+ * tablet begins where it ends, and cannot be assigned. Then one conditional write to the upper
+ * record makes it that of both, and the lower one count no more.
+ *
+ * <p>Whoever finds a marked record goes on: makes the merge, or, where the upper record has changed
+ * since, gives it up. It can never be made then, by no master however late, as that write is
+ * conditional on what has changed.
+ *
+ * <p>Safe for use by any number of threads. All calls block.
+ */
+public final class MergeRecords {
+  private final TabletRecords records;
+
+  /** Merges of {@code records}. */
+  public MergeRecords(TabletRecords records) {
+    this.records = records;
+  }
+
+  /** Whether nobody has the tablet, and its files have all that there is of it. */
+  public static boolean isFree(TabletRecord record) {
+    return record.assignment().state() == Assignment.State.NONE && record.logs().isEmpty();
+  }
+
+  /**
+   * Why the two cannot be merged, whoever has them; empty if they can.
+   *
+   * @param upper begins where {@code lower} ends
+   */
+  public static Optional<String> obstacle(TabletRecord lower, TabletRecord upper) {
+    if (lower.id().table().isSystem()) {
+      return Optional.of("tablets of " + lower.id().table() + " are not merged");
+    }
+    for (TabletRecord record : new TabletRecord[] {lower, upper}) {
+      if (!record.pins().isEmpty()) {
+        return Optional.of(
+            "tablet "
+                + record.id()
+                + " is pinned by job "
+                + record.pins().get(0).name()
+                + ", whose read point holds for its rows alone");
+      }
+      if (record.trouble().isPresent()) {
+        return Optional.of(
+            "tablet " + record.id() + " could not be loaded: " + record.trouble().get().reason());
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Whether {@code lower}, which is marked, can still become one tablet with {@code upper}. */
+  public static boolean canFinish(TabletRecord lower, TabletRecord upper) {
+    Tentative mark = lower.tentative().orElseThrow();
+    return upper.id().equals(mark.parent())
+        && upper.assignment().state() == Assignment.State.NONE
+        && upper.assignment().epoch() == mark.parentEpoch();
+  }
+
+  /**
+   * Marks the lower record.
+   *
+   * @param upper begins where {@code lower} ends; both are {@link #isFree free}
+   * @param merged the tablet that they will be
+   */
+  public TabletRecord begin(TabletRecord lower, TabletRecord upper, TabletId merged)
+      throws IOException {
+    requireFree(lower);
+    requireFree(upper);
+    if (!lower.extent().end().equals(upper.extent().start()) || lower.extent().end().isEmpty()) {
+      throw new IllegalArgumentException(lower + " does not end where " + upper + " begins");
+    }
+    if (obstacle(lower, upper).isPresent() || lower.isMerging() || upper.isMerging()) {
+      throw new IllegalArgumentException(lower + " and " + upper + " cannot be merged now");
+    }
+    Tentative mark = new Tentative(upper.id(), upper.assignment().epoch(), merged, true);
+    TabletRecord next = again(lower).withTentative(mark);
+    Mutation.Builder row =
+        TabletRecords.change(lower, "to be merged with " + upper.id(), next.assignment());
+    RecordCodec.putState(row, next);
+    RecordCodec.putTentative(row, mark);
+    TabletRecords.putRequires(row, lower, next);
+    records.apply("merge", lower, row);
+    return next;
+  }
+
+  /**
+   * Makes one tablet of both, and removes the lower record, which counts no more.
+   *
+   * @param lower as {@link #begin} has marked it
+   * @throws RecordChangedException if that is not possible any more
+   */
+  public TabletRecord finish(TabletRecord lower, TabletRecord upper) throws IOException {
+    Tentative mark = lower.tentative().filter(Tentative::merge).orElseThrow();
+    requireFree(lower);
+    if (!canFinish(lower, upper)) {
+      throw new RecordChangedException("merge", upper);
+    }
+    requireFree(upper);
+    TabletRecord merged = merged(lower, upper, mark.child());
+    Mutation.Builder row =
+        TabletRecords.change(
+            upper, "merged from " + lower.id() + " and " + upper.id(), merged.assignment());
+    RecordCodec.putExtent(row, merged);
+    RecordCodec.putState(row, merged);
+    RecordCodec.putRedo(row, merged.redo());
+    upper.files().forEach(file -> TabletRecords.deleteFile(row, file));
+    merged.files().forEach(file -> RecordCodec.putFile(row, file));
+    lower.dropped().forEach((path, millis) -> RecordCodec.putDropped(row, path, millis));
+    TabletRecords.putRequires(row, upper, merged);
+    records.apply("merge", upper, row);
+    // What is left of it here is removed by who loads the merged tablet.
+    records.rowsOf(lower).update(TabletRecords.still(mark), Mutation.of(lower.row()).deleteRow());
+    return merged;
+  }
+
+  /**
+   * Takes the mark away, so that the tablet can be assigned; or removes the record, if it counts no
+   * more.
+   *
+   * @param lower a marked record
+   * @return the record without the mark; empty if it was removed
+   * @throws RecordChangedException if the merge can still be made
+   */
+  public Optional<TabletRecord> giveUp(TabletRecord lower) throws IOException {
+    Tentative mark = lower.tentative().filter(Tentative::merge).orElseThrow();
+    // What is read here may get older: an epoch that has passed does not come back.
+    TabletRecord upper =
+        records
+            .find(lower.id().table(), lower.extent().end())
+            .orElseThrow(() -> new RecordChangedException("merge", lower));
+    if (!upper.extent().start().equals(lower.extent().end())) {
+      records.rowsOf(lower).update(TabletRecords.still(mark), Mutation.of(lower.row()).deleteRow());
+      return Optional.empty();
+    }
+    if (canFinish(lower, upper)) {
+      throw new RecordChangedException("merge", upper);
+    }
+    TabletRecord next = again(lower);
+    Mutation.Builder row = TabletRecords.change(lower, "not merged", next.assignment());
+    RecordCodec.putState(row, next);
+    TabletRecords.putRequires(row, lower, next);
+    records.apply("merge", lower, row);
+    return Optional.of(next);
+  }
+
+  /** The same tablet under the next epoch: whoever acts on what was before, acts no more. */
+  private static TabletRecord again(TabletRecord record) {
+    Assignment next =
+        new Assignment(Assignment.State.NONE, Optional.empty(), record.assignment().epoch() + 1);
+    return record.withAssignment(next, record.logs());
+  }
+
+  private static TabletRecord merged(TabletRecord lower, TabletRecord upper, TabletId id) {
+    Assignment assignment =
+        new Assignment(
+            Assignment.State.NONE,
+            Optional.empty(),
+            Math.max(lower.assignment().epoch(), upper.assignment().epoch()) + 1);
+    Map<String, Long> dropped = new TreeMap<>(upper.dropped());
+    dropped.putAll(lower.dropped());
+    return new TabletRecord(
+        id,
+        new RowRange(lower.extent().start(), upper.extent().end()),
+        upper.row(),
+        assignment,
+        assignment.encode(),
+        MergedFiles.of(lower.files(), upper.files()),
+        Set.of(),
+        new Redo(
+            Math.max(lower.redo().sequence(), upper.redo().sequence()),
+            Math.max(lower.redo().highestTimestamp(), upper.redo().highestTimestamp())),
+        dropped,
+        Optional.empty(),
+        Optional.empty(),
+        upper.pins());
+  }
+
+  private static void requireFree(TabletRecord record) {
+    if (!isFree(record)) {
+      throw new IllegalArgumentException(record + " is not free, or names logs: " + record.logs());
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package io.stele.record;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The files of a tablet that is made of two neighbours.
+ *
+ * <p>Each keeps its bounds and sequence numbers: of one row all files are from the same neighbour.
+ * Files that both had stay two. The merged tablet's own time goes on from the later of both. So
+ * what the other one knows of operations is moved there, each as long ago as it was.
+ */
+public final class MergedFiles {
+  private MergedFiles() {}
+
+  /** The files of both. */
+  public static List<FileRef> of(List<FileRef> lower, List<FileRef> upper) {
+    long lowerMicros = micros(lower);
+    long upperMicros = micros(upper);
+    long micros = Math.max(lowerMicros, upperMicros);
+    List<FileRef> all = new ArrayList<>();
+    lower.forEach(file -> all.add(file.merged(micros - lowerMicros)));
+    upper.forEach(file -> all.add(file.merged(micros - upperMicros)));
+    return all;
+  }
+
+  /** The tablet's own time, as far as its files tell. */
+  private static long micros(List<FileRef> files) {
+    return files.stream().mapToLong(FileRef::operationsMicros).max().orElse(0);
+  }
+}

@@ -1,0 +1,193 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.metadata.MergeRecords;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
+import io.stele.record.ManifestEdit;
+import io.stele.record.Pin;
+import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Merges of tablets, by a master's loop and its requests. */
+class MergesTest {
+  private static final ServerId A = new ServerId("a", 1, 1);
+  private static final ServerId B = new ServerId("b", 1, 1);
+
+  private final MasterFixture master = new MasterFixture();
+  private TableId table = TableId.METADATA;
+
+  /** A table of three tablets, served by one server. */
+  private void started() throws Exception {
+    master.bootstrap();
+    master.start(A);
+    table = master.table("t", Bytes.of("h"), Bytes.of("p"));
+    master.stepUntilIdle();
+  }
+
+  private List<TabletRecord> tablets() throws IOException {
+    return master.records.readAll(table);
+  }
+
+  private static MergeTabletRequestProto request(TabletRecord upper) {
+    return MergeTabletRequestProto.newBuilder().setTablet(TabletServers.ref(upper)).build();
+  }
+
+  private void merge(TabletRecord upper) throws Exception {
+    master.requests.mergeTablet(null, request(upper));
+    master.stepUntilIdle();
+  }
+
+  @Test
+  void twoTabletsBecomeOneThatIsServed() throws Exception {
+    master.run(
+        () -> {
+          started();
+          TabletRecord upper = tablets().get(1);
+          merge(upper);
+          assertThat(tablets())
+              .extracting(TabletRecord::extent)
+              .containsExactly(RowRange.of("", "p"), RowRange.of("p", ""));
+          assertThat(master.isServed(table)).isTrue();
+          assertThat(master.requests.mergeTablet(null, request(upper)).getWaitsFor())
+              .contains("does not know");
+          master.stepUntilIdle();
+          assertThat(tablets()).as("asked for again, late").hasSize(2);
+          merge(tablets().get(1));
+          assertThat(tablets()).extracting(TabletRecord::extent).containsExactly(RowRange.ALL);
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void whatCannotBeMergedIsRefused() throws Exception {
+    master.run(
+        () -> {
+          started();
+          assertThatThrownBy(() -> master.requests.mergeTablet(null, request(tablets().get(0))))
+              .isInstanceOf(SteleException.class)
+              .hasMessageContaining("the first of its table");
+          Pin pin = new Pin("job", 0, 1, TableSchema.of("t", "f"));
+          master.records.edit(
+              tablets().get(0),
+              new ManifestEdit(
+                  "pinned", List.of(), List.of(), 0, 0, true, List.of(pin), List.of()));
+          master.loop.lookAtAll();
+          master.stepUntilIdle();
+          TabletRecord upper = tablets().get(1);
+          assertThatThrownBy(() -> master.requests.mergeTablet(null, request(upper)))
+              .isInstanceOf(SteleException.class)
+              .hasMessageContaining("pinned by job");
+          assertThat(tablets()).hasSize(3);
+        });
+  }
+
+  @Test
+  void aTabletThatIsPinnedWhileItIsUnloadedIsServedAgainUnmerged() throws Exception {
+    master.run(
+        () -> {
+          started();
+          TabletRecord lower = tablets().get(0);
+          master.plane.stuck.add(lower.id());
+          master.requests.mergeTablet(null, request(tablets().get(1)));
+          for (int i = 0; i < 5; i++) {
+            master.loop.step();
+            master.sleep(Duration.ofMillis(50));
+          }
+          assertThat(tablets().get(1).assignment().server()).as("waits for the other").isEmpty();
+          Pin pin = new Pin("job", 0, 1, TableSchema.of("t", "f"));
+          master.records.edit(
+              lower,
+              new ManifestEdit(
+                  "pinned", List.of(), List.of(), 0, 0, true, List.of(pin), List.of()));
+          master.stepUntilIdle();
+          assertThat(tablets()).hasSize(3);
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void aWishThatCannotBeGrantedEndsAndBothAreServedAgain() throws Exception {
+    master.run(
+        () -> {
+          started();
+          master.plane.stuck.add(tablets().get(0).id());
+          master.requests.mergeTablet(null, request(tablets().get(1)));
+          for (int i = 0; i < 17; i++) {
+            master.loop.step();
+            master.sleep(Duration.ofSeconds(1));
+          }
+          master.stepUntilIdle();
+          assertThat(master.loop.merges().has(tablets().get(1).id())).isFalse();
+          assertThat(tablets()).hasSize(3);
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  /** Leaves the first two tablets as a master does that dies before it makes one of them. */
+  private TabletRecord leaveMarked() throws IOException {
+    TabletRecord lower = master.records.unloaded(tablets().get(0), "unloaded");
+    TabletRecord upper = master.records.unloaded(tablets().get(1), "unloaded");
+    return new MergeRecords(master.records)
+        .begin(lower, upper, new TabletId(table, "00000000000000aa"));
+  }
+
+  @Test
+  void aMergeThatAnotherMasterBeganIsMade() throws Exception {
+    master.run(
+        () -> {
+          started();
+          TabletRecord marked = leaveMarked();
+          master.loop.lookAtAll();
+          master.stepUntilIdle();
+          assertThat(tablets()).hasSize(2);
+          assertThat(tablets().get(0).id()).isEqualTo(marked.tentative().orElseThrow().child());
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void aMergeThatCannotBeMadeAnyMoreIsGivenUp() throws Exception {
+    master.run(
+        () -> {
+          started();
+          leaveMarked();
+          master.start(B);
+          master.records.loaded(master.records.assign(tablets().get(1), B));
+          master.loop.lookAtAll();
+          master.stepUntilIdle();
+          assertThat(tablets()).hasSize(3);
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void aTabletThatADeadServerHadIsRecoveredBeforeItIsMerged() throws Exception {
+    master.run(
+        () -> {
+          started();
+          master.start(B);
+          TabletRecord lower =
+              master.records.release(tablets().get(0), "fenced"); // Its record names a log.
+          assertThat(lower.logs()).isNotEmpty();
+          master.loop.lookAtAll();
+          master.loop.step();
+          merge(tablets().get(1));
+          master.stepUntilIdle();
+          assertThat(tablets()).hasSize(2);
+          assertThat(master.isServed(table)).isTrue();
+          assertThat(master.plane.requests).contains("unload " + table);
+        });
+  }
+}

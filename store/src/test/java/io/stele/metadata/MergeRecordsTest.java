@@ -1,0 +1,251 @@
+package io.stele.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
+import io.stele.record.FileRef;
+import io.stele.record.ManifestEdit;
+import io.stele.record.Pin;
+import io.stele.runtime.ManualClocks;
+import io.stele.sim.MemoryLockStore;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class MergeRecordsTest {
+  private static final TableId TABLE = new TableId("t1");
+  private static final ServerId ONE = new ServerId("one", 1, 1);
+  private static final ServerId TWO = new ServerId("two", 2, 2);
+  private static final TabletId MERGED = new TabletId(TABLE, "00000000000000aa");
+
+  private final MemoryRows metadata = new MemoryRows();
+  private final ManualClocks clocks = new ManualClocks(0, Instant.ofEpochMilli(5000));
+  private final TabletRecords records =
+      new TabletRecords(
+          clocks,
+          new RootRecordRows(clocks, new MemoryLockStore().connect(), Duration.ofSeconds(60)),
+          new MemoryRows(),
+          metadata);
+  private final MergeRecords merges = new MergeRecords(records);
+
+  @BeforeEach
+  void threeTablets() throws IOException {
+    records.createTable(TABLE, List.of(Bytes.of("h"), Bytes.of("p")));
+  }
+
+  private TabletRecord tablet(int index) throws IOException {
+    return records.readAll(TABLE).get(index);
+  }
+
+  private static FileRef file(String path, RowRange rows, long to, long micros) {
+    return new FileRef(path, 10, rows, 1, to, new TreeSet<>(List.of("f")), 3, micros, false);
+  }
+
+  /** A tablet that was served and has a file, unloaded. */
+  private TabletRecord used(int index, String path, long to, long micros) throws IOException {
+    TabletRecord loaded = records.loaded(records.assign(tablet(index), ONE));
+    FileRef file = file(path, loaded.extent(), to, micros);
+    TabletRecord edited =
+        records.edit(
+            loaded, new ManifestEdit("minor compaction", List.of(file), List.of(), to, to, true));
+    return records.unloaded(edited, "unloaded");
+  }
+
+  @Test
+  void twoNeighboursBecomeOneWithTheFilesOfBothAndNumbersAboveBoth() throws IOException {
+    TabletRecord lower = used(0, "a", 7, 100);
+    TabletRecord upper = used(1, "b", 4, 250);
+    TabletRecord marked = merges.begin(lower, upper, MERGED);
+    assertThat(records.readAll(TABLE)).as("both count").hasSize(3).startsWith(marked, upper);
+    assertThat(metadata.value(lower.row(), RecordCodec.REQUIRES)).contains(Bytes.of("merges"));
+
+    TabletRecord merged = merges.finish(marked, upper);
+    assertThat(records.readAll(TABLE)).hasSize(2).startsWith(merged);
+    assertThat(metadata.size()).isEqualTo(2);
+    assertThat(merged.id()).isEqualTo(MERGED);
+    assertThat(merged.extent()).isEqualTo(RowRange.of("", "p"));
+    assertThat(merged.redo()).isEqualTo(new Redo(7, 7));
+    assertThat(merged.assignment().state()).isEqualTo(Assignment.State.NONE);
+    assertThat(merged.assignment().epoch())
+        .isGreaterThan(Math.max(marked.assignment().epoch(), upper.assignment().epoch()));
+    assertThat(merged.files()).extracting(FileRef::path).containsExactlyInAnyOrder("a", "b");
+    assertThat(merged.files()).extracting(FileRef::operationsMicros).containsOnly(250L);
+    assertThat(merged.files()).allMatch(FileRef::merged);
+    assertThat(records.find(TABLE, Bytes.of("c"))).contains(merged);
+    TabletRecord served = records.loaded(records.assign(merged, TWO));
+    assertThat(tablet(0)).isEqualTo(served);
+  }
+
+  @Test
+  void aFileThatBothHaveStaysAFileOfBothPartsUntilOneCompactionDropsIt() throws IOException {
+    TabletRecord whole = records.loaded(records.assign(tablet(0), ONE));
+    whole =
+        records.edit(
+            whole,
+            new ManifestEdit(
+                "minor compaction",
+                List.of(file("a", whole.extent(), 5, 9)),
+                List.of(),
+                5,
+                5,
+                true));
+    Bytes at = Bytes.of("d");
+    SplitResult split =
+        records.split(
+            whole,
+            at,
+            new Child(new TabletId(TABLE, "00000000000000b1"), List.of(half(whole, "", "d"))),
+            new Child(new TabletId(TABLE, "00000000000000b2"), List.of(half(whole, "d", "h"))));
+    TabletRecord lower = records.unloaded(split.lower(), "unloaded");
+    TabletRecord upper = records.unloaded(split.upper(), "unloaded");
+    TabletRecord merged = merges.finish(merges.begin(lower, upper, MERGED), upper);
+    assertThat(tablet(0)).isEqualTo(merged);
+    assertThat(merged.files())
+        .extracting(FileRef::bounds)
+        .containsExactlyInAnyOrder(RowRange.of("", "d"), RowRange.of("d", "h"));
+    TabletRecord loaded = records.loaded(records.assign(merged, TWO));
+    TabletRecord compacted =
+        records.edit(
+            loaded,
+            new ManifestEdit(
+                "major compaction",
+                List.of(file("c", merged.extent(), 5, 9)),
+                List.of("a"),
+                5,
+                5,
+                false));
+    assertThat(compacted.files()).extracting(FileRef::path).containsExactly("c");
+    assertThat(tablet(0)).isEqualTo(compacted);
+    assertThat(metadata.value(merged.row(), RecordCodec.REQUIRES)).isEmpty();
+  }
+
+  private static FileRef half(TabletRecord whole, String start, String end) {
+    return whole.files().get(0).clipped(RowRange.of(start, end));
+  }
+
+  @Test
+  void aTabletThatIsMarkedCannotBeAssignedUntilTheMergeIsGivenUpForGood() throws IOException {
+    TabletRecord lower = used(0, "a", 7, 0);
+    TabletRecord upper = used(1, "b", 4, 0);
+    TabletRecord marked = merges.begin(lower, upper, MERGED);
+    assertThatThrownBy(() -> records.assign(marked, TWO)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> records.assign(lower, TWO)).isInstanceOf(RecordChangedException.class);
+    assertThatThrownBy(() -> merges.giveUp(marked))
+        .as("as long as it can be made")
+        .isInstanceOf(RecordChangedException.class);
+
+    TabletRecord assigned = records.assign(upper, TWO);
+    TabletRecord plain = merges.giveUp(marked).orElseThrow();
+    assertThat(plain.isMerging()).isFalse();
+    assertThat(records.readAll(TABLE)).hasSize(3).startsWith(plain, assigned);
+    records.loaded(records.assign(plain, TWO));
+    // The first master, late.
+    assertThatThrownBy(() -> merges.finish(marked, upper))
+        .isInstanceOf(RecordChangedException.class);
+    records.unloaded(records.loaded(assigned), "unloaded");
+    assertThatThrownBy(() -> merges.finish(marked, upper))
+        .isInstanceOf(RecordChangedException.class);
+    assertThat(records.readAll(TABLE)).hasSize(3);
+  }
+
+  @Test
+  void whatIsLeftOfTheLowerRecordDoesNotCountAndGoesWhenTheMergedTabletIsLoaded()
+      throws IOException {
+    TabletRecord lower = used(0, "a", 7, 0);
+    TabletRecord upper = used(1, "b", 4, 0);
+    TabletRecord marked = merges.begin(lower, upper, MERGED);
+    TabletRecord merged = merges.finish(marked, upper);
+    // As if the master had died before it removed it.
+    metadata.apply(RecordCodec.putAll(marked, "left").build());
+    assertThat(records.readAll(TABLE)).hasSize(2).startsWith(merged);
+    assertThat(records.find(TABLE, Bytes.of("c"))).contains(merged);
+    TabletRecord assigned = records.assign(merged, TWO);
+    assertThat(records.removeTentatives(assigned)).isEqualTo(1);
+    assertThat(metadata.size()).isEqualTo(2);
+    metadata.apply(RecordCodec.putAll(marked, "left").build());
+    assertThat(merges.giveUp(marked)).isEmpty();
+    assertThat(metadata.size()).isEqualTo(2);
+  }
+
+  @Test
+  void whatOneOfThemDroppedIsDroppedByTheMergedTabletToo() throws IOException {
+    TabletRecord loaded = records.loaded(records.assign(tablet(0), ONE));
+    FileRef file = file("a", loaded.extent(), 3, 0);
+    TabletRecord one =
+        records.edit(
+            loaded, new ManifestEdit("minor compaction", List.of(file), List.of(), 3, 3, true));
+    TabletRecord two =
+        records.edit(
+            one, new ManifestEdit("major compaction", List.of(), List.of("a"), 3, 3, true));
+    TabletRecord lower = records.unloaded(two, "unloaded");
+    TabletRecord upper = tablet(1);
+    TabletRecord merged = merges.finish(merges.begin(lower, upper, MERGED), upper);
+    assertThat(merged.dropped()).isEqualTo(Map.of("a", 5000L));
+    assertThat(tablet(0)).isEqualTo(merged);
+  }
+
+  @Test
+  void tabletsThatAreServedPinnedInTroubleOrNamedByALogAreNotMerged() throws IOException {
+    TabletRecord upper = tablet(1);
+    TabletRecord loaded = records.loaded(records.assign(tablet(0), ONE));
+    refused(loaded, upper);
+    TabletRecord fenced = records.release(loaded, "fenced");
+    refused(fenced, upper);
+    TabletRecord again = records.loaded(records.assign(fenced, TWO));
+    Pin pin = new Pin("job", 0, 1, TableSchema.of("t", "f"));
+    TabletRecord pinned =
+        records.edit(
+            again,
+            new ManifestEdit("pinned", List.of(), List.of(), 0, 0, true, List.of(pin), List.of()));
+    TabletRecord free = records.unloaded(pinned, "unloaded");
+    assertThat(MergeRecords.isFree(free)).isTrue();
+    assertThat(MergeRecords.obstacle(free, upper)).get().asString().contains("pinned by job");
+    refused(free, upper);
+    refused(tablet(1), tablet(0));
+    refused(tablet(0), tablet(2));
+    TabletRecord troubled =
+        records.notLoaded(
+            records.assign(tablet(1), ONE), new LoadTrouble("damaged", ONE, 7000, 4, true));
+    assertThat(MergeRecords.obstacle(troubled, tablet(2))).get().asString().contains("damaged");
+    refused(troubled, tablet(2));
+  }
+
+  private void refused(TabletRecord lower, TabletRecord upper) {
+    assertThatThrownBy(() -> merges.begin(lower, upper, MERGED))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void aMergeIsAnEventOfItsRow() throws IOException {
+    TabletRecord lower = used(0, "a", 7, 0);
+    TabletRecord upper = used(1, "b", 4, 0);
+    merges.finish(merges.begin(lower, upper, MERGED), upper);
+    assertThat(metadata.scan(RowRange.single(upper.row()), 1).get(0).cells())
+        .anyMatch(
+            cell ->
+                cell.family().equals(RecordCodec.EVENTS)
+                    && cell.value().toUtf8().contains("merged from " + lower.id()));
+  }
+
+  @Test
+  void theMergedTabletOfAllIsTheWholeTable() throws IOException {
+    TabletRecord first = merges.finish(merges.begin(tablet(0), tablet(1), MERGED), tablet(1));
+    TabletId all = new TabletId(TABLE, "00000000000000ab");
+    TabletRecord last = tablet(1);
+    TabletRecord whole = merges.finish(merges.begin(first, last, all), last);
+    assertThat(records.readAll(TABLE)).containsExactly(whole);
+    assertThat(whole.extent()).isEqualTo(RowRange.ALL);
+    assertThat(TabletRecords.tile(records.readAll(TABLE))).isTrue();
+  }
+}
