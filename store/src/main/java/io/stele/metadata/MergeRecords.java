@@ -56,6 +56,13 @@ public final class MergeRecords {
                 + record.pins().get(0).name()
                 + ", whose read point holds for its rows alone");
       }
+      if (!record.pending().isEmpty()) {
+        return Optional.of(
+            "tablet "
+                + record.id()
+                + " has files that wait for the end of job "
+                + record.pending().get(0).job());
+      }
       if (record.trouble().isPresent()) {
         return Optional.of(
             "tablet " + record.id() + " could not be loaded: " + record.trouble().get().reason());
@@ -94,7 +101,7 @@ public final class MergeRecords {
         TabletRecords.change(lower, "to be merged with " + upper.id(), next.assignment());
     RecordCodec.putState(row, next);
     RecordCodec.putTentative(row, mark);
-    TabletRecords.putRequires(row, lower, next);
+    TabletRecords.requireFeatures(row, lower, next);
     records.apply("merge", lower, row);
     return next;
   }
@@ -122,7 +129,7 @@ public final class MergeRecords {
     upper.files().forEach(file -> TabletRecords.deleteFile(row, file));
     merged.files().forEach(file -> RecordCodec.putFile(row, file));
     lower.dropped().forEach((path, millis) -> RecordCodec.putDropped(row, path, millis));
-    TabletRecords.putRequires(row, upper, merged);
+    TabletRecords.requireFeatures(row, upper, merged);
     records.apply("merge", upper, row);
     // What is left of it here is removed by who loads the merged tablet.
     records.rowsOf(lower).update(TabletRecords.still(mark), Mutation.of(lower.row()).deleteRow());
@@ -154,7 +161,7 @@ public final class MergeRecords {
     TabletRecord next = again(lower);
     Mutation.Builder row = TabletRecords.change(lower, "not merged", next.assignment());
     RecordCodec.putState(row, next);
-    TabletRecords.putRequires(row, lower, next);
+    TabletRecords.requireFeatures(row, lower, next);
     records.apply("merge", lower, row);
     return Optional.of(next);
   }

@@ -17,7 +17,6 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
-import io.stele.model.TimeRange;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
 import io.stele.record.Pin;
@@ -196,17 +195,6 @@ final class RecordCodec {
                 .setHighestTimestamp(redo.highestTimestamp())
                 .build());
     row.put(REDO, Bytes.EMPTY, value);
-  }
-
-  /** Changes what the record requires, unless it stays the same. */
-  static void putRequires(Mutation.Builder row, Bytes before, Bytes after) {
-    if (after.isEmpty() && !before.isEmpty()) {
-      row.add(
-          new io.stele.model.Edit.DeleteColumn(
-              REQUIRES.family(), REQUIRES.qualifier(), TimeRange.ALL));
-    } else if (!after.equals(before)) {
-      row.put(REQUIRES.family(), REQUIRES.qualifier(), after);
-    }
   }
 
   static void putPin(Mutation.Builder row, Pin pin) {

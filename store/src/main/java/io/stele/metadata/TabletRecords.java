@@ -308,15 +308,17 @@ public final class TabletRecords {
     Map<String, Long> dropped = new TreeMap<>(record.dropped());
     Mutation.Builder row = change(record, edit.reason(), record.assignment());
     long now = runtime.wallClock().millis();
-    for (String path : edit.removed()) {
-      List<FileRef> parts = files.stream().filter(file -> file.path().equals(path)).toList();
-      if (parts.isEmpty()) {
-        throw new IllegalArgumentException(record + " has no file " + path + " to remove");
+    for (FileRef file : edit.removed()) {
+      if (!files.remove(file)) {
+        throw new IllegalArgumentException(record + " has no file " + file + " to remove");
       }
-      parts.forEach(part -> deleteFile(row, part));
-      files.removeAll(parts);
-      RecordCodec.putDropped(row, path, now);
-      dropped.put(path, now);
+      deleteFile(row, file);
+    }
+    for (FileRef file : edit.removed()) {
+      if (files.stream().noneMatch(other -> other.path().equals(file.path()))) {
+        RecordCodec.putDropped(row, file.path(), now);
+        dropped.put(file.path(), now);
+      }
     }
     for (FileRef file : edit.added()) {
       RecordCodec.putFile(row, file);
@@ -391,8 +393,7 @@ public final class TabletRecords {
   }
 
   /** Says what {@code next} requires of its readers, where {@code before} did not. */
-  private static void requireFeatures(
-      Mutation.Builder row, TabletRecord before, TabletRecord next) {
+  static void requireFeatures(Mutation.Builder row, TabletRecord before, TabletRecord next) {
     Set<String> required = Features.of(next);
     if (required.equals(Features.of(before))) {
       return;
@@ -594,10 +595,6 @@ public final class TabletRecords {
       delete(row, RecordCodec.SPLIT, "");
     }
     return RecordCodec.putEvent(row, what, assignment);
-  }
-
-  static void putRequires(Mutation.Builder row, TabletRecord before, TabletRecord after) {
-    RecordCodec.putRequires(row, Features.required(before), Features.required(after));
   }
 
   void apply(String what, TabletRecord record, Mutation.Builder row) throws IOException {

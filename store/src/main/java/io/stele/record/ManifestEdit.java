@@ -8,7 +8,8 @@ import java.util.List;
  * @param reason for the tablet's events: "minor compaction", "merging compaction", "major
  *     compaction"
  * @param added files that are the tablet's from now on; whole and synced
- * @param removed paths of files that are no longer the tablet's
+ * @param removed files that are no longer the tablet's: of a file of which it has several parts,
+ *     this one
  * @param redoPoint everything up to this sequence number is in the files; never goes back
  * @param highestTimestamp the highest timestamp the tablet has assigned, microseconds; never goes
  *     back
@@ -22,7 +23,7 @@ import java.util.List;
 public record ManifestEdit(
     String reason,
     List<FileRef> added,
-    List<String> removed,
+    List<FileRef> removed,
     long redoPoint,
     long highestTimestamp,
     boolean coversReplay,
@@ -34,7 +35,7 @@ public record ManifestEdit(
   public ManifestEdit(
       String reason,
       List<FileRef> added,
-      List<String> removed,
+      List<FileRef> removed,
       long redoPoint,
       long highestTimestamp,
       boolean coversReplay) {
@@ -55,7 +56,7 @@ public record ManifestEdit(
   public ManifestEdit(
       String reason,
       List<FileRef> added,
-      List<String> removed,
+      List<FileRef> removed,
       long redoPoint,
       long highestTimestamp,
       boolean coversReplay,

@@ -506,7 +506,7 @@ final class Compactor {
           edit(
               reason,
               output.refs(),
-              removed.stream().map(file -> file.ref().path()).distinct().toList(),
+              removed.stream().map(TabletFile::ref).toList(),
               boundary,
               List.of(),
               List.of());
@@ -559,7 +559,7 @@ final class Compactor {
   private ManifestEdit edit(
       String reason,
       List<FileRef> added,
-      List<String> removed,
+      List<FileRef> removed,
       long boundary,
       List<Pin> pinned,
       List<String> unpinned) {

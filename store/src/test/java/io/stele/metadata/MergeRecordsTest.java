@@ -121,13 +121,35 @@ class MergeRecordsTest {
             new ManifestEdit(
                 "major compaction",
                 List.of(file("c", merged.extent(), 5, 9)),
-                List.of("a"),
+                merged.files(),
                 5,
                 5,
                 false));
     assertThat(compacted.files()).extracting(FileRef::path).containsExactly("c");
     assertThat(tablet(0)).isEqualTo(compacted);
     assertThat(metadata.value(merged.row(), RecordCodec.REQUIRES)).isEmpty();
+  }
+
+  @Test
+  void aFileThatBothTookUnderOtherNumbersIsDroppedWithTheLastPartOfIt() throws IOException {
+    TabletRecord lower = used(0, "bulk/job/a", 7, 0);
+    TabletRecord upper = used(1, "bulk/job/a", 4, 0);
+    TabletRecord merged = merges.finish(merges.begin(lower, upper, MERGED), upper);
+    TabletRecord loaded = records.loaded(records.assign(merged, TWO));
+    FileRef first = loaded.files().get(0);
+    FileRef second = loaded.files().get(1);
+    TabletRecord one = records.edit(loaded, without(first));
+    assertThat(one.files()).containsExactly(second);
+    assertThat(one.dropped()).isEmpty();
+    assertThat(tablet(0)).isEqualTo(one);
+    TabletRecord none = records.edit(one, without(second));
+    assertThat(none.files()).isEmpty();
+    assertThat(none.dropped()).containsOnlyKeys("bulk/job/a");
+    assertThat(tablet(0)).isEqualTo(none);
+  }
+
+  private static ManifestEdit without(FileRef file) {
+    return new ManifestEdit("major compaction", List.of(), List.of(file), 7, 7, false);
   }
 
   private static FileRef half(TabletRecord whole, String start, String end) {
@@ -187,7 +209,7 @@ class MergeRecordsTest {
             loaded, new ManifestEdit("minor compaction", List.of(file), List.of(), 3, 3, true));
     TabletRecord two =
         records.edit(
-            one, new ManifestEdit("major compaction", List.of(), List.of("a"), 3, 3, true));
+            one, new ManifestEdit("major compaction", List.of(), List.of(file), 3, 3, true));
     TabletRecord lower = records.unloaded(two, "unloaded");
     TabletRecord upper = tablet(1);
     TabletRecord merged = merges.finish(merges.begin(lower, upper, MERGED), upper);

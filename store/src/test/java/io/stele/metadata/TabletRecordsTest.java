@@ -209,7 +209,8 @@ class TabletRecordsTest {
     TabletRecord two =
         records.edit(
             one,
-            new ManifestEdit("merging compaction", List.of(file("b")), List.of("a"), 1, 1, false));
+            new ManifestEdit(
+                "merging compaction", List.of(file("b")), List.of(file("a")), 1, 1, false));
     assertThat(two.files()).extracting(FileRef::path).containsExactly("b");
     assertThat(two.dropped()).containsEntry("a", 5000L);
     assertThat(only()).isEqualTo(two);
@@ -288,8 +289,7 @@ class TabletRecordsTest {
     TabletRecord none = records.edit(one, bulk(List.of(), List.of(), List.of("job2")));
     assertThat(none.pending()).isEmpty();
     assertThat(required(none)).as("as long as it has the file").contains("bulk");
-    ManifestEdit rewritten =
-        new ManifestEdit("merged", List.of(), List.of(taken.path()), 9, 90, false);
+    ManifestEdit rewritten = new ManifestEdit("merged", List.of(), List.of(taken), 9, 90, false);
     assertThat(required(records.edit(none, rewritten))).isEmpty();
   }
 

@@ -115,12 +115,15 @@ final class TestManifest implements Manifest {
 
   private void apply(ManifestEdit edit) {
     List<FileRef> files = new ArrayList<>(record.files());
-    for (String path : edit.removed()) {
-      if (!files.removeIf(file -> file.path().equals(path))) {
-        throw new AssertionError("not there to be removed: " + path);
+    for (FileRef file : edit.removed()) {
+      if (!files.remove(file)) {
+        throw new AssertionError("not there to be removed: " + file);
       }
     }
-    dropped.addAll(edit.removed());
+    edit.removed().stream()
+        .map(FileRef::path)
+        .filter(path -> files.stream().noneMatch(file -> file.path().equals(path)))
+        .forEach(dropped::add);
     files.addAll(edit.added());
     if (edit.redoPoint() < record.redoPoint()
         || edit.highestTimestamp() < record.highestTimestamp()) {
