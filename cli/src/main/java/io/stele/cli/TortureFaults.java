@@ -5,6 +5,7 @@ import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.client.TabletInfo;
+import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.ProcessRuntime;
@@ -40,7 +41,8 @@ final class TortureFaults {
     STOP_MASTER("kill -STOP, then -CONT"),
     KILL_APPLICATION_MASTER("kill -9"),
     DRAIN_TABLET_SERVER("drain, then undo"),
-    MOVE_TABLETS("move " + MOVES + " tablets");
+    MOVE_TABLETS("move " + MOVES + " tablets"),
+    MERGE_TABLETS("merge tablets, and split them again");
 
     private final String text;
 
@@ -135,6 +137,7 @@ final class TortureFaults {
       case KILL_APPLICATION_MASTER -> killApplicationMaster();
       case DRAIN_TABLET_SERVER -> drain(stele);
       case MOVE_TABLETS -> move(stele);
+      case MERGE_TABLETS -> merge(stele);
     };
   }
 
@@ -187,21 +190,43 @@ final class TortureFaults {
   }
 
   private Optional<String> move(Stele stele) throws IOException {
+    Optional<Table> table = table(stele);
+    if (table.isPresent()) {
+      List<TabletInfo> tablets = table.get().tablets();
+      for (int i = 0; i < MOVES && !over; i++) {
+        TabletInfo tablet = tablets.get(random.nextInt(tablets.size()));
+        stele.admin().moveTablet(table.get().name(), tablet.rows().start(), Optional.empty());
+      }
+    }
+    return table.map(one -> "of " + one.name());
+  }
+
+  /** Merges a tablet with the one before it, and splits it there again. */
+  private Optional<String> merge(Stele stele) throws IOException {
+    Optional<Table> table = table(stele);
+    if (table.isEmpty()) {
+      return Optional.empty();
+    }
+    List<TabletInfo> tablets = table.get().tablets();
+    if (tablets.size() < 2) {
+      return Optional.empty();
+    }
+    Bytes row = tablets.get(1 + random.nextInt(tablets.size() - 1)).rows().start();
+    stele.admin().mergeTablet(table.get().name(), row);
+    stele.admin().splitTablet(table.get().name(), row);
+    return Optional.of("of " + table.get().name());
+  }
+
+  /** One of those that the torture works on. */
+  private Optional<Table> table(Stele stele) throws IOException {
     List<String> tables =
         stele.admin().listTables().stream()
             .map(schema -> schema.name())
             .filter(name -> name.startsWith("torture-"))
             .toList();
-    if (tables.isEmpty()) {
-      return Optional.empty();
-    }
-    Table table = stele.table(tables.get(random.nextInt(tables.size())));
-    List<TabletInfo> tablets = table.tablets();
-    for (int i = 0; i < MOVES && !over; i++) {
-      TabletInfo tablet = tablets.get(random.nextInt(tablets.size()));
-      stele.admin().moveTablet(table.name(), tablet.rows().start(), Optional.empty());
-    }
-    return Optional.of("of " + table.name());
+    return tables.isEmpty()
+        ? Optional.empty()
+        : Optional.of(stele.table(tables.get(random.nextInt(tables.size()))));
   }
 
   private Optional<TaggedProcess> any(Predicate<TaggedProcess> which) {

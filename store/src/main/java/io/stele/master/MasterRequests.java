@@ -1,7 +1,6 @@
 package io.stele.master;
 
 import io.stele.metadata.EndedChange;
-import io.stele.metadata.MergeRecords;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableCodec;
@@ -373,9 +372,9 @@ final class MasterRequests implements MasterProtocol {
       loop.lookAtAll();
       return waitsFor("the master does not know which tablet is before " + tablet + " now");
     }
-    Optional<String> obstacle = MergeRecords.obstacle(lower.get(), upper);
-    if (obstacle.isPresent()) {
-      throw SteleException.refused("it cannot be merged: " + obstacle.get());
+    Optional<String> refusal = loop.merges().refusal(tablet);
+    if (refusal.isPresent()) {
+      throw SteleException.refused("it cannot be merged: " + refusal.get());
     }
     boolean asked = loop.merges().ask(lower.get(), upper);
     loop.look();

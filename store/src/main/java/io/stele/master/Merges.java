@@ -44,16 +44,29 @@ final class Merges {
 
   private static final int WISHES_MAX = 1000;
 
+  /** For so long it is told why a wish was not granted; who wants it granted asks more often. */
+  private static final Duration TOLD = Duration.ofSeconds(1);
+
   private final ProcessRuntime runtime;
   private final MergeRecords records;
 
   @GuardedBy("this")
   private final Map<TabletId, Wish> wishes = new TreeMap<>(); // By the upper tablet.
 
+  @GuardedBy("this")
+  private final Map<TabletId, Refusal> refusals = new TreeMap<>(); // By the upper tablet.
+
   private volatile Set<TabletId> taken = Set.of(); // The tablets of the wishes.
 
-  /** A wish. */
-  private record Wish(TabletId lower, TabletId upper, long endNanos) {}
+  /**
+   * A wish.
+   *
+   * @param fresh whether both records were read since it was asked for
+   */
+  private record Wish(TabletId lower, TabletId upper, long endNanos, boolean fresh) {}
+
+  /** Why a wish was not granted. */
+  private record Refusal(String why, long endNanos) {}
 
   /**
    * What came of one look.
@@ -92,7 +105,7 @@ final class Merges {
       return false;
     }
     long end = runtime.nanoTime() + WISH_MAX.toNanos();
-    wishes.put(upper.id(), new Wish(lower.id(), upper.id(), end));
+    wishes.put(upper.id(), new Wish(lower.id(), upper.id(), end, false));
     changed();
     return true;
   }
@@ -128,13 +141,29 @@ final class Merges {
             || (MergeRecords.isFree(record) && has(record.id()));
   }
 
-  private synchronized List<Wish> all() {
-    return List.copyOf(wishes.values());
+  /** All wishes; when they are taken next, the records of those there are now were read again. */
+  private synchronized List<Wish> takeAll() {
+    List<Wish> all = List.copyOf(wishes.values());
+    wishes.replaceAll((upper, wish) -> new Wish(wish.lower(), wish.upper(), wish.endNanos(), true));
+    refusals.values().removeIf(refusal -> runtime.nanoTime() - refusal.endNanos() >= 0);
+    return all;
   }
 
   private synchronized void end(Wish wish) {
-    wishes.remove(wish.upper(), wish);
+    wishes.remove(wish.upper());
     changed();
+  }
+
+  private synchronized void refuse(Wish wish, String why) {
+    end(wish);
+    refusals.put(wish.upper(), new Refusal(why, runtime.nanoTime() + TOLD.toNanos()));
+  }
+
+  /** Why the tablet was, just now, not merged with the one before it. */
+  synchronized Optional<String> refusal(TabletId upper) {
+    return Optional.ofNullable(refusals.get(upper))
+        .filter(refusal -> runtime.nanoTime() - refusal.endNanos() < 0)
+        .map(Refusal::why);
   }
 
   /**
@@ -155,7 +184,7 @@ final class Merges {
         complete &= tried(() -> goOn(lower, known, outcome));
       }
     }
-    for (Wish wish : all()) {
+    for (Wish wish : takeAll()) {
       TabletRecord lower = known.get(wish.lower());
       TabletRecord upper = known.get(wish.upper());
       if (lower == null || upper == null || dropping.contains(wish.upper().table())) {
@@ -192,10 +221,14 @@ final class Merges {
 
   private boolean goOn(Wish wish, TabletRecord lower, TabletRecord upper, Outcome outcome)
       throws IOException {
+    if (!wish.fresh()) {
+      return false; // A server may have changed them, without any news, since they were read.
+    }
     Optional<String> obstacle = MergeRecords.obstacle(lower, upper);
     if (obstacle.isPresent() || runtime.nanoTime() - wish.endNanos() >= 0) {
-      LOG.info("{} and {} are not merged: {}", lower, upper, obstacle.orElse("it took too long"));
-      end(wish);
+      String why = obstacle.orElse("it took too long");
+      LOG.info("{} and {} are not merged: {}", lower, upper, why);
+      refuse(wish, why);
       return false; // They are to be assigned again.
     }
     if (MergeRecords.isFree(lower) && MergeRecords.isFree(upper) && !upper.isMerging()) {

@@ -83,13 +83,22 @@ class MergesTest {
               tablets().get(0),
               new ManifestEdit(
                   "pinned", List.of(), List.of(), 0, 0, true, List.of(pin), List.of()));
-          master.loop.lookAtAll();
-          master.stepUntilIdle();
           TabletRecord upper = tablets().get(1);
+          merge(upper);
           assertThatThrownBy(() -> master.requests.mergeTablet(null, request(upper)))
               .isInstanceOf(SteleException.class)
               .hasMessageContaining("pinned by job");
           assertThat(tablets()).hasSize(3);
+          assertThat(master.plane.requests).doesNotContain("unload " + table);
+
+          // The server tells nobody that it takes the pin away.
+          master.sleep(Duration.ofSeconds(2));
+          master.records.edit(
+              tablets().get(0),
+              new ManifestEdit(
+                  "unpinned", List.of(), List.of(), 0, 0, true, List.of(), List.of("job")));
+          merge(upper);
+          assertThat(tablets()).hasSize(2);
         });
   }
 

@@ -201,6 +201,20 @@ class MergeRecordsTest {
   }
 
   @Test
+  void recordsOfTheNewTableThatADeposedMasterWritesLateDoNotCountAfterAMerge() throws IOException {
+    TabletRecord lower = used(0, "a", 7, 0);
+    TabletRecord upper = used(1, "b", 4, 0);
+    TabletRecord merged = merges.finish(merges.begin(lower, upper, MERGED), upper);
+    records.createTable(TABLE, List.of(Bytes.of("h"), Bytes.of("p")));
+    assertThat(metadata.size()).isEqualTo(3);
+    assertThat(records.readAll(TABLE)).hasSize(2).startsWith(merged);
+    assertThat(records.find(TABLE, Bytes.of("c"))).contains(merged);
+    TabletRecord loaded = records.loaded(records.assign(merged, TWO));
+    assertThat(records.removeTentatives(loaded)).isEqualTo(1);
+    assertThat(records.readAll(TABLE)).hasSize(2).startsWith(loaded);
+  }
+
+  @Test
   void whatOneOfThemDroppedIsDroppedByTheMergedTabletToo() throws IOException {
     TabletRecord loaded = records.loaded(records.assign(tablet(0), ONE));
     FileRef file = file("a", loaded.extent(), 3, 0);

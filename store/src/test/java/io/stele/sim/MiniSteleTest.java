@@ -104,6 +104,44 @@ class MiniSteleTest {
   }
 
   @Test
+  void aTabletIsMergedWithTheOneBeforeItOnRequestOnceAndNotWhileAJobPinsIt() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, Site.inMemory(), 2, 1)) {
+      Stele stele = cluster.client();
+      stele.admin().createTable(TableSchema.of("web", "f"), List.of(Bytes.of("h"), Bytes.of("p")));
+      Table table = stele.table("web");
+      for (String row : List.of("a", "k", "x")) {
+        table.mutate(Mutation.of(row).put("f", "q", row));
+      }
+      stele.admin().mergeTablet("web", Bytes.of("h"));
+      stele.admin().mergeTablet("web", Bytes.of("h"));
+      assertThat(table.tablets()).hasSize(2);
+      table.mutate(Mutation.of("b").put("f", "q", "b"));
+      assertThat(rows(table).stream().map(row -> row.key().toUtf8()))
+          .containsExactly("a", "b", "k", "x");
+      assertThat(stele.admin().events("web"))
+          .anyMatch(event -> event.what().startsWith("merged from"));
+
+      String job = stele.jobs().begin(Duration.ofMinutes(10));
+      stele.jobs().pin(job, "web", RowRange.of("x", ""));
+      assertThatThrownBy(() -> stele.admin().mergeTablet("web", Bytes.of("p")))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED))
+          .hasMessageContaining("pinned");
+      stele.jobs().end(job);
+      MiniStele.await(
+          "the pin of the job is gone",
+          () ->
+              pins(cluster, table.tablets().get(0).id().table())
+                  .equals(List.of(List.of(), List.of())));
+      stele.admin().mergeTablet("web", Bytes.of("p"));
+      assertThat(table.tablets()).hasSize(1);
+      assertThat(rows(table)).hasSize(4);
+      assertThat(cluster.aborts()).isEmpty();
+    }
+  }
+
+  @Test
   void aJobPinsATableThroughSplitsAndDeathsOfServersAndLeavesNothingBehind() throws IOException {
     try (MiniStele cluster = MiniStele.start(CONF, Site.inMemory(), 2, 1)) {
       Stele stele = cluster.client();
