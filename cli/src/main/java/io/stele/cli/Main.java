@@ -29,6 +29,7 @@ import picocli.CommandLine.ParameterException;
       PutCommand.class,
       GetCommand.class,
       ScanCommand.class,
+      JobCommand.class,
       CheckCommand.class,
       FileCommand.class,
       LogCommand.class,
@@ -68,6 +69,7 @@ public final class Main {
     CommandLine line = new CommandLine(new Main(), factory);
     line.setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
+    line.registerConverter(org.apache.hadoop.fs.Path.class, org.apache.hadoop.fs.Path::new);
     line.setExpandAtFiles(false);
     line.setAbbreviatedOptionsAllowed(false);
     line.setCaseInsensitiveEnumValuesAllowed(true);

@@ -2,24 +2,19 @@ package io.stele.cli;
 
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
-import io.stele.model.Column;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import java.io.PrintWriter;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** What of a row to read, and how to show it: shared by {@code get} and {@code scan}. */
 final class ReadOptions {
   private static final int WIDTH_ON_TERMINAL = 160;
 
-  @Option(
-      names = {"-c", "--column"},
-      paramLabel = "COLUMN",
-      description = "Only this column (FAMILY:QUALIFIER) or family (FAMILY); may be repeated.")
-  private List<String> columns = List.of();
+  @Mixin private ColumnOptions columns;
 
   @Option(
       names = "--versions",
@@ -34,30 +29,7 @@ final class ReadOptions {
   private boolean full;
 
   RowQuery restrict(RowQuery query) {
-    RowQuery restricted = query.versions(versions);
-    for (String text : columns) {
-      if (text.indexOf(':') < 0) {
-        restricted = restricted.family(text);
-      } else {
-        Column column = Column.parse(text);
-        restricted =
-            new RowQuery(
-                restricted.ranges(),
-                restricted.families(),
-                append(restricted.columns(), column),
-                restricted.versions(),
-                restricted.times(),
-                restricted.rowLimit(),
-                restricted.filter());
-      }
-    }
-    return restricted;
-  }
-
-  private static List<Column> append(List<Column> list, Column last) {
-    List<Column> longer = new java.util.ArrayList<>(list);
-    longer.add(last);
-    return longer;
+    return columns.restrict(query.versions(versions));
   }
 
   /** One line a cell: row, column, time, value, separated by tabs. */

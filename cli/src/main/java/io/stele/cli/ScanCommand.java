@@ -2,10 +2,8 @@ package io.stele.cli;
 
 import io.stele.client.Rows;
 import io.stele.client.Stele;
-import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
-import io.stele.model.RowRange;
 import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -13,7 +11,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -37,27 +34,11 @@ final class ScanCommand implements Callable<Integer> {
 
   @Mixin private ClusterOptions cluster;
   @Mixin private ReadOptions read;
+  @Mixin private RangeOptions range;
   @Spec private CommandSpec spec;
 
   @Parameters(index = "0", paramLabel = "TABLE")
   private String table;
-
-  @Option(names = "--prefix", paramLabel = "TEXT", description = "Only rows that begin with this.")
-  private Optional<String> prefix = Optional.empty();
-
-  @Option(
-      names = "--from",
-      paramLabel = "ROW",
-      defaultValue = "",
-      description = "Start at this row.")
-  private String from = "";
-
-  @Option(
-      names = "--to",
-      paramLabel = "ROW",
-      defaultValue = "",
-      description = "Stop before this row.")
-  private String to = "";
 
   @Option(
       names = "--limit",
@@ -75,7 +56,7 @@ final class ScanCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     long most = limit.orElse(count ? 0L : LIMIT);
-    RowQuery query = read.restrict(RowQuery.ALL.range(range()));
+    RowQuery query = read.restrict(RowQuery.ALL.range(range.of(spec.commandLine())));
     // One more than is shown tells whether there are more.
     RowQuery limited = most > 0 ? query.limit(most + 1) : query;
     long rows = 0;
@@ -109,21 +90,5 @@ final class ScanCommand implements Callable<Integer> {
     } else if (!count) {
       read.print(row, out);
     }
-  }
-
-  private RowRange range() {
-    if (prefix.isPresent()) {
-      if (!from.isEmpty() || !to.isEmpty()) {
-        throw new ParameterException(
-            spec.commandLine(), "--prefix sets both ends: leave out --from and --to");
-      }
-      return RowRange.prefix(Bytes.parse(prefix.get()));
-    }
-    Bytes start = Bytes.parse(from);
-    Bytes end = Bytes.parse(to);
-    if (!end.isEmpty() && start.compareTo(end) > 0) {
-      throw new ParameterException(spec.commandLine(), "--from " + from + " is after --to " + to);
-    }
-    return new RowRange(start, end);
   }
 }

@@ -47,10 +47,11 @@ class DistributionIT {
   }
 
   @Test
-  void besideHadoopThereAreOnlyOurJarsAndFourLibraries() throws IOException {
+  void besideHadoopThereAreOnlyOurJarsAndFiveLibraries() throws IOException {
     assertThat(jars("lib").stream().map(DistributionIT::withoutVersion))
         .containsExactlyInAnyOrder(
             "aircompressor.jar",
+            "avro-mapred.jar",
             "caffeine.jar",
             "picocli.jar",
             "stele-cli.jar",

@@ -227,13 +227,6 @@ class TableFormatsIT {
   }
 
   @Test
-  void rowsCanBeCounted() throws Exception {
-    Job job = RowCount.job(cluster.conf(), "numbers", RowQuery.prefix("row5"));
-    assertThat(job.waitForCompletion(true)).isTrue();
-    assertThat(RowCount.result(job)).extracting("rows", "cells").containsExactly(100L, 100L);
-  }
-
-  @Test
   void aJobOverATableOrFamilyThatDoesNotExistIsRefusedAtSubmission() throws Exception {
     Job job = SteleJob.create(cluster.conf(), "wrong");
     TableInputFormat.addTable(job, "numbers", RowQuery.ALL.family("h"));

@@ -75,6 +75,7 @@ class DemoIT {
 
       theChoiceOfAKeptDemoIsSaid(directory);
       theTasksHadOurJarsBesideHadoopsAndNothingElse(directory);
+      jobsRunOnItsYarn(at);
 
       Launcher.Ended stopped = Launcher.run("demo", "--stop", "--dir", at);
       assertThat(stopped.code()).isZero();
@@ -91,6 +92,37 @@ class DemoIT {
     assertThat(unnamed.output().lines()).startsWith(chosen).anyMatch(l -> l.contains("webtable"));
     assertThat(Launcher.run("table", "list", "--conf", directory.toString()).output())
         .doesNotContain("cluster:");
+  }
+
+  private static void jobsRunOnItsYarn(String at) throws Exception {
+    Launcher.Ended count =
+        Launcher.run("job", "count", "webtable", "-c", "language:", "--conf", at);
+    assertThat(count.output()).contains("job job_", "map 100 %", " rows, ", " cells, ");
+    assertThat(count.code()).isZero();
+    assertThat(Launcher.run("table", "create", "again", "language:versions=3", "--conf", at).code())
+        .isZero();
+    Launcher.Ended exported =
+        Launcher.run("job", "export-avro", "webtable", "/web", "-c", "language:", "--conf", at);
+    assertThat(exported.code()).as(exported.output()).isZero();
+    Launcher.Ended imported = Launcher.run("job", "import-avro", "/web", "again", "--conf", at);
+    assertThat(imported.code()).as(imported.output()).isZero();
+    Launcher.Ended compared =
+        Launcher.run("job", "compare", "webtable", "again", "-c", "language:", "--conf", at);
+    assertThat(compared.output()).contains(" rows are the same", " 0 rows differ");
+    assertThat(compared.code()).isZero();
+    Path text = Files.writeString(Path.of(at).resolve("rows.txt"), "one\ten\nnine\tde\n");
+    Launcher.Ended lines =
+        Launcher.run(
+            "job",
+            "import-text",
+            "again",
+            text.toUri().toString(),
+            "--fields",
+            "ROW,language:",
+            "--conf",
+            at);
+    assertThat(lines.output()).contains("2 rows, 2 cells written to table again.");
+    assertThat(lines.code()).isZero();
   }
 
   private static void theTasksHadOurJarsBesideHadoopsAndNothingElse(Path directory)

@@ -1,0 +1,220 @@
+package io.stele.cli;
+
+import io.stele.mapreduce.jobs.CompareTables;
+import io.stele.mapreduce.jobs.CopyTable;
+import io.stele.mapreduce.jobs.CountRows;
+import io.stele.mapreduce.jobs.ExportAvro;
+import io.stele.mapreduce.jobs.ImportAvro;
+import io.stele.mapreduce.jobs.ImportText;
+import io.stele.mapreduce.jobs.TableInput;
+import io.stele.mapreduce.jobs.TableJob;
+import io.stele.mapreduce.jobs.TableStatistics;
+import io.stele.model.RowQuery;
+import java.util.List;
+import org.apache.hadoop.fs.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code stele job}: MapReduce jobs over tables. */
+@Command(
+    name = "job",
+    description = "Run a MapReduce job over tables.",
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel =
+        "(count | stats | copy | compare | export-avro | import-avro | import-text)",
+    footer = {
+      "",
+      "Examples:",
+      "  stele job count web",
+      "  stele job stats web --prefix com.",
+      "  stele job copy web web-2026 --dry-run",
+      "  stele job compare web web-2026",
+      "  stele job export-avro web /exports/web",
+      "  stele job import-text people /data/people.csv --fields ROW,name:first,name:last --separator ,",
+      "",
+      "What next: stele job copy --help shows the options of one of them"
+    })
+final class JobCommand implements Runnable {
+  /** What jobs read. */
+  static final class Input {
+    @Mixin private ColumnOptions columns;
+    @Mixin private RangeOptions range;
+
+    @Option(
+        names = "--versions",
+        paramLabel = "N",
+        description = "How many versions of each column, newest first (default: all).")
+    private int versions = Integer.MAX_VALUE;
+
+    TableInput of(String table, CommandSpec spec) {
+      RowQuery query = RowQuery.ALL.range(range.of(spec.commandLine())).versions(versions);
+      return new TableInput(table, columns.restrict(query));
+    }
+  }
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(
+        spec.commandLine(),
+        "Missing subcommand: count, stats, copy, compare, export-avro, import-avro or import-text");
+  }
+
+  private int run(ClusterOptions cluster, TableJob job) throws Exception {
+    return new JobRun(spec.commandLine()).run(job, cluster.configuration());
+  }
+
+  @Command(
+      name = "count",
+      description = "Count rows, cells and bytes.",
+      mixinStandardHelpOptions = true,
+      footer = {"", "Example:", "  stele job count web -c anchor --prefix com."})
+  int count(
+      @Mixin ClusterOptions cluster,
+      @Mixin Input input,
+      @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)
+      throws Exception {
+    return run(cluster, new CountRows(input.of(table, spec)));
+  }
+
+  @Command(
+      name = "stats",
+      description = "Show what is in a table, by family, and which rows have most of it.",
+      mixinStandardHelpOptions = true,
+      footer = {"", "Example:", "  stele job stats web --prefix-bytes 12"})
+  int stats(
+      @Mixin ClusterOptions cluster,
+      @Mixin Input input,
+      @Option(
+              names = "--prefix-bytes",
+              paramLabel = "N",
+              defaultValue = "8",
+              description =
+                  "Put rows together whose keys begin with the same N bytes (default: 8).")
+          int prefixBytes,
+      @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)
+      throws Exception {
+    return run(cluster, new TableStatistics(input.of(table, spec), prefixBytes));
+  }
+
+  @Command(
+      name = "copy",
+      description =
+          "Copy cells to another table, with their timestamps, as they are when the job is submitted.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "Example:",
+        "  stele job copy web web-2026 -c anchor",
+        "",
+        "Next: stele job compare tells whether the tables are the same."
+      })
+  int copy(
+      @Mixin ClusterOptions cluster,
+      @Mixin Input input,
+      @Mixin DryRun dry,
+      @Parameters(paramLabel = "TABLE", description = "The table that is read.") String table,
+      @Parameters(paramLabel = "TO", description = "The table that is written.") String to)
+      throws Exception {
+    return run(cluster, new CopyTable(input.of(table, spec), to, dry.run));
+  }
+
+  @Command(
+      name = "compare",
+      description = "Compare two tables, cell by cell. Exits with 1 if they differ.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "The first is read as it is when the job is submitted, the second as it is when it is read:",
+        "of rows that somebody writes meanwhile a difference says nothing.",
+        "",
+        "Example:",
+        "  stele job compare web web-2026 --prefix com."
+      })
+  int compare(
+      @Mixin ClusterOptions cluster,
+      @Mixin Input input,
+      @Parameters(paramLabel = "TABLE", description = "The first table.") String table,
+      @Parameters(paramLabel = "WITH", description = "The second table.") String with)
+      throws Exception {
+    return run(cluster, new CompareTables(input.of(table, spec), with));
+  }
+
+  @Command(
+      name = "export-avro",
+      description = "Write rows to Avro container files.",
+      mixinStandardHelpOptions = true,
+      footer = {"", "Example:", "  stele job export-avro web /exports/web"})
+  int exportAvro(
+      @Mixin ClusterOptions cluster,
+      @Mixin Input input,
+      @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
+      @Parameters(paramLabel = "DIR", description = "Where to; it must not exist.") Path directory)
+      throws Exception {
+    return run(cluster, new ExportAvro(input.of(table, spec), directory));
+  }
+
+  @Command(
+      name = "import-avro",
+      description = "Write the rows of Avro container files to a table, with their timestamps.",
+      mixinStandardHelpOptions = true,
+      footer = {"", "Example:", "  stele job import-avro /exports/web web2"})
+  int importAvro(
+      @Mixin ClusterOptions cluster,
+      @Mixin DryRun dry,
+      @Parameters(paramLabel = "DIR", description = "The files, as export-avro makes them.")
+          Path directory,
+      @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)
+      throws Exception {
+    return run(cluster, new ImportAvro(directory, table, dry.run));
+  }
+
+  @Command(
+      name = "import-text",
+      description = "Write lines of text to a table: a row a line, a column a field.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "Empty fields are left out. Fields cannot contain the separator, quoted or not.",
+        "",
+        "Example:",
+        "  stele job import-text people /data/people.tsv --fields ROW,name:first,-,name:last"
+      })
+  int importText(
+      @Mixin ClusterOptions cluster,
+      @Mixin DryRun dry,
+      @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
+      @Parameters(paramLabel = "FILES", description = "A file, a directory or a glob.") Path files,
+      @Option(
+              names = "--fields",
+              paramLabel = "FIELD",
+              split = ",",
+              required = true,
+              description = "What each field is: ROW once, FAMILY:QUALIFIER, or - to leave it out.")
+          List<String> fields,
+      @Option(
+              names = "--separator",
+              paramLabel = "CHAR",
+              defaultValue = "\t",
+              description = "What is between fields (default: a tab).")
+          char separator,
+      @Option(
+              names = "--skip-bad-lines",
+              description = "Leave out lines with another number of fields, or without row.")
+          boolean skip)
+      throws Exception {
+    return run(cluster, new ImportText(files, table, fields, separator, skip, dry.run));
+  }
+
+  /** Whether a job that writes is to write. */
+  static final class DryRun {
+    @Option(names = "--dry-run", description = "Say what would be written, and write nothing.")
+    private boolean run;
+  }
+}

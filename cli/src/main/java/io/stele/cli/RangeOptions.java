@@ -1,0 +1,48 @@
+package io.stele.cli;
+
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import java.util.Optional;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** Which rows to read. */
+final class RangeOptions {
+  @Option(names = "--prefix", paramLabel = "TEXT", description = "Only rows that begin with this.")
+  private Optional<String> prefix = Optional.empty();
+
+  @Option(
+      names = "--from",
+      paramLabel = "ROW",
+      defaultValue = "",
+      description = "Start at this row.")
+  private String from = "";
+
+  @Option(
+      names = "--to",
+      paramLabel = "ROW",
+      defaultValue = "",
+      description = "Stop before this row.")
+  private String to = "";
+
+  /**
+   * The rows.
+   *
+   * @throws ParameterException if the options contradict each other
+   */
+  RowRange of(CommandLine command) {
+    if (prefix.isPresent()) {
+      if (!from.isEmpty() || !to.isEmpty()) {
+        throw new ParameterException(command, "--prefix sets both ends: leave out --from and --to");
+      }
+      return RowRange.prefix(Bytes.parse(prefix.get()));
+    }
+    Bytes start = Bytes.parse(from);
+    Bytes end = Bytes.parse(to);
+    if (!end.isEmpty() && start.compareTo(end) > 0) {
+      throw new ParameterException(command, "--from " + from + " is after --to " + to);
+    }
+    return new RowRange(start, end);
+  }
+}

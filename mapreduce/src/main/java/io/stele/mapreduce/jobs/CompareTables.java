@@ -1,0 +1,150 @@
+package io.stele.mapreduce.jobs;
+
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.inputformat.TableSplit;
+import io.stele.mapreduce.SteleJob;
+import io.stele.model.Bytes;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
+
+/**
+ * Compares two tables, cell by cell: rows, families, qualifiers, timestamps, values.
+ *
+ * <p>The first is read as it was when the job was submitted, the second as it is when it is read:
+ * of rows that somebody writes meanwhile a difference says nothing.
+ *
+ * @param input the first table, and what of it; the same is read of the second
+ * @param with the second table's name
+ */
+public record CompareTables(TableInput input, String with) implements TableJob {
+  private static final String WITH_KEY = "mapreduce.stele.job.compare.with";
+  private static final String QUERY_VERSIONS_KEY = "mapreduce.stele.job.compare.versions";
+
+  /** How many differences a task and the report name. */
+  private static final int NAMED_MAX = 20;
+
+  /** How the rows compare. */
+  public enum Counter {
+    /** In both, with the same cells. */
+    SAME,
+    /** In both, with other cells. */
+    DIFFERENT,
+    /** Only in the first table. */
+    ONLY_IN_FIRST,
+    /** Only in the second table. */
+    ONLY_IN_SECOND
+  }
+
+  @Override
+  public Job prepare(Configuration conf) throws IOException {
+    try (Stele stele = Stele.connect(conf)) {
+      stele.table(with).checkFamilies(input.query());
+    }
+    Job job = SteleJob.create(conf, "compare table " + input.table() + " with " + with);
+    input.addTo(job);
+    job.getConfiguration().set(WITH_KEY, with);
+    QueryText.put(job.getConfiguration(), QUERY_VERSIONS_KEY, input.query());
+    job.setMapperClass(CompareMapper.class);
+    job.setNumReduceTasks(0);
+    job.setOutputFormatClass(TextOutputFormat.class);
+    JobDirectory.create(job);
+    return job;
+  }
+
+  @Override
+  public Report report(Job finished) throws IOException {
+    long different = 0;
+    List<String> lines = new ArrayList<>();
+    for (Counter counter : Counter.values()) {
+      long rows = finished.getCounters().findCounter(counter).getValue();
+      different += counter == Counter.SAME ? 0 : rows;
+      lines.add(String.format(Locale.ROOT, "%,15d rows %s", rows, text(counter)));
+    }
+    List<String> named = JobDirectory.lines(finished);
+    named.stream().limit(NAMED_MAX).forEach(lines::add);
+    if (different > Math.min(NAMED_MAX, named.size())) {
+      lines.add("... and more");
+    }
+    return new Report(different == 0, lines);
+  }
+
+  private String text(Counter counter) {
+    return switch (counter) {
+      case SAME -> "are the same";
+      case DIFFERENT -> "differ";
+      case ONLY_IN_FIRST -> "are only in " + input.table();
+      case ONLY_IN_SECOND -> "are only in " + with;
+    };
+  }
+
+  @Override
+  public void cleanUp(Job job) throws IOException {
+    JobDirectory.delete(job);
+  }
+
+  /** Reads the second table beside the first. */
+  static final class CompareMapper extends Mapper<Bytes, Row, NullWritable, Text> {
+    private int named;
+
+    @Override
+    public void run(Context context) throws IOException, InterruptedException {
+      Configuration conf = context.getConfiguration();
+      TableSplit split = (TableSplit) context.getInputSplit();
+      RowQuery query = QueryText.get(conf, QUERY_VERSIONS_KEY).withRanges(split.ranges());
+      try (Stele stele = Stele.connect(conf, context::progress);
+          Rows rows = stele.table(conf.get(WITH_KEY)).readRows(query)) {
+        Optional<Row> first = next(context);
+        Optional<Row> second = rows.readOn();
+        while (first.isPresent() || second.isPresent()) {
+          int order = order(first, second);
+          if (order < 0) {
+            tell(Counter.ONLY_IN_FIRST, first.orElseThrow().key(), context);
+          } else if (order > 0) {
+            tell(Counter.ONLY_IN_SECOND, second.orElseThrow().key(), context);
+          } else if (first.equals(second)) {
+            context.getCounter(Counter.SAME).increment(1);
+          } else {
+            tell(Counter.DIFFERENT, first.orElseThrow().key(), context);
+          }
+          first = order <= 0 ? next(context) : first;
+          second = order >= 0 ? rows.readOn() : second;
+        }
+      }
+    }
+
+    private static Optional<Row> next(Context context) throws IOException, InterruptedException {
+      return context.nextKeyValue() ? Optional.of(context.getCurrentValue()) : Optional.empty();
+    }
+
+    /** Which row comes first; what is not there comes last. */
+    private static int order(Optional<Row> first, Optional<Row> second) {
+      if (first.isEmpty() || second.isEmpty()) {
+        return first.isPresent() ? -1 : 1;
+      }
+      return first.get().key().compareTo(second.get().key());
+    }
+
+    private void tell(Counter what, Bytes row, Context context)
+        throws IOException, InterruptedException {
+      context.getCounter(what).increment(1);
+      if (named < NAMED_MAX) {
+        named++;
+        context.write(
+            NullWritable.get(),
+            new Text(what.name().toLowerCase(Locale.ROOT).replace('_', ' ') + ": " + row));
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package io.stele.mapreduce.jobs;
+
+import io.stele.inputformat.TableInputFormat;
+import io.stele.mapreduce.SteleJob;
+import io.stele.model.Bytes;
+import io.stele.model.Row;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
+
+/**
+ * Counts rows, cells and bytes.
+ *
+ * <p>The mappers do nothing: {@link TableInputFormat.Counter} has it all.
+ */
+public record CountRows(TableInput input) implements TableJob {
+  /**
+   * What was counted.
+   *
+   * @param bytes of row keys, qualifiers and values
+   */
+  public record Result(long rows, long cells, long bytes) {
+    static Result of(Job finished) throws IOException {
+      Counters counters = finished.getCounters();
+      return new Result(
+          counters.findCounter(TableInputFormat.Counter.ROWS).getValue(),
+          counters.findCounter(TableInputFormat.Counter.CELLS).getValue(),
+          counters.findCounter(TableInputFormat.Counter.BYTES).getValue());
+    }
+
+    String text() {
+      return String.format(
+          Locale.ROOT,
+          "%,d rows, %,d cells, %,d bytes of keys, qualifiers and values",
+          rows,
+          cells,
+          bytes);
+    }
+  }
+
+  @Override
+  public Job prepare(Configuration conf) throws IOException {
+    Job job = SteleJob.create(conf, "count the rows of " + input.table());
+    input.addTo(job);
+    job.setMapperClass(CountMapper.class);
+    job.setNumReduceTasks(0);
+    job.setOutputFormatClass(NullOutputFormat.class);
+    return job;
+  }
+
+  /** What a finished job has counted. */
+  public Result result(Job finished) throws IOException {
+    return Result.of(finished);
+  }
+
+  @Override
+  public Report report(Job finished) throws IOException {
+    return Report.good(List.of(result(finished).text() + "."));
+  }
+
+  /** Lets the input format count. */
+  static final class CountMapper extends Mapper<Bytes, Row, NullWritable, NullWritable> {
+    @Override
+    protected void map(Bytes key, Row row, Context context) {}
+  }
+}

@@ -1,0 +1,164 @@
+package io.stele.mapreduce.jobs;
+
+import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.mapreduce.SteleJob;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Column;
+import io.stele.model.Edit;
+import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
+
+/**
+ * Writes lines of text to a table: a row a line, a column a field. Empty fields are left out.
+ *
+ * @param files what to read, as Hadoop's globs have it
+ * @param table the table's name
+ * @param fields what each field is: {@code ROW} once, {@code family:qualifier}, or {@code -} for
+ *     what is not wanted
+ * @param separator between fields; one character
+ * @param skipBadLines whether lines with too few fields, or without row, are counted and left out;
+ *     otherwise they fail the job
+ * @param dryRun whether nothing is written
+ */
+public record ImportText(
+    Path files,
+    String table,
+    List<String> fields,
+    char separator,
+    boolean skipBadLines,
+    boolean dryRun)
+    implements TableJob {
+  /** The field with the row key. */
+  public static final String ROW = "ROW";
+
+  /** A field that is left out. */
+  public static final String NONE = "-";
+
+  private static final String FIELDS_KEY = "mapreduce.stele.job.text.fields";
+  private static final String SEPARATOR_KEY = "mapreduce.stele.job.text.separator";
+  private static final String SKIP_KEY = "mapreduce.stele.job.text.skip";
+
+  /**
+   * Checks the fields.
+   *
+   * @throws SteleException REFUSED if they do not name the row once, or are no columns
+   */
+  public ImportText {
+    fields = List.copyOf(fields);
+    if (fields.stream().filter(ROW::equals).count() != 1) {
+      throw SteleException.refused(
+          "the fields are "
+              + String.join(",", fields)
+              + ": one of them must be "
+              + ROW
+              + ", the others FAMILY:QUALIFIER or "
+              + NONE);
+    }
+    for (String field : fields) {
+      if (!field.equals(ROW) && !field.equals(NONE) && field.indexOf(':') < 1) {
+        throw SteleException.refused(
+            "field \"" + field + "\" is neither " + ROW + ", FAMILY:QUALIFIER nor " + NONE);
+      }
+    }
+  }
+
+  @Override
+  public Job prepare(Configuration conf) throws IOException {
+    try (Stele stele = Stele.connect(conf)) {
+      Table into = stele.table(table);
+      RowQuery query = RowQuery.ALL;
+      for (String field : fields) {
+        if (field.indexOf(':') > 0) {
+          query = query.family(Column.parse(field).family());
+        }
+      }
+      into.checkFamilies(query);
+    }
+    Job job = SteleJob.create(conf, "import " + files + " into table " + table);
+    job.setInputFormatClass(TextInputFormat.class);
+    FileInputFormat.addInputPath(job, files);
+    job.getConfiguration().setStrings(FIELDS_KEY, fields.toArray(String[]::new));
+    job.getConfiguration().setInt(SEPARATOR_KEY, separator);
+    job.getConfiguration().setBoolean(SKIP_KEY, skipBadLines);
+    job.setMapperClass(LineMapper.class);
+    Written.to(job, table, dryRun);
+    return job;
+  }
+
+  @Override
+  public Report report(Job finished) throws IOException {
+    List<String> lines = new ArrayList<>(Written.lines(finished, table, dryRun));
+    long bad = finished.getCounters().findCounter(MutationMapper.Counter.BAD_LINES).getValue();
+    if (bad > 0) {
+      lines.add(String.format(Locale.ROOT, "%,d lines were left out.", bad));
+    }
+    return Report.good(lines);
+  }
+
+  /** Writes each line's fields. */
+  static final class LineMapper extends MutationMapper<LongWritable, Text> {
+    private List<String> fields = List.of();
+    private byte[] separator = {};
+    private boolean skip;
+
+    @Override
+    protected void setup(Context context) {
+      Configuration conf = context.getConfiguration();
+      fields = Arrays.asList(conf.getStrings(FIELDS_KEY, ROW));
+      separator =
+          String.valueOf((char) conf.getInt(SEPARATOR_KEY, '\t')).getBytes(StandardCharsets.UTF_8);
+      skip = conf.getBoolean(SKIP_KEY, false);
+    }
+
+    @Override
+    protected void map(LongWritable offset, Text line, Context context)
+        throws IOException, InterruptedException {
+      List<Bytes> values = TextFields.split(line, separator);
+      Bytes row = values.size() == fields.size() ? values.get(fields.indexOf(ROW)) : Bytes.EMPTY;
+      if (row.isEmpty()) {
+        leaveOut(offset, values.size(), context);
+        return;
+      }
+      List<Cell> cells = new ArrayList<>();
+      for (int i = 0; i < values.size(); i++) {
+        if (fields.get(i).indexOf(':') > 0 && !values.get(i).isEmpty()) {
+          Column column = Column.parse(fields.get(i));
+          cells.add(
+              new Cell(column.family(), column.qualifier(), Edit.SERVER_TIMESTAMP, values.get(i)));
+        }
+      }
+      write(row, cells, context);
+    }
+
+    private void leaveOut(LongWritable offset, int found, Context context) {
+      if (!skip) {
+        throw SteleException.refused(
+            "the line at byte "
+                + offset
+                + " of "
+                + context.getInputSplit()
+                + " has "
+                + found
+                + " fields, or no row: "
+                + fields.size()
+                + " are expected. Correct it, or leave such lines out (--skip-bad-lines)");
+      }
+      context.getCounter(Counter.BAD_LINES).increment(1);
+    }
+  }
+}

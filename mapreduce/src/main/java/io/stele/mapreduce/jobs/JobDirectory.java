@@ -1,0 +1,44 @@
+package io.stele.mapreduce.jobs;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+
+/** A directory in the user's home for what a job has to say: text, which is read when it ended. */
+final class JobDirectory {
+  private JobDirectory() {}
+
+  static void create(Job job) throws IOException {
+    FileSystem fs = FileSystem.get(job.getConfiguration());
+    Path home = fs.makeQualified(fs.getHomeDirectory());
+    FileOutputFormat.setOutputPath(job, new Path(home, ".stele/jobs/" + UUID.randomUUID()));
+  }
+
+  /** The lines that the job's tasks wrote, in their order. */
+  static List<String> lines(Job finished) throws IOException {
+    Path directory = FileOutputFormat.getOutputPath(finished);
+    FileSystem fs = directory.getFileSystem(finished.getConfiguration());
+    FileStatus[] parts = fs.globStatus(new Path(directory, "part-*"));
+    Arrays.sort(parts);
+    List<String> lines = new ArrayList<>();
+    for (FileStatus part : parts) {
+      try (var in = fs.open(part.getPath())) {
+        new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().forEach(lines::add);
+      }
+    }
+    return lines;
+  }
+
+  static void delete(Job job) throws IOException {
+    Path directory = FileOutputFormat.getOutputPath(job);
+    directory.getFileSystem(job.getConfiguration()).delete(directory, true);
+  }
+}

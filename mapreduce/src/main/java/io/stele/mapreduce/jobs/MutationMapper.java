@@ -1,0 +1,31 @@
+package io.stele.mapreduce.jobs;
+
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Mutation;
+import java.io.IOException;
+import java.util.List;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.mapreduce.Mapper;
+
+/** Writes cells, and counts what it writes. */
+abstract class MutationMapper<K, V> extends Mapper<K, V, NullWritable, Mutation> {
+  /** What the mappers wrote, or would have written. */
+  enum Counter {
+    /** Rows; of a file with a row in several places, each. */
+    ROWS,
+    CELLS,
+    /** Lines of text that could not be taken. */
+    BAD_LINES
+  }
+
+  /** Writes {@code cells} of one row, in order. */
+  final void write(Bytes row, List<Cell> cells, Context context)
+      throws IOException, InterruptedException {
+    for (Mutation mutation : RowMutations.of(row, cells)) {
+      context.write(NullWritable.get(), mutation);
+    }
+    context.getCounter(Counter.ROWS).increment(1);
+    context.getCounter(Counter.CELLS).increment(cells.size());
+  }
+}

@@ -1,0 +1,25 @@
+package io.stele.mapreduce.jobs;
+
+import io.stele.inputformat.TableInputFormat;
+import io.stele.model.RowQuery;
+import org.apache.hadoop.mapreduce.Job;
+
+/**
+ * What of a table a job reads.
+ *
+ * @param table its name
+ * @param query which rows, and what of them
+ */
+public record TableInput(String table, RowQuery query) {
+  /** All rows, and all versions of all columns. */
+  public static TableInput all(String table) {
+    return new TableInput(table, RowQuery.ALL.versions(Integer.MAX_VALUE));
+  }
+
+  /** Makes it the input of a job, as it is when the job is submitted. */
+  void addTo(Job job) {
+    TableInputFormat.addTable(job, table, query);
+    // All attempts of a task must read the same: what they write would be refused otherwise.
+    job.getConfiguration().setIfUnset(TableInputFormat.READ_KEY, "pinned");
+  }
+}

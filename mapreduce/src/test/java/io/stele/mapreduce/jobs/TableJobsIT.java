@@ -1,0 +1,195 @@
+package io.stele.mapreduce.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.client.BatchWriter;
+import io.stele.client.Rows;
+import io.stele.mapreduce.LocalCluster;
+import io.stele.model.Bytes;
+import io.stele.model.ColumnFamily;
+import io.stele.model.GcPolicy;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.Job;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The ready-made jobs, with MapReduce's local runner over a cluster in this JVM. */
+class TableJobsIT {
+  private static final int ROWS = 300;
+
+  private static LocalCluster cluster;
+  @TempDir static java.nio.file.Path directory;
+
+  @BeforeAll
+  static void fill() throws Exception {
+    cluster = new LocalCluster(2);
+    create("web", List.of(Bytes.of("com.b"), Bytes.of("org")));
+    try (BatchWriter writer = cluster.client().table("web").batchWriter()) {
+      for (int i = 0; i < ROWS; i++) {
+        String host = i % 3 == 0 ? "com.a" : i % 3 == 1 ? "com.b" : "org.x";
+        Bytes row = Bytes.of(String.format("%s/%03d", host, i));
+        writer.add(
+            Mutation.of(row)
+                .put("f", Bytes.of("q"), 1000 + i, Bytes.of("old" + i))
+                .put("f", Bytes.of("q"), 2000 + i, Bytes.of("new" + i))
+                .put("g", Bytes.of("\u0000\u00ff" + i), 7, Bytes.of("x".repeat(i))));
+      }
+    }
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    cluster.close();
+  }
+
+  private static void create(String table, List<Bytes> splits) throws IOException {
+    List<ColumnFamily> families =
+        List.of(
+            new ColumnFamily("f", GcPolicy.maxVersions(3)),
+            new ColumnFamily("g", GcPolicy.maxVersions(3)));
+    cluster.client().admin().createTable(TableSchema.of(table, families), splits);
+  }
+
+  private static Configuration conf() {
+    Configuration conf = cluster.conf();
+    conf.set("mapreduce.client.completion.pollinterval", "50");
+    return conf;
+  }
+
+  private static TableJob.Report run(TableJob table) throws Exception {
+    Job job = table.prepare(conf());
+    try {
+      assertThat(job.waitForCompletion(true)).as("%s", table).isTrue();
+      return table.report(job);
+    } finally {
+      table.cleanUp(job);
+    }
+  }
+
+  private static List<Row> rows(String table) throws IOException {
+    List<Row> rows = new ArrayList<>();
+    try (Rows found =
+        cluster.client().table(table).readRows(RowQuery.ALL.versions(Integer.MAX_VALUE))) {
+      found.forEach(rows::add);
+    }
+    return rows;
+  }
+
+  @Test
+  void rowsAreCounted() throws Exception {
+    CountRows all = new CountRows(TableInput.all("web"));
+    assertThat(run(all).lines().get(0)).startsWith("300 rows, 900 cells, ");
+    TableInput some = new TableInput("web", RowQuery.prefix("com.").family("g"));
+    assertThat(run(new CountRows(some)).lines().get(0)).startsWith("200 rows, 200 cells, ");
+  }
+
+  @Test
+  void statisticsShowFamiliesAndTheLargestBeginnings() throws Exception {
+    List<String> lines = run(new TableStatistics(TableInput.all("web"), 5)).lines();
+    assertThat(lines.get(0)).startsWith("300 rows, 900 cells");
+    assertThat(line(lines, "f ")).containsSubsequence("300", "300", "600", "2", "6");
+    assertThat(line(lines, "g ")).containsSubsequence("300", "300", "300", "1", "299");
+    List<String> beginnings =
+        lines.subList(lines.indexOf(line(lines, "rows that begin with")) + 1, lines.size());
+    assertThat(beginnings)
+        .map(text -> text.split(" +")[0])
+        .containsExactly("org.x", "com.b", "com.a"); // By bytes: later rows have longer values.
+    assertThat(beginnings).allMatch(text -> text.split(" +")[1].equals("100"));
+  }
+
+  private static String line(List<String> lines, String start) {
+    return lines.stream().filter(line -> line.startsWith(start)).findFirst().orElseThrow();
+  }
+
+  @Test
+  void aCopyIsTheSameAndAComparisonSaysSo() throws Exception {
+    create("copy", List.of());
+    assertThat(run(new CopyTable(TableInput.all("web"), "copy", true)).lines())
+        .containsExactly("Dry run: 300 rows, 900 cells would be written to table copy.");
+    assertThat(rows("copy")).isEmpty();
+    assertThat(run(new CopyTable(TableInput.all("web"), "copy", false)).lines())
+        .containsExactly("300 rows, 900 cells written to table copy.");
+    assertThat(rows("copy")).isEqualTo(rows("web"));
+
+    CompareTables compare = new CompareTables(TableInput.all("web"), "copy");
+    TableJob.Report same = run(compare);
+    assertThat(same.good()).isTrue();
+    assertThat(same.lines().get(0)).contains("300 rows are the same");
+
+    cluster.client().table("copy").mutate(Mutation.of("com.a/000").deleteRow());
+    cluster.client().table("copy").mutate(Mutation.of("com.a/003").put("f", "q", "other"));
+    cluster.client().table("copy").mutate(Mutation.of("zzz").put("f", "q", "more"));
+    TableJob.Report other = run(compare);
+    assertThat(other.good()).isFalse();
+    assertThat(other.lines())
+        .map(String::strip)
+        .containsExactly(
+            "298 rows are the same",
+            "1 rows differ",
+            "1 rows are only in web",
+            "1 rows are only in copy",
+            "only in first: com.a/000",
+            "different: com.a/003",
+            "only in second: zzz");
+  }
+
+  @Test
+  void whatIsExportedCanBeImported() throws Exception {
+    Path files = new Path(directory.resolve("avro").toUri());
+    assertThat(run(new ExportAvro(TableInput.all("web"), files)).lines().get(0))
+        .startsWith("300 rows, 900 cells");
+    create("imported", List.of());
+    run(new ImportAvro(files, "imported", true));
+    assertThat(rows("imported")).isEmpty();
+    run(new ImportAvro(files, "imported", false));
+    assertThat(rows("imported")).isEqualTo(rows("web"));
+  }
+
+  @Test
+  void linesOfTextBecomeRows() throws Exception {
+    java.nio.file.Path file = directory.resolve("people.txt");
+    Files.write(
+        file,
+        List.of("ada|Ada||Lovelace", "alan|Alan|x|Turing", "broken|line", "|no|row|here"),
+        StandardCharsets.UTF_8);
+    create("people", List.of());
+    Path files = new Path(file.toUri());
+    List<String> fields = List.of("ROW", "f:first", "-", "g:last");
+    ImportText strict = new ImportText(files, "people", fields, '|', false, false);
+    assertThat(strict.prepare(conf()).waitForCompletion(true)).isFalse();
+    assertThat(run(new ImportText(files, "people", fields, '|', true, false)).lines())
+        .containsExactly("2 rows, 4 cells written to table people.", "2 lines were left out.");
+    assertThat(cluster.client().table("people").readRow("ada").orElseThrow().value("g", "last"))
+        .contains(Bytes.of("Lovelace"));
+  }
+
+  @Test
+  void whatAJobLacksIsSaidBeforeItRuns() throws Exception {
+    cluster.client().admin().createTable(TableSchema.of("narrow", "f"));
+    assertThatThrownBy(() -> new CopyTable(TableInput.all("web"), "narrow", false).prepare(conf()))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("has no family g");
+    assertThatThrownBy(
+            () ->
+                new ImportText(new Path("/x"), "narrow", List.of("f:a", "f:b"), '\t', false, false))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("one of them must be ROW");
+    assertThatThrownBy(() -> new ImportAvro(new Path("/x"), "none", false).prepare(conf()))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("none");
+  }
+}
