@@ -11,6 +11,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
+import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockStore;
@@ -255,6 +256,30 @@ class MergeRecordsTest {
             records.assign(tablet(1), ONE), new LoadTrouble("damaged", ONE, 7000, 4, true));
     assertThat(MergeRecords.obstacle(troubled, tablet(2))).get().asString().contains("damaged");
     refused(troubled, tablet(2));
+  }
+
+  @Test
+  void tabletsWithFilesThatWaitForAJobAreNotMerged() throws IOException {
+    TabletRecord loaded = records.loaded(records.assign(tablet(0), ONE));
+    FileRef file =
+        new FileRef("bulk/job/0-0.sst", 10, loaded.extent(), 0, 0, new TreeSet<>(List.of("f")), 0);
+    TabletRecord waiting =
+        records.edit(
+            loaded,
+            new ManifestEdit(
+                "files wait for a job",
+                List.of(),
+                List.of(),
+                0,
+                0,
+                true,
+                List.of(),
+                List.of(),
+                List.of(new PendingFile("job", file)),
+                List.of()));
+    TabletRecord free = records.unloaded(waiting, "unloaded");
+    assertThat(MergeRecords.obstacle(free, tablet(1))).get().asString().contains("of job job");
+    refused(free, tablet(1));
   }
 
   private void refused(TabletRecord lower, TabletRecord upper) {
