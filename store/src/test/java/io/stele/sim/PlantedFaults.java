@@ -125,6 +125,11 @@ final class PlantedFaults {
             "tabletserver.HostedTablets",
             "split",
             ParentServed.class),
+        fault(
+            "tablets are merged before they are unloaded",
+            "metadata.MergeRecords",
+            "isFree",
+            PlantedFault.Yes.class),
         fault("tombstones go too early", "tablet.CellSieve", "tombstone", Drop.class));
   }
 
