@@ -101,11 +101,18 @@ class TidyTest {
     assertThat(sources.methods())
         .filteredOn(m -> m.isMain() && m.parameters() > PARAMETERS_MAX)
         .extracting(Sources.Method::name)
+        .filteredOn(name -> !isOfWideRecord(name))
         .isSubsetOf(WIDE_METHODS);
     assertThat(sources.types())
         .filteredOn(t -> t.isMain() && t.components() > PARAMETERS_MAX)
         .extracting(Sources.Type::qualified)
         .containsExactlyInAnyOrderElementsOf(WIDE_RECORDS);
+  }
+
+  /** Whether it is a constructor of a wide record that leaves some components out. */
+  private static boolean isOfWideRecord(String method) {
+    return method.endsWith(".<init>")
+        && WIDE_RECORDS.contains(method.substring(0, method.length() - ".<init>".length()));
   }
 
   @Test

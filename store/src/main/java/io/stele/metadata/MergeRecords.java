@@ -63,13 +63,6 @@ public final class MergeRecords {
                 + " has files that wait for the end of job "
                 + record.pending().get(0).job());
       }
-      if (!record.pending().isEmpty()) {
-        return Optional.of(
-            "tablet "
-                + record.id()
-                + " has files that wait for the end of job "
-                + record.pending().get(0).job());
-      }
       if (record.trouble().isPresent()) {
         return Optional.of(
             "tablet " + record.id() + " could not be loaded: " + record.trouble().get().reason());
