@@ -41,6 +41,7 @@ class TidyTest {
           "ReadRequest",
           "MemoryPlan",
           "HistoryPlan",
+          "ClientContext",
           // Numbers and findings, only ever shown.
           "TabletStatistics",
           "LogStatistics",

@@ -26,7 +26,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One look at a cluster. Its steps are to be taken in the order in which they stand: each compares
@@ -36,6 +39,8 @@ import org.apache.hadoop.fs.RemoteIterator;
  * <p>For one thread.
  */
 final class Look {
+  private static final Logger LOG = LoggerFactory.getLogger(Look.class);
+
   private static final String WAIT = "the master cures it; if it stays, see the master's log";
 
   private final FileSystem fs;
@@ -257,22 +262,22 @@ final class Look {
     Map<String, Long> lengths = new HashMap<>();
     Set<String> known = new HashSet<>(named.keySet());
     tablets.values().forEach(record -> known.addAll(record.dropped().keySet()));
-    RemoteIterator<LocatedFileStatus> all;
     try {
-      all = fs.listFiles(layout.tables(), true);
+      for (Map.Entry<String, Long> file : below(layout.tables()).entrySet()) {
+        lengths.put(file.getKey(), file.getValue());
+        if (complete && !known.contains(file.getKey())) {
+          unnamedFiles++;
+          unnamedBytes += file.getValue();
+        }
+      }
     } catch (FileNotFoundException e) {
       add("files", layout.tables() + " is not there", "bring it back from the trash or a snapshot");
       return;
     }
-    int prefix = layout.root().toUri().getPath().length() + 1;
-    while (all.hasNext()) {
-      LocatedFileStatus file = all.next();
-      String path = file.getPath().toUri().getPath().substring(prefix);
-      lengths.put(path, file.getLen());
-      if (complete && !known.contains(path)) {
-        unnamedFiles++;
-        unnamedBytes += file.getLen();
-      }
+    try {
+      lengths.putAll(below(layout.bulk())); // What no record names may be a running job's.
+    } catch (FileNotFoundException e) {
+      LOG.debug("No job has written files", e);
     }
     for (FileRef file : named.values()) {
       Long length = lengths.get(file.path());
@@ -285,6 +290,18 @@ final class Look {
             restore(file.path()));
       }
     }
+  }
+
+  /** The lengths of the files below a directory, by their paths relative to the root directory. */
+  private Map<String, Long> below(Path directory) throws IOException {
+    Map<String, Long> lengths = new TreeMap<>();
+    RemoteIterator<LocatedFileStatus> all = fs.listFiles(directory, true);
+    int prefix = layout.root().toUri().getPath().length() + 1;
+    while (all.hasNext()) {
+      LocatedFileStatus file = all.next();
+      lengths.put(file.getPath().toUri().getPath().substring(prefix), file.getLen());
+    }
+    return lengths;
   }
 
   private String restore(String path) {

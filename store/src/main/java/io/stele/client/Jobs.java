@@ -7,22 +7,28 @@ import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.record.FileRef;
 import io.stele.runtime.Deadline;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
+import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
- * Jobs that keep points of tables readable, however long they take.
+ * Jobs that keep points of tables readable, however long they take, and whose files become visible
+ * all at once.
  *
  * <p>A job is there from {@link #begin} until {@link #end}, or until nobody has renewed it for its
  * lease. While it is there, what it has pinned is kept: deleted and overwritten cells then stay on
- * disk. Internal: for input formats. Safe for use by any number of threads.
+ * disk. Internal: for input and output formats. Safe for use by any number of threads.
  */
 public final class Jobs {
   private static final Duration LOOK = Duration.ofMillis(50);
@@ -69,7 +75,70 @@ public final class Jobs {
     return JobRenewal.start(connection.runtime(), this, job);
   }
 
-  /** Ends a job: what it has pinned may go. Does nothing if it is over. */
+  /**
+   * Commits a job: makes the files visible that it has written, all at once for whoever reads after
+   * he has seen one of them; and then ends it. May be done again, by several at once, with the same
+   * files: once is enough, whoever is first.
+   *
+   * <p>Each tablet has {@code stele.client.timeout} to learn of its files. Where this fails with
+   * OUTCOME_UNKNOWN the job may have committed, with anything else it has not.
+   *
+   * @param files by the table whose they are; no two of one writer with cells of the same columns
+   * @throws SteleException NOT_FOUND if a table is gone, or the job is over and it is not known
+   *     whether it has committed; REFUSED if a table has not all families of a file; CORRUPTION if
+   *     a file is damaged; RETRY_LATER if a tablet could not be reached in time
+   */
+  @SuppressWarnings("try") // Renewed while the block runs.
+  public void commit(String job, Map<TableId, List<FileRef>> files) throws IOException {
+    JobCommit commit = new JobCommit(connection, admin, job);
+    if (state(job) != JobNodes.State.COMMITTED) {
+      try (JobRenewal renewal = keep(job)) {
+        register(job, files);
+      }
+      CommitJobRequestProto request = CommitJobRequestProto.newBuilder().setJob(job).build();
+      admin.ask(
+          Effect.CHANGE_WITH_ID,
+          "committing job " + job,
+          master -> master.commitJob(null, request));
+    }
+    for (Map.Entry<TableId, List<FileRef>> table : new TreeMap<>(files).entrySet()) {
+      commit.settle(table.getKey(), table.getValue());
+    }
+  }
+
+  /**
+   * Has the files of a job wait in the tablets that have rows of them: the first half of {@link
+   * #commit}, which does it too.
+   */
+  public void register(String job, Map<TableId, List<FileRef>> files) throws IOException {
+    JobCommit commit = new JobCommit(connection, admin, job);
+    for (Map.Entry<TableId, List<FileRef>> table : new TreeMap<>(files).entrySet()) {
+      if (!commit.register(table.getKey(), table.getValue())) {
+        return; // Somebody else has committed the job meanwhile.
+      }
+    }
+  }
+
+  /**
+   * The table that has a name now.
+   *
+   * @throws SteleException NOT_FOUND if there is none
+   */
+  public TableId tableId(String table) throws IOException {
+    return admin.tableId(table);
+  }
+
+  /** What can be said of a job now. */
+  public JobNodes.State state(String job) throws IOException {
+    return connection.readLocks(
+        "asking about job " + job,
+        () -> new JobNodes(connection.runtime(), connection.locks()).state(job));
+  }
+
+  /**
+   * Ends a job: what it has pinned may go, and files that it has written do not become visible.
+   * Does nothing if it is over.
+   */
   public void end(String job) throws IOException {
     EndJobRequestProto request = EndJobRequestProto.newBuilder().setJob(job).build();
     admin.ask(Effect.CHANGE_WITH_ID, "ending job " + job, master -> master.endJob(null, request));

@@ -42,6 +42,7 @@ final class ActiveMaster implements AutoCloseable {
   private final Deque<AutoCloseable> open;
   private final Address address;
   private final Sweeper sweeper;
+  private final JobSweep jobSweep;
   private volatile boolean closed;
 
   /**
@@ -101,7 +102,9 @@ final class ActiveMaster implements AutoCloseable {
     loop.retryQuarantinedAfter(Keys.QUARANTINE_RETRY.in(conf));
     sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
 
-    JobLeases jobs = new JobLeases(runtime, new JobNodes(runtime, locks));
+    JobNodes nodes = new JobNodes(runtime, locks);
+    JobLeases jobs = new JobLeases(runtime, nodes);
+    jobSweep = new JobSweep(records, schemas, fs, layout, nodes, jobs);
     MasterRequests service = new MasterRequests(loop, tables, servers, balance, jobs);
     Transport.Listener control =
         opened(
@@ -126,7 +129,7 @@ final class ActiveMaster implements AutoCloseable {
 
   /** Sweeps once, now. */
   int sweep() throws IOException {
-    return sweeper.sweep();
+    return sweeper.sweep() + jobSweep.sweep();
   }
 
   private void sweepNowAndThen(Duration interval) {

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +37,7 @@ final class JobLeases implements Runnable {
   private final JobNodes jobs;
   private final Map<String, Watched> watched = new HashMap<>(); // The looking thread's.
   private final Map<String, Long> renewedNanos = new ConcurrentSkipListMap<>();
+  private volatile Map<String, JobNodes.Job> settled = Map.of();
 
   /** A job as it was at the last look, and for how long it has been so. */
   private record Watched(JobNodes.Job job, long lookedNanos, Duration unchanged) {}
@@ -82,6 +84,28 @@ final class JobLeases implements Runnable {
     renewedNanos.put(job, nanos);
   }
 
+  /**
+   * Commits a job; done again, it does nothing.
+   *
+   * @throws SteleException NOT_FOUND if it is over and nobody knows any more whether it has
+   */
+  void commit(String job) throws IOException {
+    if (!jobs.commit(job)) {
+      throw SteleException.notFound(
+          "job " + job + " is over: it was ended, or not renewed in time, or committed long ago");
+    }
+    renewedNanos.remove(job);
+    LOG.info("Job {} has committed", job);
+  }
+
+  /**
+   * The jobs that have committed, longer ago than their lease: nobody will ask again how they
+   * ended. As this master saw them at its last look.
+   */
+  Map<String, JobNodes.Job> committedLongAgo() {
+    return settled;
+  }
+
   /** Ends a job, if it is not over. */
   void end(String job) throws IOException {
     renewedNanos.remove(job);
@@ -109,16 +133,18 @@ final class JobLeases implements Runnable {
     List<String> names = jobs.names();
     watched.keySet().retainAll(names);
     renewedNanos.keySet().retainAll(names);
+    Map<String, JobNodes.Job> old = new TreeMap<>();
     for (String name : names) {
       try {
-        look(name);
+        look(name, old);
       } catch (IOException | SteleException e) {
         LOG.warn("Cannot look after job {} now; will retry: {}", name, e.toString());
       }
     }
+    settled = old;
   }
 
-  private void look(String name) throws IOException {
+  private void look(String name, Map<String, JobNodes.Job> old) throws IOException {
     Optional<JobNodes.Job> now = jobs.read(name);
     if (now.isEmpty()) {
       watched.remove(name);
@@ -135,7 +161,9 @@ final class JobLeases implements Runnable {
     Duration unchanged = before.unchanged().plus(counts);
     if (unchanged.compareTo(now.get().lease()) < 0) {
       watched.put(name, new Watched(now.get(), nanos, unchanged));
-    } else if (jobs.end(name, now.get())) {
+    } else if (now.get().committed()) {
+      old.put(name, now.get());
+    } else if (jobs.remove(name, now.get())) {
       LOG.warn("Job {} was not renewed for {} s, and is over", name, unchanged.toSeconds());
       watched.remove(name);
     }

@@ -22,6 +22,7 @@ import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.BeginJobResponseProto;
 import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
+import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -425,6 +426,16 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           jobs.renew(request.getJob());
+          return EmptyProto.getDefaultInstance();
+        });
+  }
+
+  @Override
+  public EmptyProto commitJob(RpcController c, CommitJobRequestProto request)
+      throws ServiceException {
+    return serve(
+        () -> {
+          jobs.commit(request.getJob());
           return EmptyProto.getDefaultInstance();
         });
   }

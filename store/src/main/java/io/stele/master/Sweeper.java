@@ -4,14 +4,10 @@ import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
 import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.Schemas;
-import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
-import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
-import io.stele.model.SteleException;
 import io.stele.model.TableId;
-import io.stele.record.FileRef;
 import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -25,7 +21,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -49,8 +44,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Sweeper {
   private static final Logger LOG = LoggerFactory.getLogger(Sweeper.class);
-
-  private static final int READS_MAX = 3;
 
   private final TabletRecords records;
   private final Schemas schemas;
@@ -100,7 +93,7 @@ final class Sweeper {
       }
     }
     // After the files: a table that is not there now, and has some, is gone.
-    Optional<Mark> mark = mark();
+    Optional<Mark> mark = Mark.read(records, schemas);
     if (mark.isEmpty()) {
       return 0;
     }
@@ -125,89 +118,6 @@ final class Sweeper {
     return mark.get().dropping().isEmpty() && !lost
         ? deleted + sweepLogs(fencedLogs, mark.get().neededLogs())
         : deleted;
-  }
-
-  /**
-   * What all records say, read once.
-   *
-   * @param tables the records of each table that is READY
-   * @param dropping tables on their way out, whose records come and go
-   */
-  private record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping) {
-    Set<String> neededFiles() {
-      Set<String> needed = new HashSet<>();
-      tables
-          .values()
-          .forEach(
-              records ->
-                  records.forEach(
-                      record -> record.files().stream().map(FileRef::path).forEach(needed::add)));
-      return needed;
-    }
-
-    Set<ServerId> neededLogs() {
-      Set<ServerId> needed = new HashSet<>();
-      for (List<TabletRecord> records : tables.values()) {
-        for (TabletRecord record : records) {
-          needed.addAll(record.logs());
-          record.assignment().server().ifPresent(needed::add);
-        }
-      }
-      return needed;
-    }
-  }
-
-  /** Reads all records; empty if some cannot be known now, so that nothing may be deleted. */
-  private Optional<Mark> mark() throws IOException {
-    Schemas.Listing listing = schemas.list();
-    if (!listing.damaged().isEmpty()) {
-      LOG.error(
-          "Nothing is deleted while these tables' nodes are damaged, as the tables may need any file:"
-              + " {}",
-          listing.damaged());
-      return Optional.empty();
-    }
-    Map<TableId, List<TabletRecord>> tables = new TreeMap<>();
-    Set<TableId> dropping = new TreeSet<>();
-    List<TableId> ready = new ArrayList<>(List.of(TableId.ROOT, TableId.METADATA));
-    for (StoredTable table : listing.tables()) {
-      switch (table.state()) {
-        case READY -> ready.add(table.id());
-        case DROPPING -> dropping.add(table.id());
-        case CREATING -> {
-          LOG.info("Table {} is being created: this sweep deletes nothing", table.id());
-          return Optional.empty();
-        }
-      }
-    }
-    for (TableId table : ready) {
-      Optional<List<TabletRecord>> whole = whole(table);
-      if (whole.isEmpty()) {
-        return Optional.empty();
-      }
-      tables.put(table, whole.get());
-    }
-    return Optional.of(new Mark(tables, dropping));
-  }
-
-  /** The records of a table; empty if they are damaged or never cover it once. */
-  private Optional<List<TabletRecord>> whole(TableId table) throws IOException {
-    try {
-      for (int i = 0; i < READS_MAX; i++) {
-        List<TabletRecord> all = records.readAll(table);
-        if (TabletRecords.tile(all)) {
-          return Optional.of(all);
-        } // Otherwise it may have been split meanwhile.
-      }
-    } catch (CorruptionException | SteleException e) {
-      LOG.error(
-          "Nothing is deleted: the records of table {} cannot be read, and it may need any file",
-          table,
-          e);
-      return Optional.empty();
-    }
-    LOG.warn("The tablets of table {} have a gap or overlap: this sweep deletes nothing", table);
-    return Optional.empty();
   }
 
   /** A table that is gone: only what another needs of its files stays. */

@@ -16,28 +16,41 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The jobs for which tablets may be pinned: a node of the lock service each, whose data is the
- * lease and how often it was renewed.
+ * The jobs for which tablets may be pinned, or whose files may wait in tablets: a node of the lock
+ * service each, whose data is the lease, how often it was renewed, and whether the job has
+ * committed.
  *
- * <p>A job is over when its node is gone, and then for ever: no name is used twice. Safe for use by
- * any number of threads.
+ * <p>A job is over when it has committed, or its node is gone, and then for ever: no name is used
+ * twice. The node of one that has committed stays as long as files of it wait somewhere. Safe for
+ * use by any number of threads.
  */
 public final class JobNodes {
   private static final Pattern REQUEST = Pattern.compile("[0-9a-f]{32}");
   private static final Pattern NAME = Pattern.compile(REQUEST + "-[0-9a-f]{32}");
-  private static final Pattern DATA = Pattern.compile("(\\d{1,18}) (\\d{1,18})");
+  private static final Pattern DATA = Pattern.compile("(\\d{1,18}) (\\d{1,18})( committed)?");
 
   private final ProcessRuntime runtime;
   private final LockService locks;
+
+  /** What can be said of a job. */
+  public enum State {
+    /** It may still commit, or not. */
+    BEGUN,
+    /** Its files are visible, or will be before anybody can miss them. */
+    COMMITTED,
+    /** It has no node: it was ended without a commit, or so long ago that no file waits for it. */
+    GONE
+  }
 
   /**
    * A job as it was read.
    *
    * @param lease how long it stays without being renewed
    * @param renewals how often it was
+   * @param committed whether it has committed
    * @param version of the node
    */
-  public record Job(Duration lease, long renewals, int version) {}
+  public record Job(Duration lease, long renewals, boolean committed, int version) {}
 
   /** The jobs in {@code locks}. */
   public JobNodes(ProcessRuntime runtime, LockService locks) {
@@ -63,12 +76,12 @@ public final class JobNodes {
       throw SteleException.refused("\"" + request + "\" cannot begin a job");
     }
     for (String job : names()) {
-      if (job.startsWith(request + "-") && read(job).isPresent()) {
+      if (job.startsWith(request + "-") && state(job) == State.BEGUN) {
         return job;
       }
     }
     String job = request + "-" + UniqueName.of(runtime);
-    locks.create(LockPaths.job(job), encode(lease, 0));
+    locks.create(LockPaths.job(job), encode(lease, 0, false));
     return job;
   }
 
@@ -76,10 +89,10 @@ public final class JobNodes {
   public boolean renew(String job) throws IOException {
     while (true) {
       Optional<Job> now = read(job);
-      if (now.isEmpty()) {
+      if (now.isEmpty() || now.get().committed()) {
         return false;
       }
-      Bytes renewed = encode(now.get().lease(), now.get().renewals() + 1);
+      Bytes renewed = encode(now.get().lease(), now.get().renewals() + 1, false);
       OptionalInt written = locks.write(LockPaths.job(job), renewed, now.get().version());
       if (written.isPresent()) {
         return true;
@@ -87,16 +100,38 @@ public final class JobNodes {
     }
   }
 
-  /** Ends a job; nothing happens if it is over. */
+  /**
+   * Commits a job: from now on it has committed, whoever asks. Done again, it changes nothing.
+   *
+   * @return false if the job has no node: then it commits never
+   */
+  public boolean commit(String job) throws IOException {
+    while (true) {
+      Optional<Job> now = read(job);
+      if (now.isEmpty() || now.get().committed()) {
+        return now.isPresent();
+      }
+      Bytes committed = encode(now.get().lease(), now.get().renewals(), true);
+      if (locks.write(LockPaths.job(job), committed, now.get().version()).isPresent()) {
+        return true;
+      }
+    }
+  }
+
+  /** Ends a job without a commit; nothing happens if it is over. */
   public void end(String job) throws IOException {
     Optional<Job> now = read(job);
-    while (now.isPresent() && !end(job, now.get())) {
+    while (now.isPresent() && !now.get().committed() && !remove(job, now.get())) {
       now = read(job);
     }
   }
 
-  /** Ends a job unless it was renewed since it was read as {@code seen}; whether it did. */
-  public boolean end(String job, Job seen) throws IOException {
+  /**
+   * Removes the node of a job, unless it was changed since it was read as {@code seen}; whether it
+   * did. Of one that has committed only when no record names files that wait for it: others would
+   * take it for one that did not commit.
+   */
+  public boolean remove(String job, Job seen) throws IOException {
     return locks.delete(LockPaths.job(job), seen.version());
   }
 
@@ -105,7 +140,14 @@ public final class JobNodes {
     return locks.children(LockPaths.JOBS);
   }
 
-  /** The job as of some moment during the call; empty if it is over. */
+  /** What can be said of the job, as of some moment during the call. */
+  public State state(String job) throws IOException {
+    return read(job)
+        .map(found -> found.committed() ? State.COMMITTED : State.BEGUN)
+        .orElse(State.GONE);
+  }
+
+  /** The job as of some moment during the call; empty if it has no node. */
   public Optional<Job> read(String job) throws IOException {
     if (!NAME.matcher(job).matches()) {
       throw SteleException.refused("\"" + job + "\" is not the name of a job");
@@ -114,8 +156,8 @@ public final class JobNodes {
     return node.isPresent() ? Optional.of(decode(job, node.get())) : Optional.empty();
   }
 
-  private static Bytes encode(Duration lease, long renewals) {
-    return Bytes.of(lease.toMillis() + " " + renewals);
+  private static Bytes encode(Duration lease, long renewals, boolean committed) {
+    return Bytes.of(lease.toMillis() + " " + renewals + (committed ? " committed" : ""));
   }
 
   private static Job decode(String job, VersionedData node) throws CorruptionException {
@@ -127,6 +169,7 @@ public final class JobNodes {
     return new Job(
         Duration.ofMillis(Long.parseLong(data.group(1))),
         Long.parseLong(data.group(2)),
+        data.group(3) != null,
         node.version());
   }
 }

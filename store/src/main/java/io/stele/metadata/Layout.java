@@ -24,6 +24,7 @@ import org.apache.hadoop.fs.Path;
  * tables/&lt;table id&gt;/&lt;tablet&gt;/&lt;epoch&gt;-&lt;n&gt;.sst
  * logs/&lt;server id&gt;/{user,meta}-&lt;n&gt;.log
  * recovery/&lt;server id&gt;/...                          logs of fenced servers
+ * bulk/&lt;job&gt;/...                                   files of jobs
  * </pre>
  *
  * @param root the directory, qualified
@@ -167,6 +168,11 @@ public record Layout(Path root, String cluster) {
   /** Above the log directories of fenced servers. */
   public Path recovery() {
     return new Path(root, "recovery");
+  }
+
+  /** Above the directories of jobs. */
+  public Path bulk() {
+    return new Path(root, "bulk");
   }
 
   /** The directory of a table's tablets. */

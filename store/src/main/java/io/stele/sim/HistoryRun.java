@@ -5,6 +5,7 @@ import io.stele.config.Keys;
 import io.stele.model.SteleException;
 import io.stele.runtime.Task;
 import io.stele.sim.check.Violation;
+import io.stele.sim.workload.RootFiles;
 import io.stele.sim.workload.Workload;
 import io.stele.sim.workload.WorkloadRun;
 import java.io.IOException;
@@ -117,6 +118,8 @@ public final class HistoryRun {
     for (int i = 0; i < plan.servers(); i++) {
       cluster.add(SimulatedCluster.Kind.SERVER);
     }
+    Path root = new Path(Keys.ROOT_DIR.in(cluster.conf()));
+    work.mountBy(one -> new RootFiles(cluster.files().mount((SimulatedProcess) one), root));
     SimulatedProcess process = cluster.clientProcess();
     Stele client = cluster.connect(process);
     for (Workload workload : workloads) {
@@ -133,7 +136,7 @@ public final class HistoryRun {
     faults.heal();
 
     join(process.start("reads back", () -> quietly(() -> work.readBack(process, client))), process);
-    RestCheck rest = new RestCheck(cluster, new Path(Keys.ROOT_DIR.in(cluster.conf())));
+    RestCheck rest = new RestCheck(cluster, root);
     join(
         rest.process()
             .start("checks", () -> quietly(() -> violations.addAll(rest.await(REST_MAX)))),

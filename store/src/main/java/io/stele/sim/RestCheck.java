@@ -79,6 +79,9 @@ final class RestCheck {
       all.stream()
           .filter(record -> !record.pins().isEmpty())
           .forEach(record -> wrong.add(new Violation("jobs", record + " is still pinned")));
+      all.stream()
+          .filter(record -> !record.pending().isEmpty())
+          .forEach(record -> wrong.add(new Violation("jobs", record + " awaits a job")));
       view.leftOver().forEach(left -> wrong.add(new Violation("tables", left)));
     } catch (IOException | SteleException e) {
       wrong.add(new Violation("rest", "the state of the cluster cannot be read: " + e));
@@ -120,6 +123,15 @@ final class RestCheck {
                   + path.getName(),
               LEAKED);
         }
+      }
+    }
+    for (FileStatus job : list(new Path(root, "bulk"))) {
+      FileStatus[] files = list(job.getPath());
+      if (files.length == 0) {
+        found.put("bulk/" + job.getPath().getName(), LEAKED);
+      }
+      for (FileStatus file : files) {
+        found.put("bulk/" + job.getPath().getName() + "/" + file.getPath().getName(), LEAKED);
       }
     }
     return found;

@@ -1,5 +1,6 @@
 package io.stele.tabletserver;
 
+import io.stele.metadata.JobFileRefs;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
@@ -8,6 +9,7 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.record.PendingFile;
 import io.stele.tablet.TabletStatistics;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.TabletRefs;
@@ -15,12 +17,16 @@ import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
+import io.stele.wire.control.ControlProtos.JobFileProto;
+import io.stele.wire.control.ControlProtos.JobFilesResponseProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
+import io.stele.wire.control.ControlProtos.RegisterFilesRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import io.stele.wire.control.ControlProtos.SettleJobRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
 import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
@@ -28,6 +34,8 @@ import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.TabletServerService;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -114,6 +122,61 @@ final class AdminService implements TabletServerService.BlockingInterface {
         .setStartRow(ByteStrings.of(rows.start()))
         .setEndRow(ByteStrings.of(rows.end()))
         .build();
+  }
+
+  @Override
+  public JobFilesResponseProto registerFiles(
+      RpcController controller, RegisterFilesRequestProto request) {
+    HostedTablet hosted = users(request.getTablet());
+    RowRange asked =
+        new RowRange(
+            ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
+    RowRange rows = hosted.record().extent();
+    if (!asked.covers(rows)) {
+      return answer(hosted, false); // It has rows of which the files are not known here.
+    }
+    List<PendingFile> files = new ArrayList<>();
+    for (JobFileProto file : request.getFilesList()) {
+      PendingFile pending = JobFileRefs.decode(request.getJob(), file);
+      requireFamilies(hosted, pending);
+      if (pending.meets(rows)) {
+        files.add(pending.clipped(rows));
+      }
+    }
+    return answer(hosted, files.isEmpty() || maintenance.register(hosted, files));
+  }
+
+  private static void requireFamilies(HostedTablet hosted, PendingFile file) {
+    for (String family : file.file().families()) {
+      if (hosted.tablet().schema().family(family).isEmpty()) {
+        throw SteleException.refused(
+            "file " + file.file().path() + " has family " + family + ", which the table has not");
+      }
+    }
+  }
+
+  @Override
+  public JobFilesResponseProto settleJob(RpcController controller, SettleJobRequestProto request) {
+    HostedTablet hosted = users(request.getTablet());
+    return answer(hosted, maintenance.settle(hosted, request.getJob()));
+  }
+
+  private static JobFilesResponseProto answer(HostedTablet hosted, boolean done) {
+    RowRange rows = hosted.record().extent();
+    return JobFilesResponseProto.newBuilder()
+        .setDone(done)
+        .setStartRow(ByteStrings.of(rows.start()))
+        .setEndRow(ByteStrings.of(rows.end()))
+        .build();
+  }
+
+  /** The tablet of a user that a request names, if it is served here. */
+  private HostedTablet users(TabletRefProto tablet) {
+    TabletId id = id(tablet);
+    if (id.table().isSystem()) {
+      throw SteleException.refused("tablet " + id + " is not a user's: jobs do not write it");
+    }
+    return server.tablets().require(id, tablet.getEpoch());
   }
 
   @Override

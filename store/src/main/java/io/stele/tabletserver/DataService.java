@@ -75,6 +75,51 @@ final class DataService implements RequestHandler {
   private final ServerResources resources;
   private final WriteDelay writeDelay;
   private final BooleanSupplier mayAnswer;
+  private final FileOutcomes outcomes;
+
+  /** Who finds out what became of the jobs whose files wait in a tablet. */
+  interface FileOutcomes {
+    /**
+     * Completes when the tablet may answer a request that has come by now; fails where it may not.
+     */
+    CompletableFuture<Void> mayAnswer(HostedTablet hosted);
+  }
+
+  /** The tablets that may answer a request although files wait in them. */
+  private static final class Passage {
+    private volatile List<HostedTablet> passed = List.of();
+
+    /**
+     * Passes where no file waits, or it was asked since the request came what became of their jobs.
+     *
+     * @throws FilesWaitException where that must be asked first
+     */
+    void check(HostedTablet hosted) {
+      if (!hosted.tablet().pending().isEmpty() && !passed.contains(hosted)) {
+        throw new FilesWaitException(hosted);
+      }
+    }
+
+    void pass(HostedTablet hosted) {
+      List<HostedTablet> more = new ArrayList<>(passed);
+      more.add(hosted);
+      passed = more;
+    }
+  }
+
+  /** A request cannot be answered before it is known what became of a job. */
+  private static final class FilesWaitException extends SteleException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient HostedTablet hosted;
+
+    FilesWaitException(HostedTablet hosted) {
+      super(
+          Code.RETRY_LATER,
+          "tablet " + hosted.id() + " cannot answer before it knows what became of a job");
+      this.hosted = hosted;
+    }
+  }
 
   /**
    * A service over {@code tablets}.
@@ -83,12 +128,15 @@ final class DataService implements RequestHandler {
    * @param writeDelay has writes wait while a budget is nearly used up
    * @param mayAnswer whether the server lives and its lease is valid; asked just before each answer
    *     leaves
+   * @param outcomes asked before a tablet answers in which files of jobs wait
    */
   DataService(
       HostedTablets tablets,
       ServerResources resources,
       WriteDelay writeDelay,
-      BooleanSupplier mayAnswer) {
+      BooleanSupplier mayAnswer,
+      FileOutcomes outcomes) {
+    this.outcomes = outcomes;
     this.tablets = tablets;
     this.resources = resources;
     this.writeDelay = writeDelay;
@@ -97,7 +145,13 @@ final class DataService implements RequestHandler {
 
   /** Answers one request; may block. */
   private interface Work {
-    void run() throws IOException;
+    /**
+     * Answers.
+     *
+     * @throws FilesWaitException before anything was done, where it is to be run again when it is
+     *     known what became of a job
+     */
+    void run(Passage passage) throws IOException;
   }
 
   @Override
@@ -116,26 +170,26 @@ final class DataService implements RequestHandler {
             mutate.getTablets(0),
             request,
             responder,
-            () -> mutate(mutate, request.body(), responder));
+            passage -> mutate(mutate, request.body(), responder, passage));
       }
       case CHECK_AND_MUTATE ->
           afterDelay(
               header.getCheckAndMutate().getTablet(),
               request,
               responder,
-              () -> checkAndMutate(header.getCheckAndMutate(), responder));
+              passage -> checkAndMutate(header.getCheckAndMutate(), responder, passage));
       case READ_MODIFY_WRITE ->
           afterDelay(
               header.getReadModifyWrite().getTablet(),
               request,
               responder,
-              () -> readModifyWrite(header.getReadModifyWrite(), responder));
+              passage -> readModifyWrite(header.getReadModifyWrite(), responder, passage));
       case SAMPLE_ROW_KEYS ->
           onHandler(
               handlers(header.getSampleRowKeys().getTablet()).scans(),
               request,
               responder,
-              () -> sampleRowKeys(header.getSampleRowKeys(), responder));
+              passage -> sampleRowKeys(header.getSampleRowKeys(), responder));
       case METHOD_NOT_SET ->
           throw SteleException.refused(
               "a request has a part that this server does not know: upgrade the server");
@@ -184,6 +238,11 @@ final class DataService implements RequestHandler {
   }
 
   private void onHandler(WorkerPool pool, Request request, Responder responder, Work work) {
+    onHandler(pool, request, responder, work, new Passage());
+  }
+
+  private void onHandler(
+      WorkerPool pool, Request request, Responder responder, Work work, Passage passage) {
     try {
       pool.execute(
           () -> {
@@ -191,7 +250,23 @@ final class DataService implements RequestHandler {
               if (request.isExpired()) {
                 throw SteleException.retryLater("the request waited until its caller had given up");
               }
-              work.run();
+              work.run(passage);
+            } catch (FilesWaitException e) {
+              outcomes
+                  .mayAnswer(e.hosted)
+                  .whenComplete(
+                      (done, failure) -> {
+                        if (failure != null) {
+                          fail(responder, failure);
+                          return;
+                        }
+                        passage.pass(e.hosted);
+                        try {
+                          onHandler(pool, request, responder, work, passage);
+                        } catch (RuntimeException full) {
+                          fail(responder, full);
+                        }
+                      });
             } catch (IOException | RuntimeException e) {
               fail(responder, e);
             } catch (Error e) {
@@ -236,7 +311,7 @@ final class DataService implements RequestHandler {
           single ? handlers.reads() : handlers.scans(),
           request,
           responder,
-          () -> read(read, wanted, responder));
+          passage -> read(read, wanted, responder, passage));
     }
   }
 
@@ -256,9 +331,9 @@ final class DataService implements RequestHandler {
    */
   private boolean readInMemory(ReadProto read, ReadRequest wanted, Responder responder) {
     try {
-      read(read, wanted, responder);
+      read(read, wanted, responder, new Passage());
       return true;
-    } catch (NotInMemoryException e) {
+    } catch (NotInMemoryException | FilesWaitException e) {
       return false;
     } catch (IOException | RuntimeException | Error e) {
       fail(responder, e);
@@ -266,8 +341,11 @@ final class DataService implements RequestHandler {
     }
   }
 
-  private void read(ReadProto read, ReadRequest wanted, Responder responder) throws IOException {
-    ReadResult page = tablets.require(read.getTablet()).tablet().read(wanted);
+  private void read(ReadProto read, ReadRequest wanted, Responder responder, Passage passage)
+      throws IOException {
+    HostedTablet hosted = tablets.require(read.getTablet());
+    passage.check(hosted);
+    ReadResult page = hosted.tablet().read(wanted);
     ResponseProto.Builder answer =
         ResponseProto.newBuilder()
             .setReadPoint(page.readPoint())
@@ -300,14 +378,20 @@ final class DataService implements RequestHandler {
     answerRead(responder, answer, DataPlane.EMPTY);
   }
 
-  private void mutate(MutateProto batch, ByteBuffer body, Responder responder) {
+  /** Before anything of a request is done: it may have to be done again from the start. */
+  private void check(TabletProto named, Passage passage) {
+    tablets.find(QueryCodec.decode(named)).ifPresent(passage::check);
+  }
+
+  private void mutate(MutateProto batch, ByteBuffer body, Responder responder, Passage passage) {
+    batch.getTabletsList().forEach(named -> check(named, passage));
     List<CompletableFuture<Optional<Throwable>>> failures =
         new ArrayList<>(batch.getMutationsCount());
     RowOrder order = new RowOrder();
     Outstanding outstanding = OperationCodec.outstanding(batch.getOperations());
     for (MutateBatch.Entry entry : MutateBatch.decode(batch, body, responder::take)) {
       failures.add(
-          apply(entry, outstanding, order)
+          apply(entry, outstanding, order, passage)
               .handle((result, failure) -> Optional.ofNullable(failure).map(DataService::meaning)));
     }
     CompletableFuture.allOf(failures.toArray(CompletableFuture[]::new))
@@ -324,7 +408,7 @@ final class DataService implements RequestHandler {
   }
 
   private CompletableFuture<OperationResult> apply(
-      MutateBatch.Entry entry, Outstanding outstanding, RowOrder order) {
+      MutateBatch.Entry entry, Outstanding outstanding, RowOrder order, Passage passage) {
     Bytes row = entry.mutation().row();
     Optional<SteleException> held = order.check(row);
     if (held.isPresent()) {
@@ -333,14 +417,16 @@ final class DataService implements RequestHandler {
     CompletableFuture<OperationResult> outcome =
         apply(
             entry.tablet(),
-            new OperationRequest(entry.mutation(), entry.id(), outstanding, entry.durability()));
+            new OperationRequest(entry.mutation(), entry.id(), outstanding, entry.durability()),
+            passage);
     if (outcome.isCompletedExceptionally()) {
       outcome.whenComplete((result, failure) -> order.failed(row, meaning(failure)));
     }
     return outcome;
   }
 
-  private void checkAndMutate(CheckAndMutateProto request, Responder responder) {
+  private void checkAndMutate(CheckAndMutateProto request, Responder responder, Passage passage) {
+    check(request.getTablet(), passage);
     responder.take(MESSAGE_COPIES * request.getSerializedSize());
     apply(
             request.getTablet(),
@@ -349,7 +435,8 @@ final class DataService implements RequestHandler {
                 OperationCodec.id(request),
                 OperationCodec.outstanding(request.getOperations()),
                 OperationCodec.decode(request.getDurability()),
-                responder::take))
+                responder::take),
+            passage)
         .whenComplete(
             (result, failure) -> {
               if (failure != null) {
@@ -364,7 +451,8 @@ final class DataService implements RequestHandler {
             });
   }
 
-  private void readModifyWrite(ReadModifyWriteProto request, Responder responder) {
+  private void readModifyWrite(ReadModifyWriteProto request, Responder responder, Passage passage) {
+    check(request.getTablet(), passage);
     responder.take(MESSAGE_COPIES * request.getSerializedSize());
     apply(
             request.getTablet(),
@@ -373,7 +461,8 @@ final class DataService implements RequestHandler {
                 OperationCodec.id(request),
                 OperationCodec.outstanding(request.getOperations()),
                 OperationCodec.decode(request.getDurability()),
-                responder::take))
+                responder::take),
+            passage)
         .whenComplete(
             (result, failure) -> {
               if (failure != null) {
@@ -391,9 +480,11 @@ final class DataService implements RequestHandler {
   }
 
   /** Never throws: what is refused at the door is a failed future too, so that a batch goes on. */
-  private CompletableFuture<OperationResult> apply(TabletProto tablet, OperationRequest request) {
+  private CompletableFuture<OperationResult> apply(
+      TabletProto tablet, OperationRequest request, Passage passage) {
     try {
       HostedTablet hosted = tablets.require(tablet);
+      passage.check(hosted); // Again: it may have come after the request.
       // Not of the root tablet: METADATA's memtables become smaller only by writes to it.
       if (hosted.id().equals(TabletId.ROOT)) {
         return hosted.tablet().apply(request);

@@ -62,7 +62,7 @@ final class JobPins implements AutoCloseable {
   }
 
   private boolean isOver(String job) throws IOException {
-    return jobs.read(job).isEmpty();
+    return jobs.state(job) != JobNodes.State.BEGUN;
   }
 
   /** Whether a job is over that has a pin of the tablet, as far as the last look told. */

@@ -2,6 +2,8 @@ package io.stele.tabletserver;
 
 import io.stele.config.TabletServerConfig;
 import io.stele.log.OldestNeeded;
+import io.stele.model.SteleException;
+import io.stele.record.PendingFile;
 import io.stele.runtime.Futures;
 import io.stele.runtime.Permits;
 import io.stele.tablet.Tablet;
@@ -11,6 +13,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
@@ -32,6 +35,8 @@ final class Maintenance {
   private static final String MINOR = "make a minor compaction";
   private static final String SERVE = "be served";
   private static final String PIN = "be pinned";
+  private static final String REGISTER = "register the files of job ";
+  private static final String SETTLE = "settle the files of jobs that are over";
   private static final String UNPIN = "be rid of the pins of jobs that are over";
   private static final int STUCK_MEMTABLES = 2;
   private static final int OPERATIONS_SHARE_COMPACTED = 4;
@@ -42,6 +47,7 @@ final class Maintenance {
   private final TabletLifecycle lifecycle;
   private final TabletLoader loader;
   private final JobPins pins;
+  private final JobFiles files;
   private final TabletServerConfig config;
 
   Maintenance(
@@ -49,6 +55,7 @@ final class Maintenance {
       TabletLifecycle lifecycle,
       TabletLoader loader,
       JobPins pins,
+      JobFiles files,
       TabletServerConfig config) {
     this.tablets = server.tablets();
     this.resources = server.resources();
@@ -56,6 +63,7 @@ final class Maintenance {
     this.lifecycle = lifecycle;
     this.loader = loader;
     this.pins = pins;
+    this.files = files;
     this.config = config;
   }
 
@@ -79,6 +87,7 @@ final class Maintenance {
       loader.closeUnusedLogs();
     }
     pins.lookNowAndThen();
+    files.lookNowAndThen();
     Collection<HostedTablet> all = tablets.all();
     for (KindResources kind : resources.all()) {
       relieveMemory(kind, all);
@@ -108,6 +117,9 @@ final class Maintenance {
       }
       if (pins.hasEnded(hosted)) {
         startMinorWork(hosted, UNPIN, () -> pins.unpin(hosted));
+      }
+      if (files.hasEnded(hosted)) {
+        startSettling(hosted);
       }
       if (hosted.tablet().hasAbandonedFiles()) {
         startMinorWork(
@@ -194,9 +206,65 @@ final class Maintenance {
    */
   boolean pin(HostedTablet hosted, String job) {
     if (!JobPins.isPinned(hosted, job)) {
-      startMinorWork(hosted, PIN, () -> pins.pin(hosted, job));
+      startMinorWork(
+          hosted,
+          PIN,
+          () -> {
+            files.settle(hosted); // What has committed before is seen at the pin.
+            pins.pin(hosted, job);
+          });
     }
     return JobPins.isPinned(hosted, job);
+  }
+
+  /**
+   * Begins to have files wait in a tablet, unless they do, or it is busy: then the next request
+   * will.
+   *
+   * @param waiting of one job, with rows of the tablet only
+   * @return whether they wait
+   * @throws SteleException CORRUPTION if one of them is damaged
+   */
+  boolean register(HostedTablet hosted, List<PendingFile> waiting) {
+    if (!JobFiles.isRegistered(hosted, waiting)) {
+      String what = REGISTER + waiting.get(0).job();
+      for (Trouble trouble : hosted.troubles()) {
+        if (trouble.work().equals(what)) {
+          throw new SteleException(SteleException.Code.CORRUPTION, trouble.reason());
+        }
+      }
+      startMinorWork(hosted, what, () -> files.register(hosted, waiting));
+    }
+    return JobFiles.isRegistered(hosted, waiting);
+  }
+
+  /** Begins to settle the files of a job that is over; returns whether none waits any more. */
+  boolean settle(HostedTablet hosted, String job) {
+    if (JobFiles.jobsOf(hosted).contains(job)) {
+      startSettling(hosted);
+    }
+    return !JobFiles.jobsOf(hosted).contains(job);
+  }
+
+  /**
+   * Completes when a tablet in which files wait may answer a request that has come by now; fails
+   * with RETRY_LATER where it may not, and then begins to settle it, if that is due.
+   */
+  CompletableFuture<Void> mayAnswer(HostedTablet hosted) {
+    return files
+        .mayAnswer(hosted)
+        .thenAccept(
+            may -> {
+              if (!may) {
+                startSettling(hosted);
+                throw SteleException.retryLater(
+                    "tablet " + hosted.id() + " is getting the files of a job: try again");
+              }
+            });
+  }
+
+  private void startSettling(HostedTablet hosted) {
+    startMinorWork(hosted, SETTLE, () -> files.settle(hosted));
   }
 
   /** Starts what must neither meet a minor compaction nor a split. */

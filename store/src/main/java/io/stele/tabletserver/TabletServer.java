@@ -166,13 +166,11 @@ public final class TabletServer {
     lifecycle = new TabletLifecycle(context, loader, new Splitter(context, loader, master), master);
 
     Lease lease = new Lease(runtime, config.cluster().lease());
-    requests.use(service(context, limits, () -> mayAnswer(lease, life)));
     LogSorter sorter =
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
     teardown.add(sorter::close);
-    JobPins pins = new JobPins(runtime, context.tablets(), new JobNodes(runtime, locks));
-    teardown.add(pins::close);
-    Maintenance maintenance = new Maintenance(context, lifecycle, loader, pins, config);
+    Maintenance maintenance = maintenance(fs, loader, config, teardown);
+    requests.use(service(context, limits, () -> mayAnswer(lease, life), maintenance::mayAnswer));
     AdminService admin =
         new AdminService(context, schemas, lifecycle, maintenance, sorter, started);
     controlListener =
@@ -193,6 +191,16 @@ public final class TabletServer {
     Task rounds = runtime.start("maintenance", () -> maintenance.run(ROUND));
     teardown.add(rounds::interrupt);
     LOG.info("Tablet server {} is ready; control plane on port {}", id, controlListener.port());
+  }
+
+  private Maintenance maintenance(
+      FileSystem fs, TabletLoader loader, TabletServerConfig config, Teardown teardown) {
+    JobNodes jobs = new JobNodes(context.runtime(), locks);
+    JobPins pins = new JobPins(context.runtime(), context.tablets(), jobs);
+    teardown.add(pins::close);
+    JobFiles files = new JobFiles(context.runtime(), fs, context.tablets(), jobs);
+    teardown.add(files::close);
+    return new Maintenance(context, lifecycle, loader, pins, files, config);
   }
 
   private static TabletRecords records(Environment environment, Duration lease, Teardown teardown) {
@@ -235,9 +243,16 @@ public final class TabletServer {
   }
 
   private static DataService service(
-      ServerContext context, DataServer.Limits limits, BooleanSupplier mayAnswer) {
+      ServerContext context,
+      DataServer.Limits limits,
+      BooleanSupplier mayAnswer,
+      DataService.FileOutcomes outcomes) {
     return new DataService(
-        context.tablets(), context.resources(), writeDelay(context.runtime(), limits), mayAnswer);
+        context.tablets(),
+        context.resources(),
+        writeDelay(context.runtime(), limits),
+        mayAnswer,
+        outcomes);
   }
 
   private static DataServer.Limits limits(MemoryPlan plan) {

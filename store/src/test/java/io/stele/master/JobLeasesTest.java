@@ -66,7 +66,7 @@ class JobLeasesTest {
           assertThat(isOver(job)).isFalse();
           JobNodes.Job seen = nodes.read(job).orElseThrow();
           next.renew(job);
-          assertThat(nodes.end(job, seen)).isFalse();
+          assertThat(nodes.remove(job, seen)).isFalse();
           assertThat(isOver(job)).isFalse();
         });
   }

@@ -32,12 +32,15 @@ import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
+import io.stele.wire.control.ControlProtos.JobFilesResponseProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
+import io.stele.wire.control.ControlProtos.RegisterFilesRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import io.stele.wire.control.ControlProtos.SettleJobRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
 import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
@@ -299,6 +302,16 @@ final class MasterFixture {
         }
       }
       return report.build();
+    }
+
+    @Override
+    public JobFilesResponseProto registerFiles(RpcController c, RegisterFilesRequestProto request) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public JobFilesResponseProto settleJob(RpcController c, SettleJobRequestProto request) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -16,11 +16,14 @@ import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.JobFilesResponseProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
+import io.stele.wire.control.ControlProtos.RegisterFilesRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
+import io.stele.wire.control.ControlProtos.SettleJobRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
 import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
@@ -201,6 +204,16 @@ class TabletServersTest {
     @Override
     public ServerReportResponseProto report(RpcController c, EmptyProto request) {
       return ServerReportResponseProto.getDefaultInstance();
+    }
+
+    @Override
+    public JobFilesResponseProto registerFiles(RpcController c, RegisterFilesRequestProto request) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public JobFilesResponseProto settleJob(RpcController c, SettleJobRequestProto request) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -12,12 +12,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Histories of half a minute each, two at a time. */
 final class Histories {
   static final List<Workload> WORKLOADS = Workloads.all(new Pace(Duration.ofMillis(100)));
   static final List<String> NAMES = WORKLOADS.stream().map(Workload::name).toList();
 
+  private static final List<Workload> WITH_JOBS =
+      Stream.concat(WORKLOADS.stream(), JobWritesTest.WORKLOADS.stream()).toList();
   private static final Duration LENGTH = Duration.ofSeconds(30);
   private static final int AT_ONCE = 2;
   private static final int SHRINK_RUNS_MAX = 60;
@@ -40,7 +43,7 @@ final class Histories {
   /** Those in which {@code fault} may show. */
   static List<HistoryRun.Report> run(long first, int count, PlantedFault fault)
       throws InterruptedException, ExecutionException {
-    return run(first, count, seed -> fault.plan(seed, LENGTH), WORKLOADS);
+    return run(first, count, seed -> fault.plan(seed, LENGTH), WITH_JOBS);
   }
 
   private static List<HistoryRun.Report> run(

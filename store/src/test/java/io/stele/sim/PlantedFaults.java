@@ -35,7 +35,23 @@ final class PlantedFaults {
 
   /** All of them. */
   static List<PlantedFault> all() {
-    return Stream.concat(ofOwnersAndLogs().stream(), ofTablets().stream()).toList();
+    return Stream.of(ofOwnersAndLogs(), ofTablets(), ofJobs()).flatMap(List::stream).toList();
+  }
+
+  private static List<PlantedFault> ofJobs() {
+    return List.of(
+        fault(
+                "a tablet does not ask what became of a job",
+                "tabletserver.DataService$Passage",
+                "check",
+                PlantedFault.Nothing.class)
+            .under("jobs"),
+        fault(
+                "the numbers of a job's files are used again",
+                "tablet.Sequencer",
+                "passTo",
+                PlantedFault.Nothing.class)
+            .under("jobs"));
   }
 
   private static List<PlantedFault> ofOwnersAndLogs() {

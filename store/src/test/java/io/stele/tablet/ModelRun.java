@@ -162,11 +162,7 @@ final class ModelRun {
       readPinned();
     }
     if (random.nextInt(30) == 0) {
-      if (random.nextBoolean()) {
-        registerFiles();
-      } else {
-        settle();
-      }
+      stepOfJob();
     }
     int dice = random.nextInt(100);
     if (dice < 52) {
@@ -220,6 +216,14 @@ final class ModelRun {
     }
     if (number % 50 == 49) {
       checkAll();
+    }
+  }
+
+  private void stepOfJob() throws IOException {
+    if (random.nextBoolean()) {
+      registerFiles();
+    } else {
+      settle();
     }
   }
 

@@ -149,7 +149,8 @@ class DataServiceTest {
             server.context.tablets(),
             server.context.resources(),
             new WriteDelay(runtime, 10, 1 << 20),
-            () -> leased);
+            () -> leased,
+            tablet -> server.files.mayAnswer(tablet).thenAccept(may -> assertThat(may).isTrue()));
     TestServer.put(hosted, "row", "value");
   }
 

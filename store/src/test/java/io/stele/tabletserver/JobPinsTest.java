@@ -30,7 +30,8 @@ class JobPinsTest {
   }
 
   private static Maintenance maintenance(TestServer server, JobPins pins) {
-    return new Maintenance(server.context, server.lifecycle, server.loader, pins, server.config);
+    return new Maintenance(
+        server.context, server.lifecycle, server.loader, pins, server.files, server.config);
   }
 
   private static List<String> pinned(TestServer server, HostedTablet hosted) throws IOException {

@@ -39,7 +39,7 @@ class MaintenanceTest {
 
   private static Maintenance maintenance(TestServer server) {
     return new Maintenance(
-        server.context, server.lifecycle, server.loader, server.pins, server.config);
+        server.context, server.lifecycle, server.loader, server.pins, server.files, server.config);
   }
 
   @Test
@@ -314,7 +314,8 @@ class MaintenanceTest {
             }
           };
       Maintenance maintenance =
-          new Maintenance(server.context, failing, server.loader, server.pins, server.config);
+          new Maintenance(
+              server.context, failing, server.loader, server.pins, server.files, server.config);
       assertThatThrownBy(() -> maintenance.run(Duration.ofMillis(1))).hasMessage("a fault");
       assertThat(server.aborts).singleElement().asString().contains("a fault");
       maintenance.run(Duration.ofMillis(1)); // It is over: no more rounds.

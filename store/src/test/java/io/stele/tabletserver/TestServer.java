@@ -121,6 +121,7 @@ final class TestServer implements AutoCloseable {
   final TabletLifecycle lifecycle;
   final JobNodes jobs;
   final JobPins pins;
+  final JobFiles files;
 
   TestServer(World world) throws IOException {
     this(world, SystemRuntime.INSTANCE, new Configuration(false));
@@ -160,6 +161,7 @@ final class TestServer implements AutoCloseable {
     this.lifecycle = new TabletLifecycle(context, loader, splitter, news);
     this.jobs = new JobNodes(runtime, locks);
     this.pins = new JobPins(runtime, context.tablets(), jobs);
+    this.files = new JobFiles(runtime, fs, context.tablets(), jobs);
   }
 
   private KindResources holding(KindResources real) {

@@ -5,6 +5,7 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.sim.check.History;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
@@ -16,6 +17,7 @@ import java.util.random.RandomGenerator;
  * @param history where it records its calls
  * @param random all that is random in what it does
  * @param over whether to begin no more calls
+ * @param mount gives a process the cluster's files
  */
 public record ClientContext(
     Stele client,
@@ -23,11 +25,17 @@ public record ClientContext(
     ProcessRuntime clock,
     History history,
     RandomGenerator random,
-    BooleanSupplier over)
+    BooleanSupplier over,
+    Function<ProcessRuntime, RootFiles> mount)
     implements WorkloadContext {
   @Override
   public long nanoTime() {
     return clock.nanoTime();
+  }
+
+  @Override
+  public RootFiles files() {
+    return mount.apply(process);
   }
 
   @Override

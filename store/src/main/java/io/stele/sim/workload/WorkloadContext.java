@@ -25,6 +25,9 @@ public interface WorkloadContext {
   /** Whether to begin no more calls. */
   boolean isOver();
 
+  /** The cluster's files, as the client's process sees them; only in simulated clusters. */
+  RootFiles files();
+
   /** Where the client records its calls. */
   History history();
 }

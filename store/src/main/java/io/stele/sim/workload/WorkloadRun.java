@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.random.RandomGenerator.SplittableGenerator;
 
 /**
@@ -41,6 +42,10 @@ public final class WorkloadRun {
   private final Map<Workload, List<Violation>> failures = new LinkedHashMap<>();
   private long begunNanos;
   private long stoppedNanos;
+  private volatile Function<ProcessRuntime, RootFiles> mount =
+      process -> {
+        throw new UnsupportedOperationException("clients do not write files here");
+      };
   private volatile boolean over;
 
   /**
@@ -103,6 +108,11 @@ public final class WorkloadRun {
     }
   }
 
+  /** Lets clients write files of the cluster; before they are started. */
+  public void mountBy(Function<ProcessRuntime, RootFiles> files) {
+    mount = files;
+  }
+
   /**
    * Starts a client of each workload.
    *
@@ -132,7 +142,7 @@ public final class WorkloadRun {
   }
 
   private WorkloadContext context(ProcessRuntime process, Stele client, History history) {
-    return new ClientContext(client, process, clock, history, random.split(), () -> over);
+    return new ClientContext(client, process, clock, history, random.split(), () -> over, mount);
   }
 
   /** Stops the clients from making further calls, and waits until those under way have returned. */

@@ -56,6 +56,11 @@ class WorkloadsTest {
     }
 
     @Override
+    public RootFiles files() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public RandomGenerator random() {
       return random;
     }

@@ -1,0 +1,132 @@
+package io.stele.master;
+
+import io.stele.metadata.JobNodes;
+import io.stele.metadata.Layout;
+import io.stele.metadata.Schemas;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.SteleException;
+import io.stele.record.PendingFile;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Forgets jobs that have committed long ago, and deletes files of jobs that nobody needs.
+ *
+ * <p>The node of a job that has committed is removed when no record names files that wait for it:
+ * none will again, as files are registered only for jobs that have not committed. A job without
+ * node has no file registered that is ever taken; so of its files only those stay that a record
+ * names. Files are listed, then nodes read, then records: what is deleted was nobody's when its job
+ * had no node any more.
+ *
+ * <p>One thread at a time.
+ */
+final class JobSweep {
+  private static final Logger LOG = LoggerFactory.getLogger(JobSweep.class);
+
+  private final TabletRecords records;
+  private final Schemas schemas;
+  private final FileSystem fs;
+  private final Layout layout;
+  private final JobNodes jobs;
+  private final JobLeases leases;
+
+  JobSweep(
+      TabletRecords records,
+      Schemas schemas,
+      FileSystem fs,
+      Layout layout,
+      JobNodes jobs,
+      JobLeases leases) {
+    this.records = records;
+    this.schemas = schemas;
+    this.fs = fs;
+    this.layout = layout;
+    this.jobs = jobs;
+    this.leases = leases;
+  }
+
+  /**
+   * Sweeps once.
+   *
+   * @return how many files it deleted
+   */
+  int sweep() throws IOException {
+    Map<String, List<FileStatus>> files = new TreeMap<>(); // Of jobs without node.
+    for (FileStatus directory : list(layout.bulk())) {
+      String job = directory.getPath().getName();
+      List<FileStatus> ofJob = list(directory.getPath());
+      if (isGone(job)) {
+        files.put(job, ofJob);
+      }
+    }
+    Map<String, JobNodes.Job> committed = new HashMap<>(leases.committedLongAgo());
+    if (files.isEmpty() && committed.isEmpty()) {
+      return 0;
+    }
+    Optional<Mark> mark = Mark.read(records, schemas);
+    if (mark.isEmpty() || !mark.get().dropping().isEmpty()) {
+      return 0;
+    }
+    Set<String> awaited = mark.get().awaitedJobs();
+    for (String job : new TreeSet<>(committed.keySet())) {
+      Optional<JobNodes.Job> seen = Optional.ofNullable(committed.get(job));
+      if (!awaited.contains(job) && seen.isPresent() && jobs.remove(job, seen.get())) {
+        LOG.info("Job {} is forgotten: it has committed long ago", job);
+      }
+    }
+    int deleted = 0;
+    Set<String> needed = mark.get().neededFiles();
+    for (Map.Entry<String, List<FileStatus>> one : files.entrySet()) {
+      deleted += sweep(one.getKey(), one.getValue(), needed);
+    }
+    return deleted;
+  }
+
+  private boolean isGone(String job) throws IOException {
+    try {
+      return jobs.state(job) == JobNodes.State.GONE;
+    } catch (SteleException e) {
+      LOG.warn("{} is not the directory of a job", layout.bulk().suffix("/" + job), e);
+      return false;
+    }
+  }
+
+  private int sweep(String job, List<FileStatus> files, Set<String> needed) throws IOException {
+    Path directory = layout.resolve(PendingFile.directory(job));
+    String prefix = PendingFile.directory(job) + "/";
+    if (needed.stream().noneMatch(path -> path.startsWith(prefix))) {
+      fs.delete(directory, true);
+      LOG.info("Deleted {} with {} files: its job is over", directory, files.size());
+      return files.size();
+    }
+    int deleted = 0;
+    for (FileStatus file : files) {
+      if (!needed.contains(prefix + file.getPath().getName()) && fs.delete(file.getPath(), true)) {
+        LOG.info("Deleted {}, which no tablet needs", file.getPath());
+        deleted++;
+      }
+    }
+    return deleted;
+  }
+
+  private List<FileStatus> list(Path directory) throws IOException {
+    try {
+      return List.of(fs.listStatus(directory));
+    } catch (FileNotFoundException e) {
+      LOG.debug("{} does not exist", directory, e);
+      return List.of();
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package io.stele.master;
+
+import io.stele.metadata.Schemas;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.CorruptionException;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What all records say, each read once. What a record named before that and names no more, no
+ * record will name again.
+ *
+ * @param tables the records of each table that is READY
+ * @param dropping tables on their way out, whose records come and go
+ */
+record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping) {
+  private static final Logger LOG = LoggerFactory.getLogger(Mark.class);
+  private static final int READS_MAX = 3;
+
+  /** Paths of the SSTables that records name, those included that wait for the end of their job. */
+  Set<String> neededFiles() {
+    Set<String> needed = new HashSet<>();
+    for (List<TabletRecord> records : tables.values()) {
+      for (TabletRecord record : records) {
+        record.files().forEach(file -> needed.add(file.path()));
+        record.pending().forEach(pending -> needed.add(pending.file().path()));
+      }
+    }
+    return needed;
+  }
+
+  /** The jobs whose files wait. */
+  Set<String> awaitedJobs() {
+    Set<String> awaited = new HashSet<>();
+    for (List<TabletRecord> records : tables.values()) {
+      records.forEach(record -> record.pending().forEach(pending -> awaited.add(pending.job())));
+    }
+    return awaited;
+  }
+
+  /** The servers whose logs are needed. */
+  Set<ServerId> neededLogs() {
+    Set<ServerId> needed = new HashSet<>();
+    for (List<TabletRecord> records : tables.values()) {
+      for (TabletRecord record : records) {
+        needed.addAll(record.logs());
+        record.assignment().server().ifPresent(needed::add);
+      }
+    }
+    return needed;
+  }
+
+  /** Reads all records; empty if some cannot be known now, so that nothing may be deleted. */
+  static Optional<Mark> read(TabletRecords records, Schemas schemas) throws IOException {
+    Schemas.Listing listing = schemas.list();
+    if (!listing.damaged().isEmpty()) {
+      LOG.error(
+          "Nothing is deleted while these tables' nodes are damaged, as the tables may need any file:"
+              + " {}",
+          listing.damaged());
+      return Optional.empty();
+    }
+    Map<TableId, List<TabletRecord>> tables = new TreeMap<>();
+    Set<TableId> dropping = new TreeSet<>();
+    List<TableId> ready = new ArrayList<>(List.of(TableId.ROOT, TableId.METADATA));
+    for (StoredTable table : listing.tables()) {
+      switch (table.state()) {
+        case READY -> ready.add(table.id());
+        case DROPPING -> dropping.add(table.id());
+        case CREATING -> {
+          LOG.info("Table {} is being created: this sweep deletes nothing", table.id());
+          return Optional.empty();
+        }
+      }
+    }
+    for (TableId table : ready) {
+      Optional<List<TabletRecord>> whole = whole(records, table);
+      if (whole.isEmpty()) {
+        return Optional.empty();
+      }
+      tables.put(table, whole.get());
+    }
+    return Optional.of(new Mark(tables, dropping));
+  }
+
+  /** The records of a table; empty if they are damaged or never cover it once. */
+  private static Optional<List<TabletRecord>> whole(TabletRecords records, TableId table)
+      throws IOException {
+    try {
+      for (int i = 0; i < READS_MAX; i++) {
+        List<TabletRecord> all = records.readAll(table);
+        if (TabletRecords.tile(all)) {
+          return Optional.of(all);
+        } // Otherwise it may have been split meanwhile.
+      }
+    } catch (CorruptionException | SteleException e) {
+      LOG.error(
+          "Nothing is deleted: the records of table {} cannot be read, and it may need any file",
+          table,
+          e);
+      return Optional.empty();
+    }
+    LOG.warn("The tablets of table {} have a gap or overlap: this sweep deletes nothing", table);
+    return Optional.empty();
+  }
+}

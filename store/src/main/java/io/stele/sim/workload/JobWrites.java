@@ -1,0 +1,318 @@
+package io.stele.sim.workload;
+
+import io.stele.client.Jobs;
+import io.stele.client.Stele;
+import io.stele.metadata.JobNodes;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Column;
+import io.stele.model.ColumnFamily;
+import io.stele.model.LocalityGroup;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
+import io.stele.sim.check.Action;
+import io.stele.sim.check.Call;
+import io.stele.sim.check.CallChecker;
+import io.stele.sim.check.CallOutcome;
+import io.stele.sim.check.JobChecker;
+import io.stele.sim.check.Result;
+import io.stele.sim.check.RowChecker;
+import io.stele.sim.check.Violation;
+import io.stele.tablet.JobFileWriter;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.random.RandomGenerator;
+
+/**
+ * A table that jobs write files for while others write, delete and read: what a job wrote is
+ * visible in all its rows or in none, from one moment on, and once; and what others write and
+ * delete is not lost.
+ */
+public final class JobWrites extends TableWorkload {
+  private static final Column VALUE = Column.of("f", "value");
+  private static final Duration LEASE = Duration.ofSeconds(10);
+  private static final String COMMITS = "commits ";
+  private static final int ROWS_OF_JOB_MAX = 6;
+  private static final long TIMESTAMP = 1_000;
+
+  private final int rows;
+  private final int valueBytes;
+  private final TableSchema schema;
+
+  /**
+   * The workload.
+   *
+   * @param table the name of its table
+   * @param rows how many rows it has at most
+   * @param valueBytes the size of their values, of which each is written once
+   */
+  public JobWrites(String table, int rows, int valueBytes, Pace pace) {
+    super("jobs", "what a job writes is visible all at once, and once", table, pace);
+    this.rows = rows;
+    this.valueBytes = valueBytes;
+    this.schema =
+        TableSchema.of(
+            table,
+            List.of(ColumnFamily.of(VALUE.family()), ColumnFamily.of("g").in("other")),
+            LocalityGroup.of("other"));
+  }
+
+  @Override
+  public void setUp(Stele client) throws IOException {
+    RecordedTable.create(client, schema, List.of(row(rows / 3), row(rows * 2 / 3)));
+  }
+
+  private static Bytes row(int number) {
+    return Bytes.of(String.format("row-%04d", number));
+  }
+
+  @Override
+  public void run(WorkloadContext context, int client) throws InterruptedException {
+    Optional<RecordedTable> opened = RecordedTable.open(context, client, table);
+    RandomGenerator random = context.random();
+    int jobs = 0;
+    while (opened.isPresent() && !context.isOver()) {
+      RecordedTable table = opened.get();
+      Bytes row = row(random.nextInt(rows));
+      int choice = random.nextInt(100);
+      if (choice < 8) {
+        new OneJob(context, client, "job-" + client + "-" + ++jobs).run();
+      } else if (choice < 45) {
+        byte[] value = new byte[valueBytes];
+        random.nextBytes(value);
+        table.mutate(
+            new Action.Write(row, Bytes.wrap(value)),
+            Mutation.of(row).put(VALUE.family(), VALUE.qualifier(), Bytes.wrap(value)));
+      } else if (choice < 55) {
+        table.mutate(new Action.Delete(row), Mutation.of(row).deleteRow());
+      } else if (choice < 90) {
+        table.read(row);
+      } else {
+        table.scan(RowRange.ALL, Long.MAX_VALUE);
+      }
+      pace.pause(context);
+    }
+  }
+
+  /** What one client does for one job. */
+  private final class OneJob {
+    private final WorkloadContext context;
+    private final int client;
+    private final String column;
+    private final Jobs jobs;
+    private final RandomGenerator random;
+    private final Set<Bytes> written = new TreeSet<>();
+
+    OneJob(WorkloadContext context, int client, String column) {
+      this.context = context;
+      this.client = client;
+      this.column = column;
+      this.jobs = context.client().jobs();
+      this.random = context.random();
+    }
+
+    void run() throws InterruptedException {
+      for (int i = 1 + random.nextInt(ROWS_OF_JOB_MAX); i >= 0; i--) {
+        written.add(row(random.nextInt(rows)));
+      }
+      Optional<String> job = ofCall(() -> jobs.begin(LEASE));
+      if (job.isEmpty()) {
+        return;
+      }
+      Optional<Map<TableId, List<FileRef>>> files =
+          ofCall(() -> Map.of(jobs.tableId(table), write(job.get())));
+      int choice = random.nextInt(10);
+      if (files.isPresent() && choice < 7) {
+        commit(job.get(), files.get());
+      } else if (files.isPresent()) {
+        register(job.get(), files.get());
+      }
+      if (choice != 9) { // Otherwise it is forgotten.
+        end(job.get());
+      }
+      if (files.isPresent() && choice == 7) { // As an ApplicationMaster does that comes late.
+        ofCall(
+            () -> {
+              jobs.commit(job.get(), files.get());
+              return job.get();
+            });
+      }
+    }
+
+    /** Registers files of a job that is not committed then: it never is. */
+    private void register(String job, Map<TableId, List<FileRef>> files)
+        throws InterruptedException {
+      int number = begin();
+      try {
+        ofCall(
+            () -> {
+              jobs.register(job, files);
+              return job;
+            });
+      } finally {
+        CallOutcome never = new CallOutcome.Rejected(Code.RETRY_LATER, "it never commits");
+        context.history().end(number, never, context.nanoTime(), 0);
+      }
+    }
+
+    private int begin() {
+      String text = COMMITS + column + " " + String.join(" ", texts(written));
+      return context.history().begin(client, new Action.Other(text), context.nanoTime());
+    }
+
+    /** As tasks of a job do, of which one has an attempt that comes to nothing. */
+    private List<FileRef> write(String job) throws IOException {
+      List<FileRef> files = new ArrayList<>();
+      List<Bytes> inOrder = List.copyOf(written);
+      int half = random.nextInt(inOrder.size() + 1);
+      files.addAll(write(job, "task-0", inOrder.subList(0, half)));
+      files.addAll(write(job, "task-1", inOrder.subList(half, inOrder.size())));
+      if (random.nextInt(4) == 0) {
+        write(job, "killed-0", inOrder);
+      }
+      return files;
+    }
+
+    private List<FileRef> write(String job, String task, List<Bytes> ofTask) throws IOException {
+      RootFiles files = context.files();
+      JobFileWriter.Target target =
+          new JobFileWriter.Target(files.fs(), files.root(), job, task, schema, TIMESTAMP);
+      try (JobFileWriter writer = new JobFileWriter(target, random, Integer.MAX_VALUE)) {
+        for (Bytes row : ofTask) {
+          writer.add(Mutation.of(row).put("f", column, column).put("g", column, column));
+        }
+        return writer.finish();
+      }
+    }
+
+    /** Commits, perhaps again, and finds out what came of it. */
+    private void commit(String job, Map<TableId, List<FileRef>> files) throws InterruptedException {
+      int number = begin();
+      CallOutcome outcome = new CallOutcome.Unknown("its client ended");
+      try {
+        for (int i = random.nextInt(4) == 0 ? 2 : 1; i > 0; i--) {
+          boolean dies = random.nextInt(3) == 0; // Before it tells tablets of the commit.
+          ofCall(
+              () -> {
+                if (dies) {
+                  jobs.register(job, files);
+                }
+                jobs.commit(job, dies ? Map.of() : files);
+                return job;
+              });
+        }
+        outcome = outcome(job);
+      } finally {
+        context.history().end(number, outcome, context.nanoTime(), 0);
+      }
+    }
+
+    /** What became of a job, which is ended if it has not committed. */
+    private CallOutcome outcome(String job) throws InterruptedException {
+      end(job);
+      Optional<JobNodes.State> state = ofCall(() -> jobs.state(job));
+      if (state.isPresent() && state.get() == JobNodes.State.COMMITTED) {
+        return new CallOutcome.Answered(new Result.Done());
+      }
+      return state.isPresent() && state.get() == JobNodes.State.GONE
+          ? new CallOutcome.Rejected(Code.RETRY_LATER, "it was ended")
+          : new CallOutcome.Unknown("its state is not known");
+    }
+
+    private void end(String job) throws InterruptedException {
+      ofCall(
+          () -> {
+            jobs.end(job);
+            return job;
+          });
+    }
+
+    private interface Work<T> {
+      T run() throws IOException;
+    }
+
+    /** What it returns, unless it fails as it may. */
+    private <T> Optional<T> ofCall(Work<T> work) throws InterruptedException {
+      try {
+        return Optional.of(work.run());
+      } catch (SteleException e) {
+        return Optional.empty();
+      } catch (IOException e) {
+        RecordedTable.passOnInterrupt(e);
+        return Optional.empty();
+      }
+    }
+  }
+
+  private static List<String> texts(Set<Bytes> rows) {
+    return rows.stream().map(Bytes::toUtf8).toList();
+  }
+
+  @Override
+  public void readBack(WorkloadContext context) throws InterruptedException {
+    RecordedTable.readBack(
+        context, table, List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+  }
+
+  @Override
+  public List<Violation> check(List<Call> calls) {
+    List<Violation> violations = new ArrayList<>(CallChecker.checkReadBack(calls));
+    violations.addAll(JobChecker.check(calls, jobs(calls)));
+    violations.addAll(
+        RowChecker.check(calls.stream().map(JobWrites::withoutJobs).toList(), Set.of(VALUE)));
+    return violations;
+  }
+
+  /** The jobs that were, or may have been, committed. */
+  private static List<JobChecker.Job> jobs(List<Call> calls) {
+    List<JobChecker.Job> jobs = new ArrayList<>();
+    Set<String> names = new HashSet<>();
+    for (Call call : calls) {
+      if (call.action() instanceof Action.Other other && other.text().startsWith(COMMITS)) {
+        List<String> words = List.of(other.text().split(" "));
+        Set<Bytes> rows = new TreeSet<>();
+        words.subList(2, words.size()).forEach(row -> rows.add(Bytes.of(row)));
+        if (names.add(words.get(1))) {
+          jobs.add(new JobChecker.Job(words.get(1), rows, call));
+        }
+      }
+    }
+    return jobs;
+  }
+
+  /** The call as if its rows had only what clients write themselves. */
+  private static Call withoutJobs(Call call) {
+    if (!(call.outcome() instanceof CallOutcome.Answered answer
+        && answer.result() instanceof Result.Rows seen)) {
+      return call;
+    }
+    List<Row> rows = new ArrayList<>();
+    for (Row row : seen.rows()) {
+      List<Cell> cells = row.cells().stream().filter(cell -> cell.isOf(VALUE)).toList();
+      if (!cells.isEmpty()) {
+        rows.add(new Row(row.key(), cells));
+      }
+    }
+    return new Call(
+        call.number(),
+        call.client(),
+        call.action(),
+        call.start(),
+        call.end(),
+        call.longestWaitNanos(),
+        new CallOutcome.Answered(new Result.Rows(rows, seen.cutShort())));
+  }
+}

@@ -1,0 +1,214 @@
+package io.stele.tabletserver;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.format.NameSpace;
+import io.stele.metadata.JobNodes;
+import io.stele.model.SteleException;
+import io.stele.record.PendingFile;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
+import io.stele.tablet.Tablet;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import org.apache.hadoop.fs.FileSystem;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The files of jobs that wait in the tablets here until it is known whether their jobs have
+ * committed: then they are taken, or struck.
+ *
+ * <p>While files wait in a tablet, a request may be answered only if the node of their job was read
+ * after the request came, and said that the job has not ended ({@link #mayAnswer}). So who has seen
+ * one file of a job, in whatever tablet, sees all others from then on. {@link #register} and {@link
+ * #settle} are called with the tablet's permit of minor compactions, so that they exclude each
+ * other, pins and splits. The rest is safe for use by any number of threads.
+ */
+final class JobFiles implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(JobFiles.class);
+  private static final Duration LOOK_EVERY = Duration.ofSeconds(3);
+  private static final int ASKERS = 4;
+
+  private final ProcessRuntime runtime;
+  private final FileSystem fs;
+  private final HostedTablets tablets;
+  private final JobNodes jobs;
+  private final WorkerPool askers;
+  private final Object lock = new Object();
+
+  /** Who asked about a job since the last read of its node began. */
+  @GuardedBy("lock")
+  private final Map<String, CompletableFuture<JobNodes.State>> waiting = new HashMap<>();
+
+  private volatile long nextLookNanos;
+  private volatile Set<String> over = Set.of(); // Of the jobs whose files wait here.
+
+  JobFiles(ProcessRuntime runtime, FileSystem fs, HostedTablets tablets, JobNodes jobs) {
+    this.runtime = runtime;
+    this.fs = fs;
+    this.tablets = tablets;
+    this.jobs = jobs;
+    this.askers = runtime.pool("job-files", ASKERS);
+    this.nextLookNanos = runtime.nanoTime();
+  }
+
+  /** The jobs whose files wait in a tablet. */
+  static Set<String> jobsOf(HostedTablet hosted) {
+    Set<String> names = new TreeSet<>();
+    hosted.tablet().pending().forEach(file -> names.add(file.job()));
+    return names;
+  }
+
+  /** Whether all of {@code files} wait in a tablet. */
+  static boolean isRegistered(HostedTablet hosted, List<PendingFile> files) {
+    return hosted.tablet().pending().containsAll(files);
+  }
+
+  /**
+   * Has files wait in a tablet, unless their job is over.
+   *
+   * @param files of one job, with rows of the tablet only
+   */
+  void register(HostedTablet hosted, List<PendingFile> files) throws IOException {
+    String job = files.get(0).job();
+    if (jobs.state(job) != JobNodes.State.BEGUN) {
+      LOG.info("No files of job {} are registered in {}: it is over", job, hosted.id());
+      return;
+    }
+    NameSpace.catchUp(fs); // A task has written them.
+    hosted.tablet().register(files);
+  }
+
+  /** Takes the files of jobs that have committed, and strikes those of jobs that never will. */
+  void settle(HostedTablet hosted) throws IOException {
+    for (String job : jobsOf(hosted)) {
+      switch (jobs.state(job)) {
+        case BEGUN -> {}
+        case COMMITTED -> {
+          take(hosted.tablet(), job);
+          LOG.info("Tablet {} has the files of job {}", hosted.id(), job);
+        }
+        case GONE -> {
+          hosted.tablet().strike(job);
+          LOG.info("Tablet {} does not get the files of job {}", hosted.id(), job);
+        }
+      }
+    }
+  }
+
+  private void take(Tablet tablet, String job) throws IOException {
+    NameSpace.catchUp(fs);
+    tablet.minorCompact(); // Most of the memtable, while writes go on.
+    try {
+      Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + tablet.id());
+      tablet.take(job);
+    } finally {
+      tablet.resumeWrites();
+    }
+  }
+
+  /**
+   * Finds out whether a request may be answered by a tablet as it is. The answer is true if no job
+   * had ended, at some moment after this was called, whose files wait in the tablet; false if one
+   * had, so that the tablet must be settled first. It fails with RETRY_LATER where that cannot be
+   * known now. It completes on a thread of this object, which must not be kept.
+   */
+  CompletableFuture<Boolean> mayAnswer(HostedTablet hosted) {
+    List<CompletableFuture<JobNodes.State>> asked = new ArrayList<>();
+    jobsOf(hosted).forEach(job -> asked.add(ask(job)));
+    return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+        .thenApply(
+            done ->
+                asked.stream()
+                    .allMatch(one -> one.getNow(JobNodes.State.GONE) == JobNodes.State.BEGUN));
+  }
+
+  /** The state of a job, from a read of its node that begins after this call. */
+  private CompletableFuture<JobNodes.State> ask(String job) {
+    CompletableFuture<JobNodes.State> answer = new CompletableFuture<>();
+    synchronized (lock) {
+      CompletableFuture<JobNodes.State> joined = waiting.putIfAbsent(job, answer);
+      if (joined != null) {
+        return joined; // That read has not begun.
+      }
+    }
+    try {
+      askers.execute(() -> read(job));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("The server stops", e);
+      joined(job).completeExceptionally(SteleException.retryLater("this server is stopping"));
+    }
+    return answer;
+  }
+
+  /** Those who asked about a job by now: who comes later is not among them. */
+  private CompletableFuture<JobNodes.State> joined(String job) {
+    synchronized (lock) {
+      CompletableFuture<JobNodes.State> joined = waiting.remove(job);
+      return joined == null ? new CompletableFuture<>() : joined;
+    }
+  }
+
+  private void read(String job) {
+    CompletableFuture<JobNodes.State> answer = joined(job);
+    try {
+      answer.complete(jobs.state(job));
+    } catch (IOException | RuntimeException e) {
+      answer.completeExceptionally(
+          new SteleException(
+              SteleException.Code.RETRY_LATER,
+              "it cannot be known now whether job " + job + " has committed: " + e.getMessage(),
+              e));
+    }
+  }
+
+  /** Whether a job is over whose files wait in the tablet, as far as the last look told. */
+  boolean hasEnded(HostedTablet hosted) {
+    Set<String> ended = over;
+    return !ended.isEmpty()
+        && hosted.tablet().pending().stream().anyMatch(file -> ended.contains(file.job()));
+  }
+
+  /** Finds out every few seconds, on other threads, which jobs are over. */
+  void lookNowAndThen() {
+    if (runtime.nanoTime() - nextLookNanos < 0) {
+      return;
+    }
+    nextLookNanos = runtime.nanoTime() + LOOK_EVERY.toNanos();
+    Set<String> names = new TreeSet<>();
+    tablets.all().forEach(hosted -> names.addAll(jobsOf(hosted)));
+    List<CompletableFuture<Boolean>> asked = new ArrayList<>();
+    Set<String> ended = new TreeSet<>();
+    for (String job : names) {
+      asked.add(
+          ask(job)
+              .handle(
+                  (state, failure) -> {
+                    synchronized (ended) {
+                      return failure == null && state != JobNodes.State.BEGUN && ended.add(job);
+                    }
+                  }));
+    }
+    CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+        .whenComplete(
+            (done, failure) -> {
+              synchronized (ended) {
+                over = Set.copyOf(ended);
+              }
+            });
+  }
+
+  @Override
+  public void close() {
+    askers.close();
+  }
+}

@@ -1,0 +1,129 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.metadata.JobNodes;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.record.FileRef;
+import io.stele.record.ManifestEdit;
+import io.stele.record.PendingFile;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.TreeSet;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Test;
+
+/** What is left of jobs that are over. */
+class JobSweepTest {
+  private static final ServerId A = new ServerId("a", 1, 1);
+  private static final Duration LEASE = Duration.ofSeconds(10);
+
+  private final MasterFixture master = new MasterFixture();
+  private final JobNodes nodes = new JobNodes(master.process, master.locks);
+  private final JobSweep sweep =
+      new JobSweep(master.records, master.schemas, master.fs, master.layout, nodes, master.jobs);
+  private TabletRecord tablet;
+
+  private void run(io.stele.sim.Simulation.Work work) throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          TabletRecord created = master.records.readAll(master.table("users")).get(0);
+          tablet = master.records.loaded(master.records.assign(created, A));
+          work.run();
+        });
+  }
+
+  private String begin() throws IOException {
+    return master.jobs.begin(JobNodes.newRequest(master.process), LEASE);
+  }
+
+  private PendingFile file(String job, String name) throws IOException {
+    String path = PendingFile.directory(job) + "/" + name + ".sst";
+    master.fs.create(new Path(master.layout.root(), path)).close();
+    return new PendingFile(
+        job, new FileRef(path, 0, RowRange.ALL, 0, 0, new TreeSet<>(List.of("f")), 0));
+  }
+
+  private boolean exists(PendingFile file) throws IOException {
+    return master.fs.exists(new Path(master.layout.root(), file.file().path()));
+  }
+
+  private void edit(List<FileRef> added, List<PendingFile> pending, List<String> settled)
+      throws IOException {
+    tablet =
+        master.records.edit(
+            tablet,
+            new ManifestEdit(
+                "bulk", added, List.of(), 1, 1, false, List.of(), List.of(), pending, settled));
+  }
+
+  private void lookFor(Duration time) throws Exception {
+    for (long i = 0; i < time.toSeconds(); i++) {
+      master.sleep(Duration.ofSeconds(1));
+      master.jobs.look();
+    }
+  }
+
+  @Test
+  void filesStayWhileTheirJobMayCommitAndGoWhenItIsOver() throws Exception {
+    run(
+        () -> {
+          String job = begin();
+          PendingFile waiting = file(job, "a-0");
+          PendingFile other = file(job, "b-0");
+          edit(List.of(), List.of(waiting), List.of());
+          assertThat(sweep.sweep()).isZero();
+          master.jobs.end(job);
+          assertThat(sweep.sweep()).isEqualTo(1);
+          assertThat(exists(waiting)).as("a record names it").isTrue();
+          assertThat(exists(other)).isFalse();
+          edit(List.of(), List.of(), List.of(job));
+          assertThat(sweep.sweep()).isEqualTo(1);
+          assertThat(master.fs.listStatus(master.layout.bulk())).isEmpty();
+        });
+  }
+
+  @Test
+  void aJobThatHasCommittedIsForgottenAfterItsLeaseAndNotWhileFilesWait() throws Exception {
+    run(
+        () -> {
+          String job = begin();
+          PendingFile taken = file(job, "a-0");
+          PendingFile left = file(job, "killed-0");
+          edit(List.of(), List.of(taken), List.of());
+          master.jobs.commit(job);
+          master.jobs.commit(job);
+          lookFor(LEASE.plusSeconds(5));
+          assertThat(sweep.sweep()).isZero();
+          assertThat(nodes.state(job)).isEqualTo(JobNodes.State.COMMITTED);
+          edit(List.of(taken.file()), List.of(), List.of(job));
+          sweep.sweep();
+          assertThat(nodes.state(job)).isEqualTo(JobNodes.State.GONE);
+          assertThat(nodes.commit(job)).isFalse();
+          assertThat(sweep.sweep()).isEqualTo(1);
+          assertThat(exists(taken)).isTrue();
+          assertThat(exists(left)).isFalse();
+        });
+  }
+
+  @Test
+  void aJobCommitsOrIsEndedAndNeverBoth() throws Exception {
+    run(
+        () -> {
+          String job = begin();
+          JobNodes.Job seen = nodes.read(job).orElseThrow();
+          assertThat(nodes.commit(job)).isTrue();
+          assertThat(nodes.remove(job, seen)).isFalse();
+          nodes.end(job);
+          assertThat(nodes.state(job)).isEqualTo(JobNodes.State.COMMITTED);
+          assertThat(nodes.renew(job)).isFalse();
+          String other = begin();
+          nodes.end(other);
+          assertThat(nodes.commit(other)).isFalse();
+        });
+  }
+}

@@ -1,0 +1,183 @@
+package io.stele.tabletserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.metadata.JobNodes;
+import io.stele.model.CorruptionException;
+import io.stele.model.Mutation;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
+import io.stele.record.PendingFile;
+import io.stele.runtime.SystemRuntime;
+import io.stele.tablet.JobFileWriter;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Test;
+
+/** Files of jobs in the tablets of a server. */
+class JobFilesTest {
+  private static final TableSchema SCHEMA = TableSchema.of("t", "f");
+  private static final Path ROOT = new Path("/stele");
+
+  private final TestServer.World world = new TestServer.World();
+
+  private static Maintenance maintenance(TestServer server) {
+    return new Maintenance(
+        server.context, server.lifecycle, server.loader, server.pins, server.files, server.config);
+  }
+
+  private static String begin(TestServer server) throws IOException {
+    return server.jobs.begin(JobNodes.newRequest(SystemRuntime.INSTANCE), Duration.ofMinutes(1));
+  }
+
+  private static List<PendingFile> write(TestServer server, String job, String... rows)
+      throws IOException {
+    JobFileWriter.Target target =
+        new JobFileWriter.Target(server.fs, ROOT, job, "task-0", SCHEMA, 7);
+    try (JobFileWriter writer =
+        new JobFileWriter(target, SystemRuntime.INSTANCE.random(), 1 << 20)) {
+      for (String row : rows) {
+        writer.add(Mutation.of(row).put("f", "q", "job"));
+      }
+      return writer.finish().stream().map(file -> new PendingFile(job, file)).toList();
+    }
+  }
+
+  private static void mayAnswer(Maintenance maintenance, HostedTablet hosted) throws Exception {
+    CompletableFuture<Void> answer = maintenance.mayAnswer(hosted);
+    try {
+      answer.get(60, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      throw (Exception) e.getCause();
+    }
+  }
+
+  @Test
+  void filesAreSeenWhenTheirJobHasCommittedAndNoRequestIsAnsweredWithoutThem() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      Maintenance maintenance = maintenance(server);
+      TestServer.put(hosted, "a", "before");
+      String job = begin(server);
+      List<PendingFile> files = write(server, job, "b", "c");
+      assertThat(maintenance.register(hosted, files)).isFalse();
+      server.minor.work();
+      assertThat(maintenance.register(hosted, files)).isTrue();
+      assertThat(server.stored(hosted.id()).pending()).isEqualTo(files);
+      mayAnswer(maintenance, hosted);
+      assertThat(TestServer.rows(hosted)).isEqualTo(1);
+
+      assertThat(server.jobs.commit(job)).isTrue();
+      assertThatThrownBy(() -> mayAnswer(maintenance, hosted))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+      server.minor.work();
+      assertThat(maintenance.settle(hosted, job)).isTrue();
+      mayAnswer(maintenance, hosted);
+      assertThat(TestServer.rows(hosted)).isEqualTo(3);
+      TestServer.put(hosted, "d", "after");
+      assertThat(TestServer.rows(hosted)).isEqualTo(4);
+      assertThat(hosted.minor().free()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void whoLoadsATabletInWhichFilesWaitTakesThemOrStrikesThem() throws Exception {
+    HostedTablet hosted;
+    String committed;
+    String ended;
+    try (TestServer server = new TestServer(world)) {
+      hosted = server.takeNew(SCHEMA);
+      committed = begin(server);
+      ended = begin(server);
+      server.files.register(hosted, write(server, committed, "a", "b"));
+      server.files.register(hosted, write(server, ended, "c"));
+      server.jobs.commit(committed);
+      server.jobs.end(ended);
+      server.lifecycle.unload(hosted, false);
+    }
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet loaded = server.take(server.stored(hosted.id()));
+      assertThat(JobFiles.jobsOf(loaded)).containsExactlyInAnyOrder(committed, ended);
+      server.files.settle(loaded);
+      assertThat(TestServer.rows(loaded)).isEqualTo(2);
+      assertThat(server.stored(hosted.id()).pending()).isEmpty();
+      assertThat(server.stored(hosted.id()).files()).hasSize(1);
+    }
+  }
+
+  @Test
+  void aRequestThatComesAfterTheEndOfItsJobRegistersNothing() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      String ended = begin(server);
+      server.jobs.end(ended);
+      server.files.register(hosted, write(server, ended, "a"));
+      String committed = begin(server);
+      server.jobs.commit(committed);
+      server.files.register(hosted, write(server, committed, "b"));
+      assertThat(server.stored(hosted.id()).pending()).isEmpty();
+      assertThat(server.jobs.commit(ended)).isFalse();
+    }
+  }
+
+  @Test
+  void aDamagedFileIsRefusedAndTheTabletGoesOn() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      Maintenance maintenance = maintenance(server);
+      String job = begin(server);
+      FileRef file = write(server, job, "a").get(0).file();
+      Path damaged = new Path(ROOT, "bulk/" + job + "/other-0.sst");
+      try (FSDataOutputStream out = server.fs.create(damaged)) {
+        out.write(new byte[(int) file.length()]);
+      }
+      FileRef other =
+          new FileRef(
+              "bulk/" + job + "/other-0.sst",
+              file.length(),
+              file.bounds(),
+              0,
+              0,
+              file.families(),
+              0);
+      List<PendingFile> files = List.of(new PendingFile(job, other));
+      assertThatThrownBy(() -> server.files.register(hosted, files))
+          .isInstanceOf(CorruptionException.class);
+      maintenance.register(hosted, files);
+      server.minor.work();
+      assertThatThrownBy(() -> maintenance.register(hosted, files))
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.CORRUPTION));
+      assertThat(hosted.tablet().failure()).isEmpty();
+      TestServer.put(hosted, "a", "value");
+    }
+  }
+
+  @Test
+  void aPinSeesWhatHasCommittedBefore() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      Maintenance maintenance = maintenance(server);
+      String job = begin(server);
+      server.files.register(hosted, write(server, job, "a"));
+      server.jobs.commit(job);
+      String reader = begin(server);
+      maintenance.pin(hosted, reader);
+      server.minor.work();
+      assertThat(maintenance.pin(hosted, reader)).isTrue();
+      assertThat(hosted.tablet().pins().get(0).readPoint()).isEqualTo(hosted.tablet().readPoint());
+      assertThat(TestServer.rows(hosted)).isEqualTo(1);
+    }
+  }
+}
