@@ -16,8 +16,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 import org.apache.avro.Schema;
 import org.apache.avro.io.BinaryDecoder;
@@ -56,7 +56,6 @@ final class Avro {
   private static final int FLAT = 1;
   private static final int WITH_SCHEMA = 2;
   private static final int EXPECTED_BYTES = 256;
-  private static final int READERS_KEPT = 16;
 
   /** What reads and writes one type of record: dear to make, and safe for any number of threads. */
   private static final class Codec {
@@ -111,13 +110,13 @@ final class Avro {
 
     Object read(Schema writer, BinaryDecoder body) throws IOException {
       Queue<Reader> idle =
-          readers.computeIfAbsent(writer, unseen -> new ArrayBlockingQueue<>(READERS_KEPT));
+          readers.computeIfAbsent(writer, unseen -> new ConcurrentLinkedQueue<>());
       Reader reader = idle.poll();
       if (reader == null) {
         reader = new Reader(this, writer);
       }
       Object value = reader.decode(body);
-      idle.offer(reader); // Only now: one that failed is in any state.
+      idle.add(reader); // Only now: one that failed is in any state. As many as read at once.
       return value;
     }
 
