@@ -35,6 +35,7 @@ class RoomsTest {
           "wire",
           "metadata",
           "client",
+          "direct",
           "tabletserver",
           "master",
           "check",

@@ -63,6 +63,12 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
    */
   public static final String READ_KEY = "mapreduce.stele.input.read";
 
+  /**
+   * Who reads the rows for mappers: {@code served}, their tablet servers, or {@code direct}, the
+   * mappers themselves, from the tables' files, always as they were when the job was submitted.
+   */
+  public static final String MODE_KEY = "mapreduce.stele.input.mode";
+
   /** How long what is pinned is kept while no task of the job runs; such as {@code 2h}. */
   public static final String LEASE_KEY = "mapreduce.stele.input.pinned.lease";
 
@@ -76,7 +82,13 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     /** Cells in them. */
     CELLS,
     /** Bytes of row keys, qualifiers and values in them. */
-    BYTES
+    BYTES,
+    /** How often the record of a tablet was read again because its files could not be read. */
+    RETRIES,
+    /** Bytes of files read directly from DataNodes of the same host, as HDFS counts them. */
+    LOCAL_FILE_BYTES,
+    /** Bytes of files read directly from DataNodes of other hosts. */
+    REMOTE_FILE_BYTES
   }
 
   /**
@@ -115,8 +127,9 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     List<TableScan> scans = TableScan.all(conf);
+    boolean pinned = isPinned(conf);
     try (Stele stele = Stele.connect(conf)) {
-      if (isPinned(conf)) {
+      if (pinned) {
         return pinnedSplits(stele, conf, scans);
       }
       return new ArrayList<>(splits(stele, conf, scans));
@@ -138,6 +151,9 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
       }
       List<TableSplit> splits = splits(stele, conf, scans);
       splits.forEach(split -> split.atPin(job));
+      if (isDirect(conf)) {
+        locate(stele, job, scans, splits);
+      }
       stele.jobs().renew(job);
       done = true;
       return new ArrayList<>(splits);
@@ -148,10 +164,39 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     }
   }
 
-  private static boolean isPinned(Configuration conf) {
-    String how = conf.getTrimmed(READ_KEY, "latest");
+  /** Has the splits read from files, on the hosts where these are. */
+  private static void locate(
+      Stele stele, String job, List<TableScan> scans, List<TableSplit> splits) throws IOException {
+    for (int i = 0; i < scans.size(); i++) {
+      int scan = i;
+      List<TableSplit> some = splits.stream().filter(split -> split.scan() == scan).toList();
+      Table table = stele.table(scans.get(i).table()).atPin(job);
+      some.forEach(split -> split.readFrom(List.of()));
+      new BlockHosts(table.pinnedTablets()).locate(some);
+    }
+  }
+
+  private static boolean isDirect(Configuration conf) {
+    String how = conf.getTrimmed(MODE_KEY, "served");
     return switch (how) {
-      case "latest" -> false;
+      case "served" -> false;
+      case "direct" -> true;
+      default ->
+          throw SteleException.refused(MODE_KEY + " is " + how + ": it may be served or direct");
+    };
+  }
+
+  private static boolean isPinned(Configuration conf) {
+    boolean direct = isDirect(conf);
+    String how = conf.getTrimmed(READ_KEY, direct ? "pinned" : "latest");
+    return switch (how) {
+      case "latest" -> {
+        if (direct) {
+          throw SteleException.refused(
+              READ_KEY + " is latest, but " + MODE_KEY + " is direct: files are read at pins only");
+        }
+        yield false;
+      }
       case "pinned" -> true;
       default ->
           throw SteleException.refused(READ_KEY + " is " + how + ": it may be latest or pinned");

@@ -4,10 +4,13 @@ import io.stele.client.JobRenewal;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.direct.DirectRows;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Row;
+import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -19,13 +22,52 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
 /** Reads the rows of one split. Used by one thread, except for {@link #getProgress}. */
 final class TableRecordReader extends RecordReader<Bytes, Row> {
   private Stele stele;
-  private Rows rows;
+  private Source rows;
   private Optional<JobRenewal> renewal = Optional.empty();
   private Counter rowCounter;
   private Counter cellCounter;
   private Counter byteCounter;
   private Optional<Row> current = Optional.empty();
   private volatile Progress progress = new Progress(List.of(), 1);
+
+  /** Where rows come from. */
+  private interface Source extends Closeable {
+    /** The next row, or none at the end. */
+    Optional<Row> next() throws IOException;
+  }
+
+  /** Rows from tablet servers. */
+  private record Served(Rows rows) implements Source {
+    @Override
+    public Optional<Row> next() throws IOException {
+      return rows.readOn();
+    }
+
+    @Override
+    public void close() {
+      rows.close();
+    }
+  }
+
+  /** Rows from files. */
+  private record Direct(DirectRows rows, TaskAttemptContext context) implements Source {
+    @Override
+    public Optional<Row> next() throws IOException {
+      return rows.read();
+    }
+
+    @Override
+    public void close() {
+      rows.close();
+      count(TableInputFormat.Counter.RETRIES, rows.retries());
+      count(TableInputFormat.Counter.LOCAL_FILE_BYTES, rows.localBytes());
+      count(TableInputFormat.Counter.REMOTE_FILE_BYTES, rows.remoteBytes());
+    }
+
+    private void count(TableInputFormat.Counter counter, long value) {
+      context.getCounter(counter).increment(value);
+    }
+  }
 
   @Override
   public void initialize(InputSplit inputSplit, TaskAttemptContext taskContext) throws IOException {
@@ -51,12 +93,19 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
       renewal = Optional.of(stele.jobs().keep(split.pin().get()));
       table = table.atPin(split.pin().get());
     }
-    rows = table.readRows(scan.query().withRanges(split.ranges()));
+    RowQuery query = scan.query().withRanges(split.ranges());
+    rows =
+        split.isDirect()
+            ? new Direct(DirectRows.of(table, query), taskContext)
+            : new Served(table.readRows(query));
   }
 
   @Override
   public boolean nextKeyValue() throws IOException {
-    current = rows.readOn();
+    if (renewal.isPresent()) {
+      renewal.get().check();
+    }
+    current = rows.next();
     if (current.isPresent()) {
       count(current.get());
     } else {
@@ -92,7 +141,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
   }
 
   @Override
-  public void close() {
+  public void close() throws IOException {
     renewal.ifPresent(JobRenewal::close);
     if (rows != null) {
       rows.close();

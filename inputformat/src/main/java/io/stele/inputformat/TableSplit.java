@@ -24,6 +24,8 @@ public final class TableSplit extends InputSplit implements Writable {
   private long bytes;
   private List<RowKeySample> marks = List.of();
   private String pin = "";
+  private boolean direct;
+  private List<String> blockHosts = List.of();
 
   /** Filled by {@link #readFields}: for Hadoop. */
   public TableSplit() {}
@@ -54,6 +56,17 @@ public final class TableSplit extends InputSplit implements Writable {
   /** Has its rows read at the pin of a job. */
   void atPin(String job) {
     pin = job;
+  }
+
+  /** Has its rows read from files, most of whose bytes are on {@code hosts}. */
+  void readFrom(List<String> hosts) {
+    direct = true;
+    blockHosts = List.copyOf(hosts);
+  }
+
+  /** Whether its rows are read from files, without their servers. */
+  boolean isDirect() {
+    return direct;
   }
 
   /** The job at whose pin the rows are read; empty: as they are when they are read. */
@@ -99,6 +112,9 @@ public final class TableSplit extends InputSplit implements Writable {
 
   @Override
   public String[] getLocations() {
+    if (!blockHosts.isEmpty()) {
+      return blockHosts.toArray(new String[0]);
+    }
     return host.isEmpty() ? new String[0] : new String[] {host};
   }
 
@@ -120,6 +136,8 @@ public final class TableSplit extends InputSplit implements Writable {
       WritableUtils.writeVLong(out, mark.offsetBytes());
     }
     WritableUtils.writeString(out, pin);
+    out.writeBoolean(direct);
+    WritableUtils.writeStringArray(out, blockHosts.toArray(new String[0]));
   }
 
   @Override
@@ -140,6 +158,8 @@ public final class TableSplit extends InputSplit implements Writable {
     }
     marks = List.copyOf(newMarks);
     pin = WritableUtils.readString(in);
+    direct = in.readBoolean();
+    blockHosts = List.of(WritableUtils.readStringArray(in));
   }
 
   private static void write(Bytes text, DataOutput out) throws IOException {

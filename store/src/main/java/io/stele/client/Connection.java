@@ -35,6 +35,8 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 
 /**
  * What the tables of one {@link Stele} share: the transport, the lock service, the known tablet
@@ -67,12 +69,14 @@ final class Connection implements AutoCloseable {
   private final LockReads lockReads;
   private final ConcurrentMap<TableId, Batcher> batchers = new ConcurrentHashMap<>();
   private final Duration timeout;
+  private final Optional<FileSystem> files;
   private final List<Runnable> own;
 
   /**
    * A connection over what is given.
    *
    * @param conf checked already
+   * @param files with the cluster's root directory; empty: what {@code conf} says
    * @param own what is closed with this
    */
   Connection(
@@ -80,7 +84,9 @@ final class Connection implements AutoCloseable {
       Waiting waiting,
       LockService locks,
       Transport transport,
+      Optional<FileSystem> files,
       List<Runnable> own) {
+    this.files = files;
     this.conf = conf;
     this.waiting = waiting;
     this.runtime = waiting.runtime();
@@ -106,6 +112,7 @@ final class Connection implements AutoCloseable {
         new Waiting(runtime, whileWaiting),
         session.locks(),
         transport,
+        Optional.empty(),
         List.of(transport::close, session.release()));
   }
 
@@ -127,6 +134,20 @@ final class Connection implements AutoCloseable {
 
   Schemas schemas() {
     return schemas;
+  }
+
+  TabletRecords records() {
+    return records;
+  }
+
+  /** The file system with the cluster's files; nothing else is read from it. */
+  FileSystem files() throws IOException {
+    return files.isPresent() ? files.get() : new Path(Keys.ROOT_DIR.in(conf)).getFileSystem(conf);
+  }
+
+  /** The cluster's root directory. */
+  Path root() throws IOException {
+    return files().makeQualified(new Path(Keys.ROOT_DIR.in(conf)));
   }
 
   /** Reads from the lock service, for no longer than an operation may take. */

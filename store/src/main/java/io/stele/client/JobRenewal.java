@@ -6,6 +6,7 @@ import io.stele.runtime.Task;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,20 +18,36 @@ public final class JobRenewal implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JobRenewal.class);
   private static final Duration EVERY = Duration.ofSeconds(20);
 
+  private final Jobs jobs;
+  private final String job;
   private final Task task;
+  private volatile Optional<SteleException> over = Optional.empty();
 
-  private JobRenewal(Task task) {
-    this.task = task;
+  private JobRenewal(ProcessRuntime runtime, Jobs jobs, String job) {
+    this.jobs = jobs;
+    this.job = job;
+    this.task = runtime.start("renew-job", () -> run(runtime));
   }
 
   /** Renews {@code job} at once, and now and then until this is closed. */
   static JobRenewal start(ProcessRuntime runtime, Jobs jobs, String job) {
-    return new JobRenewal(runtime.start("renew-job", () -> run(runtime, jobs, job)));
+    return new JobRenewal(runtime, jobs, job);
   }
 
-  private static void run(ProcessRuntime runtime, Jobs jobs, String job) {
+  /**
+   * Does nothing while the job is there, as far as the last renewal told.
+   *
+   * @throws SteleException NOT_FOUND if the job is over
+   */
+  public void check() {
+    if (over.isPresent()) {
+      throw over.get();
+    }
+  }
+
+  private void run(ProcessRuntime runtime) {
     try {
-      while (mayGoOn(jobs, job)) {
+      while (mayGoOn()) {
         runtime.sleep(EVERY);
       }
     } catch (InterruptedException e) {
@@ -39,7 +56,7 @@ public final class JobRenewal implements AutoCloseable {
   }
 
   /** Renews the job; whether there is any use in doing it again. */
-  private static boolean mayGoOn(Jobs jobs, String job) {
+  private boolean mayGoOn() {
     try {
       jobs.renew(job);
       return true;
@@ -47,6 +64,7 @@ public final class JobRenewal implements AutoCloseable {
       return false; // This is closed.
     } catch (IOException | SteleException e) {
       if (e instanceof SteleException known && known.code() == SteleException.Code.NOT_FOUND) {
+        over = Optional.of(known);
         LOG.error("Reads at its pins fail from now on: {}", e.getMessage());
         return false;
       }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.security.Credentials;
 
 /**
@@ -75,8 +76,24 @@ public final class Stele implements AutoCloseable {
    */
   public static Stele over(
       Configuration conf, ProcessRuntime runtime, LockService locks, Transport transport) {
+    return over(conf, runtime, locks, transport, Optional.empty());
+  }
+
+  /**
+   * As above.
+   *
+   * @param files with the cluster's root directory, for who reads its files directly; empty: what
+   *     {@code conf} says
+   */
+  public static Stele over(
+      Configuration conf,
+      ProcessRuntime runtime,
+      LockService locks,
+      Transport transport,
+      Optional<FileSystem> files) {
     Keys.check(conf);
-    return new Stele(new Connection(conf, Waiting.silent(runtime), locks, transport, List.of()));
+    return new Stele(
+        new Connection(conf, Waiting.silent(runtime), locks, transport, files, List.of()));
   }
 
   /**

@@ -100,6 +100,11 @@ public final class Table {
     return new Table(connection, ref.atPin(job), check, durability, rowBytesMax);
   }
 
+  /** The tablets, of a table that is read {@link #atPin}. Internal: for direct reading. */
+  public PinnedTablets pinnedTablets() {
+    return new PinnedTablets(connection, ref);
+  }
+
   /** The table's name. */
   public String name() {
     return ref.name();

@@ -338,6 +338,10 @@ public final class CrashableDisk {
     return node;
   }
 
+  synchronized boolean isDeleted(Node node) {
+    return node.deleted;
+  }
+
   synchronized int visible(Node node) {
     return node.directory ? 0 : node.visible();
   }

@@ -38,6 +38,7 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
   private final CrashableDisk disk;
   private final AtomicInteger openReaders = new AtomicInteger();
   private volatile boolean dead;
+  private volatile boolean losesDeleted;
   private volatile Optional<OldNames> old = Optional.empty(); // By which names it is answered.
 
   /** The only process on a disk of its own; {@link #disk()} gives the disk. */
@@ -359,6 +360,14 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
     }
   }
 
+  /**
+   * Makes reads of files that were opened and then deleted fail, as they do in HDFS once the blocks
+   * are gone. Otherwise they go on, as in a local file system, and in HDFS for a while.
+   */
+  public void loseDeletedFiles() {
+    losesDeleted = true;
+  }
+
   /** Reads one file, as far as it was visible when it was opened. */
   private final class Reader extends FSInputStream {
     private final Path path;
@@ -409,6 +418,9 @@ public final class CrashableFileSystem extends FileSystem implements LeaseRecove
       }
       if (at >= end) {
         return -1;
+      }
+      if (losesDeleted && disk.isDeleted(node)) {
+        throw new IOException(path + " was deleted, and its blocks are gone");
       }
       int count = disk.read(node, at, target, offset, (int) Math.min(allowed, end - at));
       return count == 0 ? -1 : count;

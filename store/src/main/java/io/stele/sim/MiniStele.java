@@ -86,7 +86,8 @@ public final class MiniStele implements AutoCloseable {
     this.access =
         new TabletAccess(SystemRuntime.INSTANCE, locks, transport.dataPlane(), Keys.LEASE.in(conf));
     this.records = new TabletRecords(SystemRuntime.INSTANCE, locks, access, Duration.ofSeconds(5));
-    this.client = Stele.over(conf, SystemRuntime.INSTANCE, locks, transport);
+    this.client =
+        Stele.over(conf, SystemRuntime.INSTANCE, locks, transport, Optional.of(site.mount()));
   }
 
   /**

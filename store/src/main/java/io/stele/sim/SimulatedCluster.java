@@ -35,6 +35,9 @@ import org.apache.hadoop.fs.Path;
  * <p>For the holder of the simulation's baton alone.
  */
 public final class SimulatedCluster {
+  /** How the names of processes for clients begin. */
+  static final String CLIENT = "client-";
+
   private static final ProcessMemory MEMORY = new ProcessMemory(1L << 30, 1L << 30);
   private static final long RESTART_MAX_MILLIS = 2000;
   private static final long FAREWELL_MAX_MILLIS = 300;
@@ -376,13 +379,17 @@ public final class SimulatedCluster {
 
   /** A new process for clients. */
   public SimulatedProcess clientProcess() {
-    return simulation.process("client-" + ++clients);
+    return simulation.process(CLIENT + ++clients);
   }
 
   /** A connection of {@code process} to the cluster. */
   public Stele connect(SimulatedProcess process) {
     return Stele.over(
-        conf, process, ensemble.connect(process), network.transport(process, process.name()));
+        conf,
+        process,
+        ensemble.connect(process),
+        network.transport(process, process.name()),
+        Optional.of(files.mount(process)));
   }
 
   /** Ends all faults: the network, the lock service and the file system work, and all clocks. */

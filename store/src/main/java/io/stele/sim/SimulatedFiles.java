@@ -134,8 +134,15 @@ public final class SimulatedFiles {
   public FileSystem mount(SimulatedProcess process) {
     CrashableFileSystem view = disk.mount();
     views.put(process.name(), view);
+    if (isClient(process)) {
+      view.loseDeletedFiles(); // Nothing keeps files for clients.
+    }
     process.atDeath(() -> disk.kill(view, random));
     return view;
+  }
+
+  private static boolean isClient(SimulatedProcess process) {
+    return process.name().startsWith(SimulatedCluster.CLIENT);
   }
 
   private Optional<FaultInjector.Effect> before(Operation operation, Path path) {
@@ -149,6 +156,9 @@ public final class SimulatedFiles {
       return Optional.of(new FaultInjector.Effect.Fail());
     }
     if (isPoisoned(operation, path)) {
+      if (isClient(process)) {
+        return Optional.of(new FaultInjector.Effect.Fail()); // It ends no client to meet a bug.
+      }
       return Optional.of(
           new FaultInjector.Effect.Delay(
               () -> {

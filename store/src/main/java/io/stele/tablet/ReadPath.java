@@ -43,7 +43,7 @@ final class ReadPath {
   ReadResult read(ReadRequest request) throws IOException {
     core.health().check();
     RowQuery query = request.query();
-    List<RowRange> ranges = clip(query.ranges());
+    List<RowRange> ranges = clip(query.ranges(), extent);
     Pinned pinned = request.pin().isPresent() ? pinned(request) : pin(request);
     try {
       pinned.rules().operations().check(query);
@@ -87,7 +87,7 @@ final class ReadPath {
   /**
    * The ranges asked for in order, without overlaps, and without rows that are not the tablet's.
    */
-  private List<RowRange> clip(List<RowRange> asked) {
+  static List<RowRange> clip(List<RowRange> asked, RowRange extent) {
     if (asked.isEmpty()) {
       return List.of(extent);
     }

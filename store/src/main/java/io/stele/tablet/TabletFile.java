@@ -8,6 +8,7 @@ import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
+import io.stele.sstable.BlockCache;
 import io.stele.sstable.FileCaching;
 import io.stele.sstable.ReadOptions;
 import io.stele.sstable.SSTable;
@@ -16,6 +17,7 @@ import java.io.IOException;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,15 +49,20 @@ final class TabletFile {
   /** Opens a file, to be kept in memory as {@code rules} say; the caller is its first holder. */
   static TabletFile open(TabletEnvironment environment, FileRef ref, SchemaRules rules)
       throws IOException {
-    Path path = new Path(environment.root(), ref.path());
     FileCaching caching =
         ref.families().stream()
             .flatMap(family -> rules.group(family).stream())
             .findFirst()
             .map(group -> new FileCaching(group.inMemory(), group.cachePriority()))
             .orElse(FileCaching.NORMAL);
-    SSTable table =
-        SSTable.open(environment.fs(), path, ref.length(), environment.cache(), caching);
+    return open(environment.fs(), environment.root(), ref, environment.cache(), caching);
+  }
+
+  /** Opens a file below {@code root}; the caller is its first holder. */
+  static TabletFile open(
+      FileSystem fs, Path root, FileRef ref, BlockCache cache, FileCaching caching)
+      throws IOException {
+    SSTable table = SSTable.open(fs, new Path(root, ref.path()), ref.length(), cache, caching);
     try {
       return new TabletFile(ref, table, table.bytesIn(ref.bounds()));
     } catch (IOException | RuntimeException e) {

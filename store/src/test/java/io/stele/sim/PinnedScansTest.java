@@ -17,8 +17,10 @@ import org.junit.jupiter.api.Test;
 class PinnedScansTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
   private static final int COUNT = Math.max(1, Integer.getInteger("stele.histories", 1000) / 10);
+  private static final PinnedScans.How HOW =
+      PinnedScans.How.valueOf(System.getProperty("stele.pinned", "BOTH"));
   private static final List<Workload> WORKLOADS =
-      List.of(new PinnedScans("pins", 40, 300, new Pace(Duration.ofMillis(150))));
+      List.of(new PinnedScans("pins", 40, 300, HOW, new Pace(Duration.ofMillis(150))));
 
   @Test
   void everyReadOfAJobSeesWhatItPinnedWhateverIsWrittenAndWhateverFails() throws Exception {

@@ -20,6 +20,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.PendingFile;
 import io.stele.record.Pin;
+import io.stele.record.PinnedTablet;
 import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.MemoryRoom;
 import io.stele.runtime.ServerClock;
@@ -487,6 +488,10 @@ final class ModelRun {
               .isEqualTo(
                   PlainQueries.rows(
                       pinned.model(), query, part.tablet.extent(), pinned.clockMicros()));
+          assertThat(direct(part.manifest.record(), query, pinned.name()))
+              .isEqualTo(
+                  PlainQueries.rows(
+                      pinned.model(), query, part.tablet.extent(), pinned.clockMicros()));
         }
       }
     }
@@ -567,6 +572,19 @@ final class ModelRun {
     assertThat(part.tablet.readPoint()).isGreaterThan(before);
     assertThat(part.manifest.record().redoPoint()).isEqualTo(part.tablet.readPoint());
     part.tablet.resumeWrites();
+
+  /** What the files of a tablet have for a query at a pin, read without it. */
+  private List<Row> direct(TabletSpec record, RowQuery query, String name) throws IOException {
+    Pin pin = record.pins().stream().filter(one -> one.name().equals(name)).findAny().orElseThrow();
+    PinnedTablet pinned = PinnedTablet.of(record.id(), record.extent(), pin, record.files());
+    List<Row> rows = new ArrayList<>();
+    int readahead = random.nextInt(1000);
+    try (PinnedFiles files = PinnedFiles.open(fs, ROOT, pinned, query, Long.MAX_VALUE, readahead)) {
+      for (Optional<Row> row = files.next(() -> {}); row.isPresent(); row = files.next(() -> {})) {
+        rows.add(row.get());
+      }
+    }
+    return rows.subList(0, (int) Math.min(query.rowLimit(), rows.size()));
   }
 
   private void checkAll() throws IOException {

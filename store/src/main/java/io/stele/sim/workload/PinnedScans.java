@@ -4,6 +4,7 @@ import io.stele.client.Jobs;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.direct.DirectRows;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
 import io.stele.model.Mutation;
@@ -40,9 +41,21 @@ public final class PinnedScans extends TableWorkload {
   private static final String PINS = "pins ";
   private static final int READS = 3;
   private static final int PAUSE_MAX_MILLIS = 4000;
+  private static final int READ_PAUSE_MAX_MILLIS = 1000;
+
+  /** How a table is read at a pin. */
+  public enum How {
+    /** By its tablet servers. */
+    SERVED,
+    /** By the client itself, from its files. */
+    DIRECT,
+    /** Each by chance. */
+    BOTH
+  }
 
   private final int rows;
   private final int valueBytes;
+  private final How how;
 
   /**
    * The workload.
@@ -51,10 +64,11 @@ public final class PinnedScans extends TableWorkload {
    * @param rows how many rows it has at most
    * @param valueBytes the size of their values, of which each is written once
    */
-  public PinnedScans(String table, int rows, int valueBytes, Pace pace) {
+  public PinnedScans(String table, int rows, int valueBytes, How how, Pace pace) {
     super("pins", "every read of a job sees what was there when it pinned", table, pace);
     this.rows = rows;
     this.valueBytes = valueBytes;
+    this.how = how;
   }
 
   @Override
@@ -76,7 +90,7 @@ public final class PinnedScans extends TableWorkload {
       Bytes row = row(random.nextInt(rows));
       int choice = random.nextInt(100);
       if (choice < 4) {
-        new PinnedReads(context, client, table.table()).run();
+        new PinnedReads(context, client, table.table(), how).run();
       } else if (choice < 70) {
         byte[] value = new byte[valueBytes];
         random.nextBytes(value);
@@ -97,9 +111,11 @@ public final class PinnedScans extends TableWorkload {
     private final WorkloadContext context;
     private final int client;
     private final Table table;
+    private final How how;
     private final Jobs jobs;
 
-    PinnedReads(WorkloadContext context, int client, Table table) {
+    PinnedReads(WorkloadContext context, int client, Table table, How how) {
+      this.how = how;
       this.context = context;
       this.client = client;
       this.table = table;
@@ -148,13 +164,9 @@ public final class PinnedScans extends TableWorkload {
 
     private void read(String job) throws InterruptedException {
       Begun begun = begin(new Action.Scan(RowRange.ALL, Long.MAX_VALUE));
-      List<Row> read = new ArrayList<>();
       CallOutcome outcome = new CallOutcome.Rejected(Code.RETRY_LATER, "not read to the end");
-      try (Rows rows = table.atPin(job).readRows(RowQuery.ALL)) {
-        for (Optional<Row> row = rows.read(); row.isPresent(); row = rows.read()) {
-          read.add(row.get());
-        }
-        outcome = new CallOutcome.Answered(Result.Rows.all(read));
+      try {
+        outcome = new CallOutcome.Answered(Result.Rows.all(rows(table.atPin(job))));
       } catch (SteleException e) {
         if (e.code() != Code.REFUSED || !isOver(job)) {
           outcome = RecordedTable.outcome(e);
@@ -163,6 +175,39 @@ public final class PinnedScans extends TableWorkload {
         RecordedTable.passOnInterrupt(e);
       } finally {
         begun.ended(outcome);
+      }
+    }
+
+    private List<Row> rows(Table pinned) throws IOException, InterruptedException {
+      boolean direct =
+          switch (how) {
+            case SERVED -> false;
+            case DIRECT -> true;
+            case BOTH -> context.random().nextBoolean();
+          };
+      RandomGenerator random = context.random();
+      List<Row> read = new ArrayList<>();
+      if (direct) {
+        try (DirectRows rows = DirectRows.of(pinned, RowQuery.ALL, 1 << random.nextInt(20))) {
+          for (Optional<Row> row = rows.read(); row.isPresent(); row = rows.read()) {
+            read.add(row.get());
+            pauseSometimes(); // So that files go meanwhile.
+          }
+        }
+      } else {
+        try (Rows rows = pinned.readRows(RowQuery.ALL)) {
+          for (Optional<Row> row = rows.read(); row.isPresent(); row = rows.read()) {
+            read.add(row.get());
+            pauseSometimes();
+          }
+        }
+      }
+      return read;
+    }
+
+    private void pauseSometimes() throws InterruptedException {
+      if (context.random().nextInt(20) == 0) {
+        context.pause(Duration.ofMillis(context.random().nextInt(READ_PAUSE_MAX_MILLIS)));
       }
     }
 

@@ -1,0 +1,174 @@
+package io.stele.client;
+
+import io.stele.metadata.JobNodes;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
+import io.stele.model.SteleException;
+import io.stele.record.Pin;
+import io.stele.record.PinnedTablet;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Task;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * The tablets of a table as a job has pinned them, for somebody who reads their files himself:
+ * where the files are, and how to wait. Internal: for direct reading.
+ *
+ * <p>What it says is never older than the call: METADATA is read as any table is. So a pin that was
+ * made before is there, unless its job is over. Safe for use by any number of threads.
+ */
+public final class PinnedTablets {
+  private static final Duration LOOK = Duration.ofMillis(100);
+  private static final int TILE_TRIES = 10;
+
+  private final Connection connection;
+  private final TableRef table;
+  private final String job;
+  private final JobNodes jobs;
+
+  /** Those of {@code table}, which is read at a pin. */
+  PinnedTablets(Connection connection, TableRef table) {
+    this.connection = connection;
+    this.table = table;
+    this.job = table.pin().orElseThrow();
+    this.jobs = new JobNodes(connection.runtime(), connection.locks());
+  }
+
+  /**
+   * The tablet with {@code row} in it, which may be split or merged at any time after.
+   *
+   * @throws SteleException NOT_FOUND if the table was dropped; REFUSED if the job is over;
+   *     RETRY_LATER if METADATA could not be read in time
+   */
+  public PinnedTablet find(Bytes row) throws IOException {
+    Deadline deadline = deadline();
+    String what = "looking for the files of row \"" + row + "\" of table " + table.name();
+    while (true) {
+      Optional<TabletRecord> record = read(what, () -> connection.records().find(table.id(), row));
+      if (record.isPresent()) {
+        checkJob();
+        return pinned(record.get());
+      }
+      checkTable(); // Or it is being split.
+      if (deadline.isOver()) {
+        throw SteleException.retryLater(what + ": METADATA names no tablet with it");
+      }
+      pause(LOOK);
+    }
+  }
+
+  /** All tablets, in order of their rows. */
+  public List<PinnedTablet> all() throws IOException {
+    String what = "reading the records of table " + table.name();
+    for (int i = 0; i < TILE_TRIES; i++) {
+      List<TabletRecord> records = read(what, () -> connection.records().readAll(table.id()));
+      if (TabletRecords.tile(records)) {
+        List<PinnedTablet> tablets = new ArrayList<>();
+        for (TabletRecord record : records) {
+          if (record.pins().stream().anyMatch(pin -> pin.name().equals(job))) {
+            tablets.add(pinned(record)); // Others have no row that the job reads.
+          }
+        }
+        return tablets;
+      }
+      pause(LOOK); // A tablet is being split.
+    }
+    throw SteleException.retryLater(what + ": its tablets split faster than they can be read");
+  }
+
+  private PinnedTablet pinned(TabletRecord record) {
+    Pin pin =
+        record.pins().stream()
+            .filter(one -> one.name().equals(job))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    SteleException.refused(
+                        "tablet "
+                            + record.id()
+                            + " of table "
+                            + table.name()
+                            + " has no pin "
+                            + job
+                            + ": it was taken away, and what it kept may be gone"));
+    return PinnedTablet.of(record.id(), record.extent(), pin, record.files());
+  }
+
+  private void checkJob() throws IOException {
+    if (connection.readLocks("looking for job " + job, () -> jobs.read(job)).isEmpty()) {
+      throw SteleException.refused(
+          "job " + job + " is over: it was ended, or not renewed in time. Submit it again");
+    }
+  }
+
+  private void checkTable() throws IOException {
+    if (connection
+        .readLocks(
+            "looking for table " + table.name(), () -> connection.schemas().table(table.id()))
+        .isEmpty()) {
+      throw SteleException.notFound("table " + table.name() + " was dropped");
+    }
+  }
+
+  /** Reads from METADATA, on another thread, so that whoever waits can say that he is alive. */
+  private <T> T read(String what, LockReads.Read<T> read) throws IOException {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    Task task =
+        connection
+            .runtime()
+            .start(
+                "read-records",
+                () -> {
+                  try {
+                    result.complete(read.make());
+                  } catch (IOException | RuntimeException | Error e) {
+                    result.completeExceptionally(e);
+                  }
+                });
+    try {
+      return table.waiting().await(result, what);
+    } finally {
+      task.interrupt();
+    }
+  }
+
+  /** The file system with the files. */
+  public FileSystem files() throws IOException {
+    return connection.files();
+  }
+
+  /** The directory that the paths of files are relative to. */
+  public Path root() throws IOException {
+    return connection.root();
+  }
+
+  /** When something that is tried from now on must have succeeded. */
+  public Deadline deadline() {
+    return table.deadline();
+  }
+
+  /** Waits, and says meanwhile that somebody is alive. */
+  public void pause(Duration pause) throws IOException {
+    CompletableFuture<Void> over = new CompletableFuture<>();
+    connection.runtime().after(pause, () -> over.complete(null));
+    table.waiting().await(over, "reading table " + table.name());
+  }
+
+  /** Says that somebody is alive who goes on without waiting. */
+  public void alive() {
+    table.waiting().tick().ifPresent(Runnable::run);
+  }
+
+  /** The table's name. */
+  public String name() {
+    return table.name();
+  }
+}

@@ -1,0 +1,211 @@
+package io.stele.direct;
+
+import io.stele.client.PinnedTablets;
+import io.stele.client.Table;
+import io.stele.metadata.Attempts;
+import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.record.FileRef;
+import io.stele.record.PinnedTablet;
+import io.stele.runtime.Deadline;
+import io.stele.tablet.PinnedFiles;
+import java.io.Closeable;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The rows of a table as a job has pinned them, in ascending order, read from its files, without
+ * its servers.
+ *
+ * <p>Nothing keeps these files: a compaction below the pin may replace them at any time, and the
+ * sweep deletes them. Then the tablet's record is read again, and others are read from the next row
+ * on. They have the same at the pin, be the tablet split meanwhile or not. So where reading fails,
+ * what the record says now decides: if it names the same files, they are tried again for {@code
+ * stele.client.timeout}, unless they are damaged. Without the pin nothing is read.
+ *
+ * <p>Reads the rows once. Not safe for use by several threads.
+ */
+public final class DirectRows implements Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(DirectRows.class);
+  private static final int READAHEAD_BYTES = 16 << 20;
+  private static final Duration AGAIN_AFTER = Duration.ofSeconds(1);
+
+  private final PinnedTablets tablets;
+  private final FileReads reads;
+  private final RowQuery query;
+  private final int readaheadBytes;
+  private final List<RowRange> ranges; // Ascending.
+  private Bytes from; // All before it was returned, or has nothing to see.
+  private boolean done;
+  private Optional<Open> open = Optional.empty();
+  private Optional<Failed> failed = Optional.empty();
+  private long retries;
+
+  /** A tablet being read. */
+  private record Open(PinnedTablet tablet, PinnedFiles files) {}
+
+  /** A failure since the last row, the files it may be due to, and how long to try again. */
+  private record Failed(IOException why, List<FileRef> files, Deadline end) {}
+
+  private DirectRows(
+      PinnedTablets tablets, RowQuery query, List<RowRange> ranges, int readaheadBytes)
+      throws IOException {
+    this.tablets = tablets;
+    this.reads = new FileReads(tablets.files());
+    this.query = query;
+    this.readaheadBytes = readaheadBytes;
+    this.ranges = ranges;
+    this.done = ranges.isEmpty();
+    this.from = done ? Bytes.EMPTY : ranges.get(0).start();
+  }
+
+  /**
+   * Begins to read.
+   *
+   * @param table read at a pin
+   * @param query what to read; its ranges are ascending and do not overlap, none: all rows; its row
+   *     limit says nothing
+   */
+  public static DirectRows of(Table table, RowQuery query) throws IOException {
+    return of(table, query, READAHEAD_BYTES);
+  }
+
+  /**
+   * As above.
+   *
+   * @param readaheadBytes how far to read ahead, in all files together
+   */
+  public static DirectRows of(Table table, RowQuery query, int readaheadBytes) throws IOException {
+    List<RowRange> ranges = query.ranges().isEmpty() ? List.of(RowRange.ALL) : query.ranges();
+    return new DirectRows(table.pinnedTablets(), query, ranges, readaheadBytes);
+  }
+
+  /** How often a tablet's record was read again because its files could not be read. */
+  public long retries() {
+    return retries;
+  }
+
+  /** Bytes of files read from DataNodes of the same host, where the file system tells. */
+  public long localBytes() {
+    return reads.local();
+  }
+
+  /** Bytes of files read from DataNodes of other hosts. */
+  public long remoteBytes() {
+    return reads.remote();
+  }
+
+  /**
+   * The next row, or none when all have been read.
+   *
+   * @throws io.stele.model.SteleException REFUSED if the job is over, or a row is too large
+   * @throws IOException if files cannot be read, or are damaged; or the thread was interrupted
+   */
+  public Optional<Row> read() throws IOException {
+    while (!done) {
+      PinnedTablet tablet = open.isPresent() ? open.get().tablet() : find();
+      try {
+        if (open.isEmpty()) {
+          open = Optional.of(open(tablet));
+        }
+        PinnedFiles files = open.get().files();
+        Optional<Row> row = reads.counting(() -> files.next(tablets::alive));
+        failed = Optional.empty();
+        if (row.isPresent()) {
+          from = row.get().key().successor();
+          return row;
+        }
+        goTo(tablet.rows().end());
+        closeFiles();
+      } catch (IOException e) {
+        goOnAfter(e, tablet);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** The tablet to go on in, once there is some hope that its files can be read. */
+  private PinnedTablet find() throws IOException {
+    PinnedTablet tablet = tablets.find(from);
+    if (failed.isPresent()) {
+      Failed last = failed.get();
+      boolean replaced = !tablet.files().containsAll(last.files());
+      if (last.end().isOver() || (!replaced && last.why() instanceof CorruptionException)) {
+        throw last.why();
+      }
+      if (!replaced) {
+        tablets.pause(AGAIN_AFTER);
+      }
+    }
+    return tablet;
+  }
+
+  private Open open(PinnedTablet tablet) throws IOException {
+    RowQuery rest = query.withRanges(left(from));
+    return new Open(
+        tablet,
+        reads.counting(
+            () ->
+                PinnedFiles.open(
+                    tablets.files(),
+                    tablets.root(),
+                    tablet,
+                    rest,
+                    Table.ROW_BYTES_MAX,
+                    readaheadBytes)));
+  }
+
+  /**
+   * Goes on at the first row asked for that is not before {@code row}; the empty one is the end.
+   */
+  private void goTo(Bytes row) {
+    List<RowRange> rest = row.isEmpty() ? List.of() : left(row);
+    done = rest.isEmpty();
+    from = done ? from : rest.get(0).start();
+  }
+
+  private List<RowRange> left(Bytes row) {
+    RowRange rest = new RowRange(row, Bytes.EMPTY);
+    return ranges.stream().flatMap(range -> range.intersection(rest).stream()).toList();
+  }
+
+  private void goOnAfter(IOException failure, PinnedTablet tablet) throws IOException {
+    if (Attempts.isInterruption(failure)) {
+      throw failure;
+    }
+    LOG.info(
+        "Cannot read files of {} at pin {}; will read its record again: {}",
+        tablet.id(),
+        tablet.pin().name(),
+        failure.toString());
+    Deadline end = failed.map(Failed::end).orElseGet(tablets::deadline);
+    failed = Optional.of(new Failed(failure, tablet.files(), end));
+    retries++;
+    closeFiles();
+  }
+
+  private void closeFiles() {
+    Optional<Open> last = open;
+    open = Optional.empty();
+    try {
+      if (last.isPresent()) {
+        last.get().files().close();
+      }
+    } catch (IOException e) {
+      LOG.info("Cannot close files of {}: {}", last.map(Open::tablet), e.toString());
+    }
+  }
+
+  @Override
+  public void close() {
+    done = true;
+    closeFiles();
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * Reading tables without their servers: the files of pinned tablets, with the code that servers
+ * read them by. Internal: for input formats.
+ */
+package io.stele.direct;

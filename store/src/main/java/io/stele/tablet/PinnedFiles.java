@@ -1,0 +1,188 @@
+package io.stele.tablet;
+
+import io.stele.format.CellCursor;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.record.FileRef;
+import io.stele.record.Pin;
+import io.stele.record.PinnedTablet;
+import io.stele.runtime.MemoryClaim;
+import io.stele.sstable.FileCaching;
+import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.ReadOptions;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * What a tablet's files have at a pin, read without the tablet, by the code that its server reads
+ * with: the tablet's record is enough. Everything up to the pin is in files, and no file has
+ * operations of both sides of it, so the files below it are all there is to read.
+ *
+ * <p>Files are read in one pass, far ahead, and nothing is cached. Not safe for use by several
+ * threads.
+ */
+public final class PinnedFiles implements Closeable {
+  private static final int READAHEAD_BYTES_MAX = 4 << 20; // Of a file.
+  private static final int READAHEAD_BYTES_MIN = 128 << 10;
+
+  /** After so many rows of which nothing is seen, the caller is told. */
+  private static final int UNSEEN_ROWS = 4096;
+
+  private final Pin pin;
+  private final RowQuery query;
+  private final long rowBytesMax;
+  private final int readaheadBytes;
+  private final SchemaRules rules;
+  private final ColumnSelection selection;
+  private final Optional<RowFilter> filter;
+  private final List<RowRange> ranges;
+  private final Iterator<RowRange> left;
+  private final List<TabletFile> files = new ArrayList<>();
+  private Optional<VisibleCells> cells = Optional.empty();
+  private RowRange range = RowRange.ALL; // Of the cells.
+  private long unseen;
+
+  private PinnedFiles(PinnedTablet tablet, RowQuery query, long rowBytesMax, int readaheadBytes) {
+    this.readaheadBytes = readaheadBytes;
+    this.pin = tablet.pin();
+    this.query = query;
+    this.rowBytesMax = rowBytesMax;
+    this.rules = new SchemaRules(pin.schema());
+    this.selection = ColumnSelection.of(query.families(), query.columns());
+    this.filter = query.filter().map(RowFilter::of);
+    this.ranges = ReadPath.clip(query.ranges(), tablet.rows());
+    this.left = ranges.iterator();
+  }
+
+  /**
+   * Opens those of a tablet's files that are needed.
+   *
+   * @param root the directory that the paths of files are relative to
+   * @param query what to read of the tablet's rows; its row limit says nothing
+   * @param rowBytesMax a row of more bytes is refused
+   * @param readaheadBytes how far to read ahead, in all files together
+   * @throws SteleException NOT_FOUND if the pin's schema lacks a family
+   */
+  public static PinnedFiles open(
+      FileSystem fs,
+      Path root,
+      PinnedTablet tablet,
+      RowQuery query,
+      long rowBytesMax,
+      int readaheadBytes)
+      throws IOException {
+    PinnedFiles opened = new PinnedFiles(tablet, query, rowBytesMax, readaheadBytes);
+    opened.rules.operations().check(query);
+    try {
+      for (FileRef file : tablet.files()) {
+        if (opened.wants(file)) {
+          opened.files.add(
+              TabletFile.open(fs, root, file, NoBlockCache.INSTANCE, FileCaching.NORMAL));
+        }
+      }
+    } catch (IOException | RuntimeException e) {
+      opened.close();
+      throw e;
+    }
+    opened.files.sort(TabletFile.NEWEST_FIRST);
+    return opened;
+  }
+
+  private boolean wants(FileRef file) {
+    return selection.wantsAnyOf(file.families())
+        && ranges.stream().anyMatch(some -> file.bounds().intersection(some).isPresent());
+  }
+
+  /**
+   * The next row that has something to see, or none at the end.
+   *
+   * @param alive called now and then while nothing is found
+   */
+  public Optional<Row> next(Runnable alive) throws IOException {
+    while (cells.isPresent() || left.hasNext()) {
+      if (cells.isEmpty()) {
+        range = left.next();
+        VisibleCells begun = open(range);
+        cells = Optional.of(begun);
+        begun.seekRow(range.start());
+      }
+      VisibleCells here = cells.get();
+      while (here.hasRow()) {
+        Bytes row = here.row();
+        if (!range.isBeforeEnd(row)) {
+          break;
+        }
+        List<Cell> visible = take(row, here);
+        if (!visible.isEmpty()) {
+          return Optional.of(new Row(row, visible));
+        }
+        if (++unseen % UNSEEN_ROWS == 0) {
+          alive.run();
+        }
+      }
+      endRange();
+    }
+    return Optional.empty();
+  }
+
+  private List<Cell> take(Bytes row, VisibleCells here) throws IOException {
+    List<Cell> visible = new ArrayList<>();
+    here.beginRow();
+    if (!here.takeCells(visible, rowBytesMax, Long.MAX_VALUE)) {
+      throw SteleException.refused(
+          "row \"" + row + "\" has more than " + rowBytesMax + " bytes: read fewer columns");
+    }
+    return filter.isPresent() && !visible.isEmpty() ? filter.get().apply(row, visible) : visible;
+  }
+
+  private VisibleCells open(RowRange rows) throws IOException {
+    ReadOptions options = options();
+    List<CellCursor> cursors = new ArrayList<>();
+    for (TabletFile file : files) {
+      if (file.meets(rows, selection)
+          && (!rows.isSingle() || file.mayContain(rows.start(), selection, options))) {
+        cursors.add(file.cursor(rows, options));
+      }
+    }
+    return new VisibleCells(
+        new MergedCursor(cursors, pin.readPoint()),
+        new CellSieve(rules, pin.clockMicros(), CellSieve.Past.WHOLE, true),
+        selection,
+        query.versions(),
+        query.times(),
+        MemoryClaim.NONE);
+  }
+
+  private ReadOptions options() {
+    int least = Math.min(READAHEAD_BYTES_MIN, readaheadBytes);
+    int each = Math.max(least, readaheadBytes / Math.max(1, files.size()));
+    return new ReadOptions(false, Math.min(READAHEAD_BYTES_MAX, each), false);
+  }
+
+  private void endRange() throws IOException {
+    Optional<VisibleCells> done = cells;
+    cells = Optional.empty();
+    if (done.isPresent()) {
+      done.get().close();
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    try {
+      endRange();
+    } finally {
+      files.forEach(TabletFile::release);
+    }
+  }
+}
