@@ -81,7 +81,7 @@ final class BlockHosts {
     double total = sharing.stream().mapToDouble(TableSplit::getLength).sum();
     double before = 0;
     for (TableSplit split : sharing) {
-      double after = before + split.getLength();
+      double after = before + (double) split.getLength();
       Map<String, Long> hosts = bytes.computeIfAbsent(split, none -> new TreeMap<>());
       for (FileRef file : tablet.files()) {
         add(file, before / total * file.length(), after / total * file.length(), hosts);

@@ -302,7 +302,7 @@ public final class Admin {
    */
   public ServerId moveTablet(String table, Bytes row, Optional<ServerId> to) throws IOException {
     String what = "moving the tablet of table " + table + " with row \"" + row + "\"";
-    TabletLocation at = connection.locate(stored(table).id(), row, what);
+    TabletLocation at = connection.locateAgain(stored(table).id(), row, what);
     MoveTabletRequestProto.Builder request = MoveTabletRequestProto.newBuilder().setTablet(ref(at));
     to.ifPresent(server -> request.setServerId(server.toString()));
     AtomicReference<MoveTabletResponseProto> last =
@@ -349,7 +349,7 @@ public final class Admin {
     TableId id = stored(table).id();
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     while (true) {
-      TabletLocation at = connection.locate(id, row, what);
+      TabletLocation at = connection.locateAgain(id, row, what);
       if (at.extent().start().equals(row)) {
         return;
       }
@@ -391,7 +391,7 @@ public final class Admin {
     TableId id = stored(table).id();
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     while (true) {
-      TabletLocation at = connection.locate(id, row, what);
+      TabletLocation at = connection.locateAgain(id, row, what);
       if (!at.extent().start().equals(row)) {
         return;
       }
@@ -479,15 +479,18 @@ public final class Admin {
         });
   }
 
+  /** The tablet servers there are. */
+  static Map<ServerId, ServerInfo> servers(Connection connection) throws IOException {
+    return connection.readLocks("looking for servers", () -> ServerInfo.all(connection.locks()));
+  }
+
   /**
    * Calls a tablet server once.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
    */
   <R> R call(ServerId server, ControlPlane.Call<TabletServerProtocol, R> call) throws IOException {
-    Map<ServerId, ServerInfo> servers =
-        connection.readLocks("looking for servers", () -> ServerInfo.all(connection.locks()));
-    ServerInfo info = servers.get(server);
+    ServerInfo info = servers(connection).get(server);
     if (info == null) {
       throw SteleException.notFound(
           "there is no server " + server + "; `stele server list` shows those that run");

@@ -208,14 +208,24 @@ final class Connection implements AutoCloseable {
   }
 
   /**
-   * The tablet with {@code row} in it as METADATA has it now, once it is served.
+   * The tablet with {@code row} in it, as it is known or, once it is served, as METADATA has it.
    *
    * @param what for messages
    */
   TabletLocation locate(TableId table, Bytes row, String what) throws IOException {
-    access.locator().invalidate(table);
     return Futures.await(
         runtime, access.locator().locate(table, row, Deadline.after(runtime, timeout)), what);
+  }
+
+  /** The tablet was not there: from now on METADATA is asked. */
+  void forget(TabletLocation location) {
+    access.locator().invalidate(location);
+  }
+
+  /** As {@link #locate}, as METADATA has it now. */
+  TabletLocation locateAgain(TableId table, Bytes row, String what) throws IOException {
+    access.locator().invalidate(table);
+    return locate(table, row, what);
   }
 
   /** What happened to tablets. */

@@ -133,7 +133,7 @@ final class JobCommit {
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     Optional<RowRange> known = Optional.empty();
     while (true) {
-      TabletLocation at = connection.locate(table, row, what);
+      TabletLocation at = connection.locateAgain(table, row, what);
       try {
         JobFilesResponseProto answer = question.ask(at, known.orElse(at.extent()));
         RowRange rows =

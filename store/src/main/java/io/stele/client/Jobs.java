@@ -2,19 +2,13 @@ package io.stele.client;
 
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.JobNodes;
-import io.stele.metadata.TabletLocation;
-import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.record.FileRef;
-import io.stele.runtime.Deadline;
-import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
-import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
-import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
 import java.io.IOException;
 import java.time.Duration;
@@ -31,8 +25,6 @@ import java.util.TreeMap;
  * disk. Internal: for input and output formats. Safe for use by any number of threads.
  */
 public final class Jobs {
-  private static final Duration LOOK = Duration.ofMillis(50);
-
   private final Connection connection;
   private final Admin admin;
 
@@ -155,53 +147,6 @@ public final class Jobs {
    *     RETRY_LATER if a tablet could not be pinned in time
    */
   public void pin(String job, String table, RowRange rows) throws IOException {
-    String what = "pinning table " + table + " for job " + job;
-    TableId id = admin.tableId(table);
-    Bytes row = rows.start();
-    while (true) {
-      Bytes end = pinTablet(job, id, row, what);
-      if (end.isEmpty() || (!rows.end().isEmpty() && end.compareTo(rows.end()) >= 0)) {
-        return;
-      }
-      row = end;
-    }
-  }
-
-  /** Pins the tablet with {@code row} in it; returns where the rows end that are pinned so. */
-  private Bytes pinTablet(String job, TableId table, Bytes row, String what) throws IOException {
-    Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
-    while (true) {
-      TabletLocation at = connection.locate(table, row, what);
-      PinTabletRequestProto request =
-          PinTabletRequestProto.newBuilder().setTablet(Admin.ref(at)).setJob(job).build();
-      try {
-        PinTabletResponseProto answer =
-            admin.call(at.server(), server -> server.pinTablet(null, request));
-        if (answer.getDone()) {
-          // The tablet's rows as its server has them: it may have been split since it was located.
-          RowRange pinned =
-              new RowRange(
-                  ByteStrings.bytes(answer.getStartRow()), ByteStrings.bytes(answer.getEndRow()));
-          if (pinned.contains(row)) {
-            return pinned.end();
-          }
-        }
-      } catch (IOException | SteleException e) {
-        if (!Admin.mayPass(e) || deadline.isOver()) {
-          throw e;
-        }
-      }
-      if (deadline.isOver()) {
-        throw SteleException.retryLater(
-            what
-                + ": the tablet with row \""
-                + row
-                + "\" was not pinned within "
-                + connection.timeout().toMillis()
-                + " ms");
-      }
-      renew(job); // It may be over, and then no tablet is pinned, however long one waits.
-      admin.pause(LOOK);
-    }
+    new Pinning(connection, job, admin.tableId(table), table).run(rows, () -> renew(job));
   }
 }

@@ -8,6 +8,7 @@ import io.stele.config.Keys;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Mutation;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
  * takes does not count, every message, file and pause does.
  */
 class TabletsAwayTest {
+  private static final Duration PINNED_MAX = Duration.ofSeconds(5);
   private static final Duration AWAY_MAX = Duration.ofMillis(500);
   private static final Duration PAUSE = Duration.ofMillis(20);
   private static final Duration START_MAX = Duration.ofSeconds(60);
@@ -102,6 +104,20 @@ class TabletsAwayTest {
               .allMatch(server -> server.tablets() >= 8);
         });
     assertThat(world.longestGap).isLessThan(AWAY_MAX);
+  }
+
+  @Test
+  void threeHundredTabletsArePinnedWithinSecondsWhileClientsWrite() throws Exception {
+    World world = new World(0, 300);
+    world.run(
+        () -> {
+          String job = world.client.jobs().begin(Duration.ofMinutes(1));
+          long start = world.process.nanoTime();
+          world.client.jobs().pin(job, "t", RowRange.ALL);
+          assertThat(world.process.nanoTime() - start).isLessThan(PINNED_MAX.toNanos());
+          assertThat(world.client.table("t").atPin(job).pinnedTablets().all()).hasSize(300);
+          world.client.jobs().end(job);
+        });
   }
 
   /** One master, three servers, and a client for each tablet, which writes all the time. */

@@ -1,0 +1,182 @@
+package io.stele.client;
+
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletLocation;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.WorkerPool;
+import io.stele.wire.ByteStrings;
+import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
+import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
+import io.stele.wire.TabletServerProtocol;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Pins the tablets of a table for one job, several at once.
+ *
+ * <p>Rows are divided where tablets meet now, and each part is pinned until the answers cover it:
+ * so all rows are pinned, wherever tablets meet by then. One thread runs it.
+ */
+final class Pinning {
+  private static final int AT_ONCE = 16;
+  private static final Duration LOOK = Duration.ofMillis(50);
+  private static final Duration RENEW = Duration.ofSeconds(1);
+
+  private final Connection connection;
+  private final String job;
+  private final TableId table;
+  private final String what;
+  private volatile Map<ServerId, ServerInfo> servers = Map.of();
+  private final CompletableFuture<Void> failed = new CompletableFuture<>();
+  private volatile boolean over; // One part failed, or all is done.
+
+  Pinning(Connection connection, String job, TableId table, String name) {
+    this.connection = connection;
+    this.job = job;
+    this.table = table;
+    this.what = "pinning table " + name + " for job " + job;
+  }
+
+  /** Something that keeps the job alive meanwhile, and fails if it is over. */
+  @FunctionalInterface
+  interface Renewal {
+    void renew() throws IOException;
+  }
+
+  /**
+   * Pins all tablets with {@code rows} in them.
+   *
+   * @throws SteleException RETRY_LATER if a tablet was not pinned in time
+   */
+  void run(RowRange rows, Renewal renewal) throws IOException {
+    List<CompletableFuture<Void>> parts = new ArrayList<>();
+    try (WorkerPool threads = connection.runtime().pool("pin-tablets", AT_ONCE)) {
+      for (RowRange part : parts(rows)) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        parts.add(done);
+        threads.execute(() -> pin(part, done));
+      }
+      CompletableFuture<Void> all =
+          CompletableFuture.allOf(parts.toArray(CompletableFuture<?>[]::new));
+      CompletableFuture<?> end = CompletableFuture.anyOf(all, failed);
+      while (!connection.runtime().await(end, RENEW)) {
+        renewal.renew();
+      }
+      Futures.await(connection.runtime(), end, what);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, what);
+    } finally {
+      over = true;
+    }
+  }
+
+  /** The rows, divided where tablets meet. */
+  private List<RowRange> parts(RowRange rows) throws IOException {
+    List<RowRange> parts = new ArrayList<>();
+    Bytes start = rows.start();
+    for (TabletRecord record : connection.records().readAll(table)) {
+      Bytes next = record.extent().start();
+      if (next.compareTo(start) > 0 && rows.contains(next)) {
+        parts.add(new RowRange(start, next));
+        start = next;
+      }
+    }
+    parts.add(new RowRange(start, rows.end()));
+    return parts;
+  }
+
+  private void pin(RowRange part, CompletableFuture<Void> done) {
+    try {
+      Bytes row = part.start();
+      while (!over) {
+        Bytes end = pinTablet(row);
+        if (end.isEmpty() || (!part.end().isEmpty() && end.compareTo(part.end()) >= 0)) {
+          done.complete(null);
+          return;
+        }
+        row = end;
+      }
+    } catch (IOException | RuntimeException | Error e) {
+      failed.completeExceptionally(e);
+    }
+  }
+
+  /** Pins the tablet with {@code row} in it; returns where the rows end that are pinned so. */
+  private Bytes pinTablet(Bytes row) throws IOException {
+    Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
+    while (!over) {
+      TabletLocation at = connection.locate(table, row, what);
+      PinTabletRequestProto request =
+          PinTabletRequestProto.newBuilder().setTablet(Admin.ref(at)).setJob(job).build();
+      try {
+        PinTabletResponseProto answer = call(at.server(), request);
+        if (answer.getDone()) {
+          // The tablet's rows as its server has them: it may have been split since it was located.
+          RowRange pinned =
+              new RowRange(
+                  ByteStrings.bytes(answer.getStartRow()), ByteStrings.bytes(answer.getEndRow()));
+          if (pinned.contains(row)) {
+            return pinned.end();
+          }
+          connection.forget(at);
+        }
+      } catch (IOException | SteleException e) {
+        if (!Admin.mayPass(e) || deadline.isOver()) {
+          throw e;
+        }
+        servers = Map.of();
+        connection.forget(at);
+      }
+      if (deadline.isOver()) {
+        throw SteleException.retryLater(
+            what
+                + ": the tablet with row \""
+                + row
+                + "\" was not pinned within "
+                + connection.timeout().toMillis()
+                + " ms");
+      }
+      pause();
+    }
+    throw SteleException.retryLater(what + ": given up");
+  }
+
+  private PinTabletResponseProto call(ServerId server, PinTabletRequestProto request)
+      throws IOException {
+    Optional<ServerInfo> info = Optional.ofNullable(servers.get(server));
+    if (info.isEmpty()) {
+      servers = Admin.servers(connection);
+      info = Optional.ofNullable(servers.get(server));
+    }
+    ServerInfo there =
+        info.orElseThrow(() -> SteleException.notFound("there is no server " + server));
+    return connection
+        .controlPlane()
+        .call(
+            there.control(),
+            TabletServerProtocol.class,
+            connection.timeout(),
+            one -> one.pinTablet(null, request));
+  }
+
+  private void pause() throws InterruptedIOException {
+    try {
+      connection.runtime().sleep(LOOK);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, what);
+    }
+  }
+}
