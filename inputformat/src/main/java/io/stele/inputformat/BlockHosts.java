@@ -78,7 +78,7 @@ final class BlockHosts {
   private void share(
       PinnedTablet tablet, List<TableSplit> sharing, Map<TableSplit, Map<String, Long>> bytes)
       throws IOException {
-    double total = sharing.stream().mapToDouble(TableSplit::getLength).sum();
+    double total = (double) sharing.stream().mapToLong(TableSplit::getLength).sum();
     double before = 0;
     for (TableSplit split : sharing) {
       double after = before + (double) split.getLength();
@@ -93,7 +93,7 @@ final class BlockHosts {
   private void add(FileRef file, double from, double to, Map<String, Long> hosts)
       throws IOException {
     for (BlockLocation block : blocks(file)) {
-      double start = Math.max(from, block.getOffset());
+      double start = Math.max(from, (double) block.getOffset());
       double end = Math.min(to, (double) block.getOffset() + block.getLength());
       if (start < end) {
         for (String host : block.getHosts()) {

@@ -12,12 +12,15 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.JobID;
+import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
@@ -130,17 +133,18 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     boolean pinned = isPinned(conf);
     try (Stele stele = Stele.connect(conf)) {
       if (pinned) {
-        return pinnedSplits(stele, conf, scans);
+        return pinnedSplits(stele, context, scans);
       }
       return new ArrayList<>(splits(stele, conf, scans));
     }
   }
 
   private static List<InputSplit> pinnedSplits(
-      Stele stele, Configuration conf, List<TableScan> scans) throws IOException {
+      Stele stele, JobContext context, List<TableScan> scans) throws IOException {
+    Configuration conf = context.getConfiguration();
     Duration lease =
         Duration.ofSeconds(conf.getTimeDuration(LEASE_KEY, LEASE_SECONDS, TimeUnit.SECONDS));
-    String job = stele.jobs().begin(lease);
+    String job = stele.jobs().begin(lease, application(context));
     boolean done = false;
     try {
       for (TableScan scan : scans) {
@@ -162,6 +166,15 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
         stele.jobs().end(job);
       }
     }
+  }
+
+  /** The application of YARN that will run the job: MapReduce names both alike. */
+  static Optional<String> application(JobContext context) {
+    boolean yarn = context.getConfiguration().get(MRConfig.FRAMEWORK_NAME, "").equals("yarn");
+    return Optional.ofNullable(context.getJobID())
+        .map(JobID::toString)
+        .filter(job -> yarn && job.matches("job_\\d+_\\d+"))
+        .map(job -> "application" + job.substring("job".length()));
   }
 
   /** Has the splits read from files, on the hosts where these are. */

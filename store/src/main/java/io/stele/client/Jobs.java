@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -41,11 +42,23 @@ public final class Jobs {
    * @throws SteleException REFUSED for a lease that is too short or too long
    */
   public String begin(Duration lease) throws IOException {
-    BeginJobRequestProto request =
+    return begin(lease, Optional.empty());
+  }
+
+  /**
+   * As above.
+   *
+   * @param application what runs the job, as YARN names it: while that waits or runs, the job needs
+   *     no renewal, and it is over soon after, if the master can ask YARN; otherwise its lease
+   *     counts
+   */
+  public String begin(Duration lease, Optional<String> application) throws IOException {
+    BeginJobRequestProto.Builder draft =
         BeginJobRequestProto.newBuilder()
             .setRequest(JobNodes.newRequest(connection.runtime()))
-            .setLeaseMillis(lease.toMillis())
-            .build();
+            .setLeaseMillis(lease.toMillis());
+    application.ifPresent(draft::setApplication);
+    BeginJobRequestProto request = draft.build();
     return admin
         .ask(Effect.CHANGE_WITH_ID, "beginning a job", master -> master.beginJob(null, request))
         .getJob();

@@ -103,7 +103,7 @@ final class ActiveMaster implements AutoCloseable {
     sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
 
     JobNodes nodes = new JobNodes(runtime, locks);
-    JobLeases jobs = new JobLeases(runtime, nodes);
+    JobLeases jobs = new JobLeases(runtime, nodes, environment.applications());
     jobSweep = new JobSweep(records, schemas, fs, layout, nodes, jobs);
     MasterRequests service = new MasterRequests(loop, tables, servers, balance, jobs);
     Transport.Listener control =

@@ -15,7 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Begins jobs, and ends those that nobody renews.
+ * Begins jobs, and ends those that nobody renews, or whose application has ended.
+ *
+ * <p>A job of an application, such as one of YARN, needs no renewal while that waits or runs, and
+ * is over soon after it has ended. Where the application is not known, or cannot be asked for, the
+ * job is like others.
  *
  * <p>A job is ended when this master itself has seen it unchanged for its lease, and only if it
  * still is: no two clocks are compared, a new master only waits longer, and one that is deposed
@@ -29,26 +33,33 @@ final class JobLeases implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(JobLeases.class);
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
   private static final Duration LOOK_AT_MOST = LOOK_EVERY.multipliedBy(5);
+  private static final Duration ASK_EVERY = Duration.ofSeconds(10);
   private static final Duration LEASE_MIN = Duration.ofSeconds(5);
   private static final Duration WRITE_EVERY = Duration.ofMillis(500);
   private static final Duration LEASE_MAX = Duration.ofDays(7);
 
   private final ProcessRuntime runtime;
   private final JobNodes jobs;
+  private final Applications applications;
   private final Map<String, Watched> watched = new HashMap<>(); // The looking thread's.
+  private final Map<String, Asked> asked = new HashMap<>(); // The looking thread's, by job.
   private final Map<String, Long> renewedNanos = new ConcurrentSkipListMap<>();
   private volatile Map<String, JobNodes.Job> settled = Map.of();
 
   /** A job as it was at the last look, and for how long it has been so. */
   private record Watched(JobNodes.Job job, long lookedNanos, Duration unchanged) {}
 
-  JobLeases(ProcessRuntime runtime, JobNodes jobs) {
+  /** When an application was asked for, and what came of it. */
+  private record Asked(long nanos, Applications.State state) {}
+
+  JobLeases(ProcessRuntime runtime, JobNodes jobs, Applications applications) {
+    this.applications = applications;
     this.runtime = runtime;
     this.jobs = jobs;
   }
 
   /** Begins the job that {@code request} asks for, once while it is there; returns its name. */
-  String begin(String request, Duration lease) throws IOException {
+  String begin(String request, Duration lease, Optional<String> application) throws IOException {
     if (lease.compareTo(LEASE_MIN) < 0 || lease.compareTo(LEASE_MAX) > 0) {
       throw SteleException.refused(
           "the lease of a job must be from "
@@ -59,8 +70,12 @@ final class JobLeases implements Runnable {
               + lease.toMillis()
               + " ms");
     }
-    String job = jobs.begin(request, lease);
-    LOG.info("Job {} has begun, with a lease of {} s", job, lease.toSeconds());
+    String job = jobs.begin(request, lease, application);
+    LOG.info(
+        "Job {} has begun, with a lease of {} s{}",
+        job,
+        lease.toSeconds(),
+        application.map(name -> ", for " + name).orElse(""));
     return job;
   }
 
@@ -132,6 +147,7 @@ final class JobLeases implements Runnable {
   void look() throws IOException {
     List<String> names = jobs.names();
     watched.keySet().retainAll(names);
+    asked.keySet().retainAll(names);
     renewedNanos.keySet().retainAll(names);
     Map<String, JobNodes.Job> old = new TreeMap<>();
     for (String name : names) {
@@ -150,9 +166,18 @@ final class JobLeases implements Runnable {
       watched.remove(name);
       return;
     }
+    Applications.State state =
+        now.get().application().map(one -> ask(name, one)).orElse(Applications.State.UNKNOWN);
+    if (state == Applications.State.ENDED
+        && !now.get().committed()
+        && jobs.remove(name, now.get())) {
+      LOG.info("Job {} is over: its application has ended", name);
+      watched.remove(name);
+      return;
+    }
     Watched before = watched.get(name);
     long nanos = runtime.nanoTime();
-    if (before == null || !before.job().equals(now.get())) {
+    if (before == null || !before.job().equals(now.get()) || state == Applications.State.ALIVE) {
       watched.put(name, new Watched(now.get(), nanos, Duration.ZERO));
       return;
     }
@@ -167,5 +192,15 @@ final class JobLeases implements Runnable {
       LOG.warn("Job {} was not renewed for {} s, and is over", name, unchanged.toSeconds());
       watched.remove(name);
     }
+  }
+
+  /** The state of a job's application, asked for now and then. */
+  private Applications.State ask(String name, String application) {
+    Asked last = asked.get(name);
+    if (last == null || runtime.nanoTime() - last.nanos() >= ASK_EVERY.toNanos()) {
+      last = new Asked(runtime.nanoTime(), applications.state(application));
+      asked.put(name, last);
+    }
+    return last.state();
   }
 }

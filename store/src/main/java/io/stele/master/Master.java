@@ -58,6 +58,7 @@ public final class Master implements Closeable {
    * @param locks the candidate's own session; stays open
    * @param transport the network; stays open
    * @param container the YARN container the master runs in
+   * @param applications asked for those that run jobs; stays open
    */
   public record Environment(
       Configuration conf,
@@ -65,7 +66,8 @@ public final class Master implements Closeable {
       FileSystem fs,
       LockService locks,
       Transport transport,
-      Optional<String> container) {}
+      Optional<String> container,
+      Applications applications) {}
 
   private Master(Environment environment) {
     this.environment = environment;

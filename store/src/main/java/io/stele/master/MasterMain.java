@@ -61,6 +61,7 @@ public final class MasterMain {
                 cluster.name(),
                 cluster.sessionTimeout());
         Transport transport = new NetworkTransport(conf, SystemRuntime.INSTANCE, host);
+        Applications applications = Applications.find(conf, SystemRuntime.INSTANCE);
         Master master =
             Master.start(
                 new Master.Environment(
@@ -69,7 +70,8 @@ public final class MasterMain {
                     fs,
                     locks,
                     transport,
-                    Optional.ofNullable(System.getenv("CONTAINER_ID"))))) {
+                    Optional.ofNullable(System.getenv("CONTAINER_ID")),
+                    applications))) {
       SystemRuntime.atExit(
           "master-shutdown",
           () -> {

@@ -416,7 +416,10 @@ final class MasterRequests implements MasterProtocol {
         () ->
             BeginJobResponseProto.newBuilder()
                 .setJob(
-                    jobs.begin(request.getRequest(), Duration.ofMillis(request.getLeaseMillis())))
+                    jobs.begin(
+                        request.getRequest(),
+                        Duration.ofMillis(request.getLeaseMillis()),
+                        Optional.of(request.getApplication()).filter(name -> !name.isEmpty())))
                 .build());
   }
 

@@ -17,8 +17,8 @@ import java.util.regex.Pattern;
 
 /**
  * The jobs for which tablets may be pinned, or whose files may wait in tablets: a node of the lock
- * service each, whose data is the lease, how often it was renewed, and whether the job has
- * committed.
+ * service each, whose data is the lease, how often it was renewed, what application runs the job, if
+ * that is known, and whether it has committed.
  *
  * <p>A job is over when it has committed, or its node is gone, and then for ever: no name is used
  * twice. The node of one that has committed stays as long as files of it wait somewhere. Safe for
@@ -27,7 +27,9 @@ import java.util.regex.Pattern;
 public final class JobNodes {
   private static final Pattern REQUEST = Pattern.compile("[0-9a-f]{32}");
   private static final Pattern NAME = Pattern.compile(REQUEST + "-[0-9a-f]{32}");
-  private static final Pattern DATA = Pattern.compile("(\\d{1,18}) (\\d{1,18})( committed)?");
+  private static final Pattern APPLICATION = Pattern.compile("application_[0-9A-Za-z_]{1,100}");
+  private static final Pattern DATA =
+      Pattern.compile("(\\d{1,18}) (\\d{1,18})(?: (" + APPLICATION + "))?( committed)?");
 
   private final ProcessRuntime runtime;
   private final LockService locks;
@@ -47,10 +49,16 @@ public final class JobNodes {
    *
    * @param lease how long it stays without being renewed
    * @param renewals how often it was
+   * @param application what runs it, an application of YARN
    * @param committed whether it has committed
    * @param version of the node
    */
-  public record Job(Duration lease, long renewals, boolean committed, int version) {}
+  public record Job(
+      Duration lease,
+      long renewals,
+      Optional<String> application,
+      boolean committed,
+      int version) {}
 
   /** The jobs in {@code locks}. */
   public JobNodes(ProcessRuntime runtime, LockService locks) {
@@ -71,7 +79,11 @@ public final class JobNodes {
    *
    * @return its name
    */
-  public String begin(String request, Duration lease) throws IOException {
+  public String begin(String request, Duration lease, Optional<String> application)
+      throws IOException {
+    if (application.isPresent() && !APPLICATION.matcher(application.get()).matches()) {
+      throw SteleException.refused("\"" + application.get() + "\" cannot run a job");
+    }
     if (!REQUEST.matcher(request).matches()) {
       throw SteleException.refused("\"" + request + "\" cannot begin a job");
     }
@@ -81,7 +93,7 @@ public final class JobNodes {
       }
     }
     String job = request + "-" + UniqueName.of(runtime);
-    locks.create(LockPaths.job(job), encode(lease, 0, false));
+    locks.create(LockPaths.job(job), encode(lease, 0, application, false));
     return job;
   }
 
@@ -92,7 +104,8 @@ public final class JobNodes {
       if (now.isEmpty() || now.get().committed()) {
         return false;
       }
-      Bytes renewed = encode(now.get().lease(), now.get().renewals() + 1, false);
+      Bytes renewed =
+          encode(now.get().lease(), now.get().renewals() + 1, now.get().application(), false);
       OptionalInt written = locks.write(LockPaths.job(job), renewed, now.get().version());
       if (written.isPresent()) {
         return true;
@@ -111,7 +124,8 @@ public final class JobNodes {
       if (now.isEmpty() || now.get().committed()) {
         return now.isPresent();
       }
-      Bytes committed = encode(now.get().lease(), now.get().renewals(), true);
+      Bytes committed =
+          encode(now.get().lease(), now.get().renewals(), now.get().application(), true);
       if (locks.write(LockPaths.job(job), committed, now.get().version()).isPresent()) {
         return true;
       }
@@ -156,8 +170,14 @@ public final class JobNodes {
     return node.isPresent() ? Optional.of(decode(job, node.get())) : Optional.empty();
   }
 
-  private static Bytes encode(Duration lease, long renewals, boolean committed) {
-    return Bytes.of(lease.toMillis() + " " + renewals + (committed ? " committed" : ""));
+  private static Bytes encode(
+      Duration lease, long renewals, Optional<String> application, boolean committed) {
+    return Bytes.of(
+        lease.toMillis()
+            + " "
+            + renewals
+            + application.map(name -> " " + name).orElse("")
+            + (committed ? " committed" : ""));
   }
 
   private static Job decode(String job, VersionedData node) throws CorruptionException {
@@ -169,7 +189,8 @@ public final class JobNodes {
     return new Job(
         Duration.ofMillis(Long.parseLong(data.group(1))),
         Long.parseLong(data.group(2)),
-        data.group(3) != null,
+        Optional.ofNullable(data.group(3)),
+        data.group(4) != null,
         node.version());
   }
 }

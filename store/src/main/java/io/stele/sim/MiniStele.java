@@ -4,6 +4,7 @@ import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.config.ProcessMemory;
 import io.stele.lock.LockService;
+import io.stele.master.Applications;
 import io.stele.master.Master;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.ServerInfo;
@@ -135,7 +136,13 @@ public final class MiniStele implements AutoCloseable {
     Master master =
         Master.start(
             new Master.Environment(
-                conf, SystemRuntime.INSTANCE, fs, session, transport, Optional.empty()));
+                conf,
+                SystemRuntime.INSTANCE,
+                fs,
+                session,
+                transport,
+                Optional.empty(),
+                Applications.NONE));
     masters.add(new MasterProcess(master, session, transport, fs));
     return master;
   }

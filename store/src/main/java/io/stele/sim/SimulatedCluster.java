@@ -4,6 +4,7 @@ import io.stele.client.Stele;
 import io.stele.config.ClusterConfig;
 import io.stele.config.ProcessMemory;
 import io.stele.lock.LockService;
+import io.stele.master.Applications;
 import io.stele.master.Master;
 import io.stele.metadata.MasterInfo;
 import io.stele.model.ServerId;
@@ -201,7 +202,8 @@ public final class SimulatedCluster {
                       files.mount(process),
                       locks,
                       transport,
-                      Optional.of(process.name())));
+                      Optional.of(process.name()),
+                      Applications.NONE));
           slot.master = Optional.of(master);
           process.await(master.ended());
         }

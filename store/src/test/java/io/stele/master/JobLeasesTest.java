@@ -6,17 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Jobs begin, are renewed, and end by request or by their lease. */
 class JobLeasesTest {
   private static final Duration LEASE = Duration.ofSeconds(20);
 
+  private static final String APPLICATION = "application_1600000000000_0007";
+
   private final MasterFixture master = new MasterFixture();
   private final JobNodes nodes = new JobNodes(master.process, master.locks);
 
   private String begin() throws Exception {
-    return master.jobs.begin(JobNodes.newRequest(master.process), LEASE);
+    return master.jobs.begin(JobNodes.newRequest(master.process), LEASE, Optional.empty());
   }
 
   private void lookFor(JobLeases leases, Duration time) throws Exception {
@@ -58,7 +61,7 @@ class JobLeasesTest {
         () -> {
           String job = begin();
           lookFor(master.jobs, Duration.ofSeconds(18));
-          JobLeases next = new JobLeases(master.process, nodes);
+          JobLeases next = new JobLeases(master.process, nodes, Applications.NONE);
           lookFor(next, Duration.ofSeconds(18));
           assertThat(isOver(job)).isFalse();
           next.renew(job);
@@ -90,13 +93,13 @@ class JobLeasesTest {
     master.run(
         () -> {
           String request = JobNodes.newRequest(master.process);
-          String job = master.jobs.begin(request, LEASE);
-          assertThat(master.jobs.begin(request, LEASE)).isEqualTo(job);
+          String job = master.jobs.begin(request, LEASE, Optional.empty());
+          assertThat(master.jobs.begin(request, LEASE, Optional.empty())).isEqualTo(job);
           assertThat(nodes.names()).containsExactly(job);
           master.jobs.end(job);
           master.jobs.end(job);
           assertThat(nodes.names()).isEmpty();
-          assertThat(master.jobs.begin(request, LEASE)).isNotEqualTo(job);
+          assertThat(master.jobs.begin(request, LEASE, Optional.empty())).isNotEqualTo(job);
           assertThat(isOver(job)).isTrue();
         });
   }
@@ -116,11 +119,74 @@ class JobLeasesTest {
         });
   }
 
+  /** A YARN with one application, in the state that a test gives it. */
+  private static final class OneApplication implements Applications {
+    private State state = State.UNKNOWN;
+    private int asked;
+
+    @Override
+    public State state(String application) {
+      asked++;
+      return application.equals(APPLICATION) ? state : State.UNKNOWN;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private String beginFor(JobLeases leases, String application) throws Exception {
+    String request = JobNodes.newRequest(master.process);
+    return leases.begin(request, LEASE, Optional.of(application));
+  }
+
+  @Test
+  void aJobOfAnApplicationNeedsNoRenewalWhileThatWaitsOrRunsAndIsOverSoonAfterIt()
+      throws Exception {
+    OneApplication yarn = new OneApplication();
+    JobLeases leases = new JobLeases(master.process, nodes, yarn);
+    master.run(
+        () -> {
+          String job = beginFor(leases, APPLICATION);
+          lookFor(leases, Duration.ofSeconds(15)); // It is not submitted yet.
+          yarn.state = Applications.State.ALIVE;
+          lookFor(leases, Duration.ofHours(3));
+          assertThat(isOver(job)).isFalse();
+          assertThat(yarn.asked).isLessThan(3 * 3600 / 9);
+          yarn.state = Applications.State.ENDED;
+          lookFor(leases, Duration.ofSeconds(12));
+          assertThat(isOver(job)).isTrue();
+        });
+  }
+
+  @Test
+  void aJobOfAnApplicationThatNobodyKnowsOrCanAskForIsOverAfterItsLease() throws Exception {
+    OneApplication yarn = new OneApplication();
+    JobLeases leases = new JobLeases(master.process, nodes, yarn);
+    master.run(
+        () -> {
+          String unknown = beginFor(leases, "application_1_0009");
+          String known = beginFor(leases, APPLICATION);
+          yarn.state = Applications.State.ALIVE;
+          lookFor(leases, Duration.ofSeconds(25));
+          assertThat(isOver(unknown)).isTrue();
+          assertThat(isOver(known)).isFalse();
+          yarn.state = Applications.State.UNKNOWN; // It cannot be asked any more.
+          lookFor(leases, Duration.ofSeconds(15));
+          assertThat(isOver(known)).isFalse();
+          leases.renew(known);
+          assertThat(nodes.read(known).orElseThrow().application()).contains(APPLICATION);
+          lookFor(leases, Duration.ofSeconds(15));
+          assertThat(isOver(known)).isFalse();
+          lookFor(leases, Duration.ofSeconds(20));
+          assertThat(isOver(known)).isTrue();
+        });
+  }
+
   @Test
   void leasesThatCannotBeKeptAreRefused() {
     String request = JobNodes.newRequest(master.process);
     for (Duration lease : new Duration[] {Duration.ofSeconds(-1), Duration.ofDays(400)}) {
-      assertThatThrownBy(() -> master.jobs.begin(request, lease))
+      assertThatThrownBy(() -> master.jobs.begin(request, lease, Optional.empty()))
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));

@@ -12,6 +12,7 @@ import io.stele.record.PendingFile;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeSet;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
@@ -38,7 +39,7 @@ class JobSweepTest {
   }
 
   private String begin() throws IOException {
-    return master.jobs.begin(JobNodes.newRequest(master.process), LEASE);
+    return master.jobs.begin(JobNodes.newRequest(master.process), LEASE, Optional.empty());
   }
 
   private PendingFile file(String job, String name) throws IOException {

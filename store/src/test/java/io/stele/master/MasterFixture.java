@@ -82,7 +82,7 @@ final class MasterFixture {
   final TableAdmin tables = new TableAdmin(process, schemas, records, news, wake);
   final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
   final Balance balance = new Balance(process, locks); // Nobody balances unless a test wants it.
-  final JobLeases jobs = new JobLeases(process, new JobNodes(process, locks));
+  final JobLeases jobs = new JobLeases(process, new JobNodes(process, locks), Applications.NONE);
   final MasterRequests requests = new MasterRequests(loop, tables, watch, balance, jobs);
 
   private int dropped;

@@ -90,6 +90,7 @@ class MasterTest {
             disk.mount(),
             ensemble.connect(process),
             network.transport(process, process.name()),
-            Optional.empty()));
+            Optional.empty(),
+            Applications.NONE));
   }
 }

@@ -572,13 +572,14 @@ final class ModelRun {
     assertThat(part.tablet.readPoint()).isGreaterThan(before);
     assertThat(part.manifest.record().redoPoint()).isEqualTo(part.tablet.readPoint());
     part.tablet.resumeWrites();
+  }
 
   /** What the files of a tablet have for a query at a pin, read without it. */
   private List<Row> direct(TabletSpec record, RowQuery query, String name) throws IOException {
     Pin pin = record.pins().stream().filter(one -> one.name().equals(name)).findAny().orElseThrow();
     PinnedTablet pinned = PinnedTablet.of(record.id(), record.extent(), pin, record.files());
     List<Row> rows = new ArrayList<>();
-    int readahead = random.nextInt(1000);
+    int readahead = (int) (nowMicros % 1000);
     try (PinnedFiles files = PinnedFiles.open(fs, ROOT, pinned, query, Long.MAX_VALUE, readahead)) {
       for (Optional<Row> row = files.next(() -> {}); row.isPresent(); row = files.next(() -> {})) {
         rows.add(row.get());

@@ -15,6 +15,7 @@ import io.stele.tablet.JobFileWriter;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -35,7 +36,7 @@ class JobFilesTest {
   }
 
   private static String begin(TestServer server) throws IOException {
-    return server.jobs.begin(JobNodes.newRequest(SystemRuntime.INSTANCE), Duration.ofMinutes(1));
+    return server.jobs.begin(JobNodes.newRequest(SystemRuntime.INSTANCE), Duration.ofMinutes(1), Optional.empty());
   }
 
   private static List<PendingFile> write(TestServer server, String job, String... rows)

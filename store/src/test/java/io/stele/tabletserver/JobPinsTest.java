@@ -15,6 +15,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +27,7 @@ class JobPinsTest {
   private final TestServer.World world = new TestServer.World();
 
   private static String begin(TestServer server) throws IOException {
-    return server.jobs.begin(JobNodes.newRequest(SystemRuntime.INSTANCE), LEASE);
+    return server.jobs.begin(JobNodes.newRequest(SystemRuntime.INSTANCE), LEASE, Optional.empty());
   }
 
   private static Maintenance maintenance(TestServer server, JobPins pins) {

@@ -1,0 +1,135 @@
+package io.stele.yarn;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.master.Applications;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.YarnApplicationState;
+import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The applications of a YARN, as its ResourceManager knows them. Where that cannot be reached it is
+ * left alone for a while, so that jobs which need no answer do not wait for it. Safe for use by any
+ * number of threads.
+ */
+final class YarnApplications implements Applications {
+  private static final Logger LOG = LoggerFactory.getLogger(YarnApplications.class);
+  private static final Duration CONNECT_MAX = Duration.ofSeconds(3);
+  private static final Duration LEFT_ALONE = Duration.ofSeconds(30);
+
+  private final Configuration conf;
+  private final ProcessRuntime runtime;
+  private final Lock lock;
+
+  @GuardedBy("lock")
+  private Optional<YarnClient> client = Optional.empty();
+
+  @GuardedBy("lock")
+  private long leftAloneUntilNanos;
+
+  /** Applications of the YARN whose ResourceManager the configuration names, if it does. */
+  public static final class Provider implements Applications.Provider {
+    /** For the class path. */
+    public Provider() {}
+
+    @Override
+    public Applications open(Configuration conf, ProcessRuntime runtime) {
+      return isNamed(conf) ? new YarnApplications(conf, runtime) : NONE;
+    }
+
+    /** Whether there is an address of a ResourceManager, and not the one that stands for none. */
+    static boolean isNamed(Configuration conf) {
+      YarnConfiguration yarn = new YarnConfiguration(conf);
+      if (yarn.getBoolean(YarnConfiguration.RM_HA_ENABLED, false)) {
+        return true;
+      }
+      InetAddress address =
+          yarn.getSocketAddr(
+                  YarnConfiguration.RM_ADDRESS,
+                  YarnConfiguration.DEFAULT_RM_ADDRESS,
+                  YarnConfiguration.DEFAULT_RM_PORT)
+              .getAddress();
+      return address == null || !address.isAnyLocalAddress(); // Null: not resolved, but named.
+    }
+  }
+
+  private YarnApplications(Configuration conf, ProcessRuntime runtime) {
+    this.conf = new YarnConfiguration(conf);
+    long millis = CONNECT_MAX.toMillis();
+    this.conf.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_MAX_WAIT_MS, millis);
+    this.conf.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_RETRY_INTERVAL_MS, millis / 3);
+    this.conf.setLong(CommonConfigurationKeysPublic.IPC_CLIENT_CONNECT_TIMEOUT_KEY, millis);
+    this.conf.setInt(CommonConfigurationKeysPublic.IPC_CLIENT_CONNECT_MAX_RETRIES_KEY, 0);
+    this.conf.setInt(
+        CommonConfigurationKeysPublic.IPC_CLIENT_CONNECT_MAX_RETRIES_ON_SOCKET_TIMEOUTS_KEY, 0);
+    this.runtime = runtime;
+    this.lock = runtime.newLock();
+    this.leftAloneUntilNanos = runtime.nanoTime();
+  }
+
+  @Override
+  public State state(String application) {
+    ApplicationId id;
+    try {
+      id = ApplicationId.fromString(application);
+    } catch (IllegalArgumentException e) {
+      return State.UNKNOWN; // Of something else than YARN.
+    }
+    lock.lock();
+    try {
+      if (runtime.nanoTime() - leftAloneUntilNanos < 0) {
+        return State.UNKNOWN;
+      }
+      return of(client().getApplicationReport(id).getYarnApplicationState());
+    } catch (ApplicationNotFoundException e) {
+      return State.UNKNOWN; // Not submitted yet, forgotten, or of another YARN.
+    } catch (YarnException | IOException | RuntimeException e) {
+      LOG.info("Cannot ask YARN for {} now: {}", application, e.toString());
+      leftAloneUntilNanos = runtime.nanoTime() + LEFT_ALONE.toNanos();
+      return State.UNKNOWN;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  static State of(YarnApplicationState state) {
+    return switch (state) {
+      case NEW, NEW_SAVING, SUBMITTED, ACCEPTED, RUNNING -> State.ALIVE;
+      case FINISHED, FAILED, KILLED -> State.ENDED;
+    };
+  }
+
+  @GuardedBy("lock")
+  private YarnClient client() {
+    if (client.isEmpty()) {
+      YarnClient started = YarnClient.createYarnClient();
+      started.init(conf);
+      started.start();
+      client = Optional.of(started);
+    }
+    return client.get();
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      client.ifPresent(YarnClient::stop);
+      client = Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package io.stele.yarn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.master.Applications;
+import io.stele.runtime.SystemRuntime;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.YarnApplicationState;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.junit.jupiter.api.Test;
+
+class YarnApplicationsTest {
+  private static final String APPLICATION = "application_1600000000000_0007";
+
+  @Test
+  void anApplicationIsAliveUntilYarnSaysThatItHasEnded() {
+    for (YarnApplicationState state : YarnApplicationState.values()) {
+      assertThat(YarnApplications.of(state))
+          .as(state.toString())
+          .isEqualTo(
+              ClusterApplications.ALIVE.contains(state)
+                  ? Applications.State.ALIVE
+                  : Applications.State.ENDED);
+    }
+  }
+
+  @Test
+  void whereNoResourceManagerIsNamedNobodyIsAsked() {
+    assertThat(Applications.find(new Configuration(), SystemRuntime.INSTANCE))
+        .isSameAs(Applications.NONE);
+  }
+
+  @Test
+  void anApplicationOfAResourceManagerThatCannotBeReachedIsUnknown() throws IOException {
+    Configuration conf = new Configuration();
+    try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      conf.set(YarnConfiguration.RM_ADDRESS, "localhost:" + closed.getLocalPort());
+    }
+    try (Applications yarn = Applications.find(conf, SystemRuntime.INSTANCE)) {
+      assertThat(yarn).isInstanceOf(YarnApplications.class);
+      assertThat(yarn.state(APPLICATION)).isEqualTo(Applications.State.UNKNOWN);
+      assertThat(yarn.state(APPLICATION)).isEqualTo(Applications.State.UNKNOWN);
+      assertThat(yarn.state("no-application")).isEqualTo(Applications.State.UNKNOWN);
+    }
+  }
+}
