@@ -37,12 +37,11 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * cut by its bytes, small tablets of one host are read by one mapper. A split has the host of its
  * tablets' server and its length on disk, and progress goes by bytes.
  *
- * <p>By default the rows are read as they are when they are read, so that everything acknowledged
- * before a mapper begins is seen; a row is whole, and no row is missing or comes twice, whatever
- * happens to tablets and tablet servers meanwhile. Rows written while the job runs may be seen or
- * not, and another attempt of a task may see others. With {@code mapreduce.stele.input.read} set to
- * {@code pinned} all attempts read the rows as they were when the job was submitted, as a whole for
- * each tablet. A mapper may take any time between two rows.
+ * <p>All attempts read the rows as they were when the job was submitted, as a whole for each tablet.
+ * A row is whole, and no row is missing or comes twice, whatever happens to tablets and tablet
+ * servers meanwhile. With {@code mapreduce.stele.input.read} set to {@code latest} the rows are read
+ * as they are when a mapper comes to them: those written while the job runs may be seen or not, and
+ * another attempt of a task may see others. A mapper may take any time between two rows.
  *
  * <p>A split covers the rows that its tablets had when the job was submitted. Should a tablet have
  * been split since, the split goes on into the new tablets by itself. Should the table have been
@@ -61,8 +60,9 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   public static final String SPLIT_BYTES_KEY = "mapreduce.stele.input.split.bytes";
 
   /**
-   * What mappers read: {@code latest}, the rows as they are then, or {@code pinned}, the rows as
-   * they were when the job was submitted, the same in every attempt of every task.
+   * What mappers read: {@code pinned}, unless set, the rows as they were when the job was
+   * submitted, the same in every attempt of every task, or {@code latest}, the rows as they are
+   * then.
    */
   public static final String READ_KEY = "mapreduce.stele.input.read";
 
@@ -201,7 +201,7 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
 
   private static boolean isPinned(Configuration conf) {
     boolean direct = isDirect(conf);
-    String how = conf.getTrimmed(READ_KEY, direct ? "pinned" : "latest");
+    String how = conf.getTrimmed(READ_KEY, "pinned");
     return switch (how) {
       case "latest" -> {
         if (direct) {
