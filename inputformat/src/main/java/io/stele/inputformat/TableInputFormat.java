@@ -37,11 +37,11 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * cut by its bytes, small tablets of one host are read by one mapper. A split has the host of its
  * tablets' server and its length on disk, and progress goes by bytes.
  *
- * <p>All attempts read the rows as they were when the job was submitted, as a whole for each tablet.
- * A row is whole, and no row is missing or comes twice, whatever happens to tablets and tablet
- * servers meanwhile. With {@code mapreduce.stele.input.read} set to {@code latest} the rows are read
- * as they are when a mapper comes to them: those written while the job runs may be seen or not, and
- * another attempt of a task may see others. A mapper may take any time between two rows.
+ * <p>All attempts read the rows as they were when the job was submitted, as a whole for each
+ * tablet. A row is whole, and no row is missing or comes twice, whatever happens to tablets and
+ * tablet servers meanwhile. With {@code mapreduce.stele.input.read} set to {@code latest} the rows
+ * are read as they are when a mapper comes to them: those written while the job runs may be seen or
+ * not, and another attempt of a task may see others. A mapper may take any time between two rows.
  *
  * <p>A split covers the rows that its tablets had when the job was submitted. Should a tablet have
  * been split since, the split goes on into the new tablets by itself. Should the table have been

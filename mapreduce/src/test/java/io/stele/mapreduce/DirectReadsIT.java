@@ -56,7 +56,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DirectReadsIT {
   private static final int ROWS = 3000;
   private static final int VALUE_BYTES = 400;
-  private static final Duration SESSION = Duration.ofSeconds(10);
+  private static final Duration SESSION = Duration.ofSeconds(20);
 
   @TempDir private static Path scratch;
   private static MiniDFSCluster hdfs;
@@ -74,7 +74,8 @@ class DirectReadsIT {
     conf = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
     conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper.getConnectString());
     conf.set(Keys.SWEEP_INTERVAL.name(), "100ms"); // Files go as soon as they are not needed.
-    conf.set(Keys.SESSION_TIMEOUT.name(), SESSION.toSeconds() + "s");
+    conf.set(Keys.SESSION_TIMEOUT.name(), SESSION.toSeconds() + "s"); // No server dies here.
+    conf.set(Keys.LEASE.name(), SESSION.toSeconds() / 2 + "s");
     conf.set("mapreduce.cluster.local.dir", new File(scratch.toFile(), "local").getPath());
     Site site =
         Site.of(
@@ -91,6 +92,7 @@ class DirectReadsIT {
     if (cluster != null) {
       cluster.close();
     }
+    FileSystem.closeAll(); // Or their leases are renewed for ever, of a NameNode that is gone.
     if (zookeeper != null) {
       zookeeper.close();
     }
