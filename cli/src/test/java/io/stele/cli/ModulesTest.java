@@ -32,6 +32,7 @@ class ModulesTest {
           "record",
           "metadata",
           "client",
+          "direct",
           "web",
           "tabletserver",
           "master",
@@ -46,7 +47,7 @@ class ModulesTest {
   /** Each module's package and what of ours it may use. */
   private static final Map<String, List<String>> ARROWS =
       Map.of(
-          "inputformat", BYTES,
+          "inputformat", with(BYTES, "record", "direct"),
           "outputformat", BYTES,
           "mapreduce", with(BYTES, "inputformat", "outputformat"),
           "examples", with(API, "inputformat", "outputformat", "mapreduce"),

@@ -1,0 +1,167 @@
+package io.stele.benchmarks;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.stele.client.BatchWriter;
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.direct.DirectRows;
+import io.stele.lock.LockService;
+import io.stele.model.Bytes;
+import io.stele.model.ColumnFamily;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
+import io.stele.record.PinnedTablet;
+import io.stele.sim.MemoryLockStore;
+import io.stele.sim.MiniStele;
+import io.stele.sim.Site;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
+
+/**
+ * A table of 1000-byte values read at a pin by one thread: through its tablet server, directly from
+ * its files, and the bytes of the files alone. HDFS, server and reader are one process. Prints MB
+ * of values a second, and CPU time of all of them for a MB.
+ *
+ * <pre>
+ * java -cp ... io.stele.benchmarks.DirectReads [MB] [rounds]
+ * </pre>
+ */
+public final class DirectReads {
+  private static final int VALUE_BYTES = 1000;
+  private static final OperatingSystemMXBean SYSTEM =
+      (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
+  private DirectReads() {}
+
+  private interface Reading {
+    long bytes() throws IOException;
+  }
+
+  /** Runs it. */
+  public static void main(String[] args) throws Exception {
+    int megabytes = args.length > 0 ? Integer.parseInt(args[0]) : 200;
+    int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 3;
+    Configuration hadoop = new Configuration();
+    hadoop.set(
+        MiniDFSCluster.HDFS_MINIDFS_BASEDIR, Files.createTempDirectory("direct-reads").toString());
+    MiniDFSCluster hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(1).build();
+    hdfs.waitActive();
+    Configuration conf = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
+    Site site = site(new Path(hdfs.getURI()), conf);
+    try (MiniStele cluster = MiniStele.start(conf, site, 1, 1)) {
+      run(cluster.client(), megabytes, rounds);
+    }
+    System.exit(0);
+  }
+
+  /** Files in HDFS, locks in memory. */
+  private static Site site(Path root, Configuration conf) {
+    MemoryLockStore locks = new MemoryLockStore();
+    return new Site() {
+      @Override
+      public FileSystem mount() throws IOException {
+        return FileSystem.newInstance(root.toUri(), conf);
+      }
+
+      @Override
+      public LockService connect() {
+        return locks.connect();
+      }
+
+      @Override
+      public void kill(FileSystem view, RandomGenerator random) {
+        // Nothing is killed here.
+      }
+    };
+  }
+
+  private static void run(Stele stele, int megabytes, int rounds) throws IOException {
+    stele.admin().createTable(TableSchema.of("reads", List.of(ColumnFamily.of("f"))));
+    Table table = stele.table("reads");
+    SplittableRandom random = new SplittableRandom(1);
+    try (BatchWriter writer = table.batchWriter()) {
+      for (int i = 0; i < megabytes * 1000; i++) {
+        byte[] value = new byte[VALUE_BYTES];
+        random.nextBytes(value);
+        Bytes row = Bytes.of(String.format(Locale.ROOT, "row%09d", i));
+        writer.add(Mutation.of(row).put("f", "q", value));
+      }
+    }
+    stele.admin().compactTable("reads");
+    String job = stele.jobs().begin(Duration.ofHours(1));
+    stele.jobs().pin(job, "reads", RowRange.ALL);
+    Table pinned = table.atPin(job);
+    for (int i = 0; i <= rounds; i++) {
+      measure("served", () -> served(pinned));
+      measure("direct", () -> direct(pinned));
+      measure("bytes of files", () -> files(pinned));
+    }
+  }
+
+  private static void measure(String what, Reading reading) throws IOException {
+    long cpu = SYSTEM.getProcessCpuTime();
+    long start = System.nanoTime();
+    long bytes = reading.bytes();
+    double seconds = (System.nanoTime() - start) / 1e9;
+    double cpuMillis = (SYSTEM.getProcessCpuTime() - cpu) / 1e6;
+    System.out.printf(
+        Locale.ROOT,
+        "%-15s %6.0f MB/s %6.2f ms CPU a MB%n",
+        what,
+        bytes / 1e6 / seconds,
+        cpuMillis / (bytes / 1e6));
+  }
+
+  private static long served(Table pinned) throws IOException {
+    long bytes = 0;
+    try (Rows rows = pinned.readRows(RowQuery.ALL)) {
+      for (Optional<Row> row = rows.read(); row.isPresent(); row = rows.read()) {
+        bytes += row.get().cells().get(0).value().length();
+      }
+    }
+    return bytes;
+  }
+
+  private static long direct(Table pinned) throws IOException {
+    long bytes = 0;
+    try (DirectRows rows = DirectRows.of(pinned, RowQuery.ALL)) {
+      for (Optional<Row> row = rows.read(); row.isPresent(); row = rows.read()) {
+        bytes += row.get().cells().get(0).value().length();
+      }
+    }
+    return bytes;
+  }
+
+  private static long files(Table pinned) throws IOException {
+    FileSystem fs = pinned.pinnedTablets().files();
+    byte[] buffer = new byte[1 << 20];
+    long bytes = 0;
+    for (PinnedTablet tablet : pinned.pinnedTablets().all()) {
+      for (FileRef file : tablet.files()) {
+        try (FSDataInputStream in = fs.open(new Path(pinned.pinnedTablets().root(), file.path()))) {
+          for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+            bytes += read;
+          }
+        }
+      }
+    }
+    return bytes;
+  }
+}
