@@ -109,8 +109,7 @@ final class Avro {
     }
 
     Object read(Schema writer, BinaryDecoder body) throws IOException {
-      Queue<Reader> idle =
-          readers.computeIfAbsent(writer, unseen -> new ConcurrentLinkedQueue<>());
+      Queue<Reader> idle = readers.computeIfAbsent(writer, unseen -> new ConcurrentLinkedQueue<>());
       Reader reader = idle.poll();
       if (reader == null) {
         reader = new Reader(this, writer);

@@ -17,8 +17,8 @@ import java.util.regex.Pattern;
 
 /**
  * The jobs for which tablets may be pinned, or whose files may wait in tablets: a node of the lock
- * service each, whose data is the lease, how often it was renewed, what application runs the job, if
- * that is known, and whether it has committed.
+ * service each, whose data is the lease, how often it was renewed, what application runs the job,
+ * if that is known, and whether it has committed.
  *
  * <p>A job is over when it has committed, or its node is gone, and then for ever: no name is used
  * twice. The node of one that has committed stays as long as files of it wait somewhere. Safe for

@@ -36,7 +36,8 @@ class JobFilesTest {
   }
 
   private static String begin(TestServer server) throws IOException {
-    return server.jobs.begin(JobNodes.newRequest(SystemRuntime.INSTANCE), Duration.ofMinutes(1), Optional.empty());
+    return server.jobs.begin(
+        JobNodes.newRequest(SystemRuntime.INSTANCE), Duration.ofMinutes(1), Optional.empty());
   }
 
   private static List<PendingFile> write(TestServer server, String job, String... rows)
