@@ -54,6 +54,7 @@ class TidyTest {
           "HistoryRun.Report",
           // All that a part takes from outside, or sees at a time: to group it would hide it.
           "TabletEnvironment",
+          "Master.Environment",
           "TabletServer.Environment",
           "TabletStorage",
           "ApplicationSnapshot",
