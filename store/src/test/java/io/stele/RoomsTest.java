@@ -36,6 +36,7 @@ class RoomsTest {
           "metadata",
           "client",
           "direct",
+          "bulk",
           "tabletserver",
           "master",
           "check",

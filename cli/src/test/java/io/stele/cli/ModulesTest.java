@@ -33,6 +33,7 @@ class ModulesTest {
           "metadata",
           "client",
           "direct",
+          "bulk",
           "web",
           "tabletserver",
           "master",
@@ -48,7 +49,7 @@ class ModulesTest {
   private static final Map<String, List<String>> ARROWS =
       Map.of(
           "inputformat", with(BYTES, "record", "direct"),
-          "outputformat", BYTES,
+          "outputformat", with(BYTES, "bulk"),
           "mapreduce", with(BYTES, "inputformat", "outputformat"),
           "examples", with(API, "inputformat", "outputformat", "mapreduce"),
           "yarn", STORE);

@@ -8,7 +8,6 @@ import io.stele.client.ClusterStatus;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
-import io.stele.config.Keys;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
@@ -17,8 +16,6 @@ import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.sim.MiniStele;
-import io.stele.sim.Site;
-import java.io.File;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -26,7 +23,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.security.PrivilegedExceptionAction;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -35,11 +31,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.apache.curator.test.TestingServer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
-import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.RecordReader;
@@ -56,49 +50,22 @@ import org.junit.jupiter.api.io.TempDir;
 class DirectReadsIT {
   private static final int ROWS = 3000;
   private static final int VALUE_BYTES = 400;
-  private static final Duration SESSION = Duration.ofSeconds(20);
 
   @TempDir private static Path scratch;
-  private static MiniDFSCluster hdfs;
-  private static TestingServer zookeeper;
+  private static HdfsCluster hdfs;
   private static Configuration conf;
   private static MiniStele cluster;
 
   @BeforeAll
   static void start() throws Exception {
-    Configuration hadoop = new Configuration();
-    hadoop.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, new File(scratch.toFile(), "hdfs").getPath());
-    hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(2).build();
-    hdfs.waitActive();
-    zookeeper = new TestingServer();
-    conf = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
-    conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper.getConnectString());
-    conf.set(Keys.SWEEP_INTERVAL.name(), "100ms"); // Files go as soon as they are not needed.
-    conf.set(Keys.SESSION_TIMEOUT.name(), SESSION.toSeconds() + "s"); // No server dies here.
-    conf.set(Keys.LEASE.name(), SESSION.toSeconds() / 2 + "s");
-    conf.set("mapreduce.cluster.local.dir", new File(scratch.toFile(), "local").getPath());
-    Site site =
-        Site.of(
-            conf,
-            new org.apache.hadoop.fs.Path(hdfs.getURI()),
-            zookeeper.getConnectString(),
-            Keys.CLUSTER_NAME.in(conf),
-            SESSION);
-    cluster = MiniStele.start(conf, site, 2, 1);
+    hdfs = new HdfsCluster(scratch.toFile());
+    conf = hdfs.conf();
+    cluster = hdfs.stele();
   }
 
   @AfterAll
   static void stop() throws Exception {
-    if (cluster != null) {
-      cluster.close();
-    }
-    FileSystem.closeAll(); // Or their leases are renewed for ever, of a NameNode that is gone.
-    if (zookeeper != null) {
-      zookeeper.close();
-    }
-    if (hdfs != null) {
-      hdfs.shutdown(true);
-    }
+    hdfs.close();
   }
 
   private static Bytes row(int number) {
@@ -283,7 +250,7 @@ class DirectReadsIT {
   @Test
   void aUserWhoMayNotReadTheFilesIsRefusedAtSubmissionAndToldWhatToGrant() throws Exception {
     fill("secret");
-    FileSystem fs = hdfs.getFileSystem();
+    FileSystem fs = hdfs.fs();
     org.apache.hadoop.fs.Path tables = new org.apache.hadoop.fs.Path("/stele/tables");
     FsPermission before = fs.getFileStatus(tables).getPermission();
     fs.setPermission(tables, new FsPermission((short) 0700));

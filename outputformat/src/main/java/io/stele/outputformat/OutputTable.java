@@ -1,6 +1,8 @@
 package io.stele.outputformat;
 
+import io.stele.model.ColumnFamily;
 import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -49,9 +51,29 @@ record OutputTable(String name, List<String> families) {
     }
     if (tables.isEmpty()) {
       throw SteleException.refused(
-          "the job has TableOutputFormat but no table to write to: call"
-              + " TableOutputFormat.addTable");
+          "the job writes to tables but names none: call TableOutputFormat.addTable, or that of"
+              + " BulkOutputFormat");
     }
     return tables;
+  }
+
+  /**
+   * Checks that the table has the families.
+   *
+   * @throws SteleException NOT_FOUND if it lacks one
+   */
+  void check(TableSchema schema) {
+    for (String family : families) {
+      if (schema.family(family).isEmpty()) {
+        throw SteleException.notFound(
+            "the job writes to family "
+                + family
+                + " of table "
+                + name
+                + ", which has only "
+                + String.join(", ", schema.families().stream().map(ColumnFamily::name).toList())
+                + ": add the family, or correct the job's output table");
+      }
+    }
   }
 }

@@ -2,10 +2,8 @@ package io.stele.outputformat;
 
 import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
-import io.stele.model.ColumnFamily;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
-import io.stele.model.TableSchema;
 import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
@@ -87,26 +85,11 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
       for (OutputTable table : OutputTable.all(conf)) {
-        check(table, stele.table(table.name()).schema());
+        table.check(stele.table(table.name()).schema());
       }
     }
     // The name of this submission: job ids are unique only as long as nobody sets the clock back.
     conf.set(TaskOperations.SUBMISSION_KEY, UUID.randomUUID().toString());
-  }
-
-  private static void check(OutputTable table, TableSchema schema) {
-    for (String family : table.families()) {
-      if (schema.family(family).isEmpty()) {
-        throw SteleException.notFound(
-            "the job writes to family "
-                + family
-                + " of table "
-                + table.name()
-                + ", which has only "
-                + String.join(", ", schema.families().stream().map(ColumnFamily::name).toList())
-                + ": add the family, or correct TableOutputFormat.addTable");
-      }
-    }
   }
 
   @Override

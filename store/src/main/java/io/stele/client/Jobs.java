@@ -12,10 +12,15 @@ import io.stele.wire.control.ControlProtos.EndJobRequestProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 
 /**
  * Jobs that keep points of tables readable, however long they take, and whose files become visible
@@ -131,6 +136,31 @@ public final class Jobs {
    */
   public TableId tableId(String table) throws IOException {
     return admin.tableId(table);
+  }
+
+  /** The file system with the cluster's files, for what jobs write there. */
+  public FileSystem files() throws IOException {
+    return connection.files();
+  }
+
+  /** The cluster's root directory. */
+  public Path root() throws IOException {
+    return connection.root();
+  }
+
+  /** A name that nobody else has. */
+  public String unique() {
+    return JobNodes.newRequest(connection.runtime());
+  }
+
+  /** The wall clock of this machine, in microseconds since 1970. */
+  public long nowMicros() {
+    return ChronoUnit.MICROS.between(Instant.EPOCH, connection.runtime().wallClock().instant());
+  }
+
+  /** Random numbers. */
+  public RandomGenerator random() {
+    return connection.runtime().random();
   }
 
   /** What can be said of a job now. */

@@ -7,10 +7,13 @@ import io.stele.sim.check.OwnerChecker;
 import io.stele.sim.check.Violation;
 import io.stele.wire.Response;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
+import io.stele.wire.data.DataProtos.OperationsProto;
+import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import io.stele.wire.data.DataProtos.TabletProto;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -20,16 +23,47 @@ import java.util.TreeMap;
  * the last of the requests came that it answered.
  *
  * <p>When the answer leaves does not matter. It may be late, when another server has answered
- * already; as the call began before that, it may also have happened before.
+ * already; as the call began before that, it may also have happened before. The same goes for an
+ * operation whose request comes again: it may have happened when it came first.
  */
 final class ServiceRecord {
   private final Map<TabletId, Map<String, OwnerChecker.Service>> byTablet = new TreeMap<>();
+
+  private final Map<String, Long> firstArrivals = new HashMap<>(); // Of operations, by server.
 
   private boolean changesOnly;
 
   /** Counts only changes from now on: where clocks may stand still, reads may be out of date. */
   void countChangesOnly() {
     changesOnly = true;
+  }
+
+  /** A request comes to {@code server}: when what it asks for may have come first. */
+  long arrived(SimulatedProcess server, RequestProto request, long nowNanos) {
+    return switch (request.getMethodCase()) {
+      case CHECK_AND_MUTATE -> {
+        CheckAndMutateProto change = request.getCheckAndMutate();
+        yield first(server, change.getOperations(), change.getOperation(), nowNanos);
+      }
+      case READ_MODIFY_WRITE -> {
+        ReadModifyWriteProto change = request.getReadModifyWrite();
+        yield first(server, change.getOperations(), change.getOperation(), nowNanos);
+      }
+      case READ, SAMPLE_ROW_KEYS, MUTATE, PING, METHOD_NOT_SET -> nowNanos;
+    };
+  }
+
+  private long first(
+      SimulatedProcess server, OperationsProto client, long operation, long nowNanos) {
+    String name =
+        server.name()
+            + " "
+            + client.getClientHigh()
+            + " "
+            + client.getClientLow()
+            + " "
+            + operation;
+    return firstArrivals.computeIfAbsent(name, unseen -> nowNanos);
   }
 
   /** An answer is leaving {@code server}, to a request that came at {@code arrived}. */

@@ -413,7 +413,7 @@ public final class SimulatedNetwork {
               port,
               (peer, request, answer) -> {
                 DataRequest data = (DataRequest) request;
-                long arrived = simulation.nowNanos();
+                long arrived = services.arrived(process, data.header(), simulation.nowNanos());
                 OneAnswer responder =
                     new OneAnswer(
                         data.header().getCallId(),

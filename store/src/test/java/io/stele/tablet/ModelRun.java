@@ -7,6 +7,7 @@ import io.stele.log.LogRecord;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
 import io.stele.model.Durability;
+import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
@@ -38,6 +39,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -153,15 +155,7 @@ final class ModelRun {
   private void step(int number) throws IOException {
     nowMicros += 2 + random.nextInt(8);
     Part part = parts.get(random.nextInt(parts.size()));
-    if (random.nextInt(50) == 0) {
-      if (random.nextBoolean()) {
-        pin(part);
-      } else {
-        unpin();
-      }
-    } else if (random.nextInt(20) == 0) {
-      readPinned();
-    }
+    stepOfPins(part);
     if (random.nextInt(30) == 0) {
       stepOfJob();
     }
@@ -217,6 +211,18 @@ final class ModelRun {
     }
     if (number % 50 == 49) {
       checkAll();
+    }
+  }
+
+  private void stepOfPins(Part part) throws IOException {
+    if (random.nextInt(50) == 0) {
+      if (random.nextBoolean()) {
+        pin(part);
+      } else {
+        unpin();
+      }
+    } else if (random.nextInt(20) == 0) {
+      readPinned();
     }
   }
 
@@ -518,7 +524,7 @@ final class ModelRun {
         }
         writer.finish().forEach(file -> files.add(new PendingFile(name, file)));
       }
-      mutations.addAll(ofTask);
+      mutations.addAll(byRow(ofTask));
     }
     Job job = new Job(name, mutations, random.nextInt(4) > 0);
     note("register " + job);
@@ -531,6 +537,15 @@ final class ModelRun {
     }
     jobs.add(job);
     checkAll();
+  }
+
+  /** What a writer adds to one row is one change. */
+  private static List<Mutation> byRow(List<Mutation> inOrder) {
+    Map<Bytes, List<Edit>> rows = new TreeMap<>();
+    for (Mutation mutation : inOrder) {
+      rows.computeIfAbsent(mutation.row(), row -> new ArrayList<>()).addAll(mutation.edits());
+    }
+    return rows.entrySet().stream().map(row -> new Mutation(row.getKey(), row.getValue())).toList();
   }
 
   /** A job ends: its files are visible, or gone. */

@@ -1,0 +1,245 @@
+package io.stele.mapreduce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.client.BatchWriter;
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.config.Keys;
+import io.stele.inputformat.TableInputFormat;
+import io.stele.model.Bytes;
+import io.stele.model.ColumnFamily;
+import io.stele.model.LocalityGroup;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.outputformat.BulkOutputFormat;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobStatus;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.OutputCommitter;
+import org.apache.hadoop.mapreduce.RecordWriter;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Jobs that write files for tables, over HDFS and ZooKeeper in this JVM. */
+class BulkOutputIT {
+  private static final int ROWS = 1000;
+
+  @TempDir private static Path scratch;
+  private static HdfsCluster hdfs;
+  private static Stele client;
+
+  @BeforeAll
+  static void start() throws Exception {
+    hdfs = new HdfsCluster(scratch.toFile());
+    client = hdfs.stele().client();
+    create("numbers", List.of());
+    try (BatchWriter writer = client.table("numbers").batchWriter()) {
+      for (int i = 0; i < ROWS; i++) {
+        writer.add(Mutation.of(row(i)).put("f", "n", Integer.toString(i)));
+      }
+    }
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    hdfs.close();
+  }
+
+  private static Bytes row(int number) {
+    return Bytes.of(String.format("row%04d", number));
+  }
+
+  private static void create(String table, List<Bytes> splits) throws IOException {
+    TableSchema schema =
+        TableSchema.of(
+            table,
+            List.of(ColumnFamily.of("f"), ColumnFamily.of("g").in("other")),
+            LocalityGroup.of("other"));
+    client.admin().createTable(schema, splits);
+  }
+
+  private static Map<Bytes, Row> rows(String table) throws IOException {
+    Map<Bytes, Row> found = new TreeMap<>();
+    try (Rows rows = client.table(table).readRows(RowQuery.ALL)) {
+      rows.forEach(row -> found.put(row.key(), row));
+    }
+    return found;
+  }
+
+  /** Writes each row to the row whose digits are reversed, and fails at {@code fail.at}. */
+  static final class ReverseMapper extends Mapper<Bytes, Row, Bytes, Mutation> {
+    @Override
+    protected void map(Bytes key, Row row, Context context)
+        throws IOException, InterruptedException {
+      String number = row.value("f", "n").orElseThrow().toUtf8();
+      if (number.equals(context.getConfiguration().get("fail.at"))) {
+        throw new IOException("as the test wants it");
+      }
+      Bytes target = Bytes.of(new StringBuilder(key.toUtf8()).reverse().toString());
+      context.write(target, Mutation.of(target).put("f", "n", number).put("g", "m", "x" + number));
+    }
+  }
+
+  private static Job reverse(String table) throws IOException {
+    Job job = SteleJob.create(hdfs.conf(), "reverse into " + table, BulkOutputIT.class);
+    job.getConfiguration().setLong(TableInputFormat.SPLIT_BYTES_KEY, 10 << 10);
+    TableInputFormat.addTable(job, "numbers", RowQuery.ALL);
+    job.setMapperClass(ReverseMapper.class);
+    BulkOutputFormat.addTable(job, table, "f", "g");
+    BulkOutputFormat.reduceByTablet(job, table, 3);
+    return job;
+  }
+
+  @Test
+  void whatAJobWritesIsThereWhenItHasEnded() throws Exception {
+    create("reversed", List.of(Bytes.of("2"), Bytes.of("4"), Bytes.of("6"), Bytes.of("8")));
+    client.table("reversed").mutate(Mutation.of("0000wor").put("f", "old", "y"));
+    Job job = reverse("reversed");
+    assertThat(job.getNumReduceTasks()).isEqualTo(3);
+    assertThat(job.waitForCompletion(true)).isTrue();
+    Map<Bytes, Row> rows = rows("reversed");
+    assertThat(rows).hasSize(ROWS);
+    for (int i = 0; i < ROWS; i++) {
+      Row row = rows.get(Bytes.of(new StringBuilder(row(i).toUtf8()).reverse().toString()));
+      assertThat(row.value("f", "n")).contains(Bytes.of(Integer.toString(i)));
+      assertThat(row.value("g", "m")).contains(Bytes.of("x" + i));
+    }
+    assertThat(rows.get(Bytes.of("0000wor")).value("f", "old")).contains(Bytes.of("y"));
+    assertThat(job.getCounters().findCounter(BulkOutputFormat.Counter.MUTATIONS).getValue())
+        .isEqualTo(ROWS);
+
+    // They are like any others: deleted, overwritten, split and compacted.
+    client.table("reversed").mutate(Mutation.of("1000wor").deleteRow());
+    client.admin().splitTablet("reversed", Bytes.of("5"));
+    assertThat(rows("reversed")).hasSize(ROWS - 1);
+  }
+
+  @Test
+  void aJobThatFailsLeavesNothing() throws Exception {
+    create("nothing", List.of(Bytes.of("5")));
+    Job job = reverse("nothing");
+    job.getConfiguration().set("fail.at", "777");
+    assertThat(job.waitForCompletion(true)).isFalse();
+    assertThat(rows("nothing")).isEmpty();
+    org.apache.hadoop.fs.Path bulk =
+        new org.apache.hadoop.fs.Path(Keys.ROOT_DIR.in(hdfs.conf()), "bulk");
+    Job after = reverse("nothing");
+    assertThat(after.waitForCompletion(true)).isTrue();
+    assertThat(rows("nothing")).hasSize(ROWS);
+    assertThat(hdfs.fs().listStatus(bulk)).isNotEmpty();
+  }
+
+  private static TaskAttemptContext attempt(Job job, int task, int attempt) {
+    return new TaskAttemptContextImpl(
+        job.getConfiguration(), new TaskAttemptID("bulk", 1, TaskType.REDUCE, task, attempt));
+  }
+
+  private static void write(TaskAttemptContext context, int from, int to, String value)
+      throws Exception {
+    RecordWriter<NullWritable, Mutation> writer =
+        new BulkOutputFormat<NullWritable>().getRecordWriter(context);
+    for (int i = from; i < to; i++) {
+      writer.write(NullWritable.get(), Mutation.of(row(i)).put("f", "n", value + i));
+    }
+    writer.close(context);
+  }
+
+  private static Job byHand(String table) throws Exception {
+    create(table, List.of(row(30), row(60)));
+    Job job = SteleJob.create(hdfs.conf(), "by hand", BulkOutputIT.class);
+    BulkOutputFormat.addTable(job, table, "f");
+    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
+    return job;
+  }
+
+  @Test
+  void oneAttemptOfATaskCountsAndCommittingAgainChangesNothing() throws Exception {
+    Job job = byHand("attempts");
+    OutputCommitter committer =
+        new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
+    committer.setupJob(job);
+    // The first attempt of task 0 dies before it ends, the second commits, the third comes late.
+    RecordWriter<NullWritable, Mutation> dies =
+        new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, 0, 0));
+    dies.write(NullWritable.get(), Mutation.of(row(0)).put("f", "n", "dead"));
+    assertThat(committer.needsTaskCommit(attempt(job, 0, 0))).isFalse();
+    write(attempt(job, 0, 1), 0, 50, "second");
+    assertThat(committer.needsTaskCommit(attempt(job, 0, 1))).isTrue();
+    committer.commitTask(attempt(job, 0, 1));
+    committer.commitTask(attempt(job, 0, 1)); // Its answer was lost.
+    write(attempt(job, 0, 2), 0, 50, "third");
+    committer.commitTask(attempt(job, 0, 2));
+    write(attempt(job, 1, 0), 50, 100, "first");
+    committer.commitTask(attempt(job, 1, 0));
+    write(attempt(job, 2, 0), 0, 100, "aborted");
+    committer.abortTask(attempt(job, 2, 0));
+    assertThat(rows("attempts")).isEmpty();
+
+    committer.commitJob(job);
+    Map<Bytes, Row> rows = rows("attempts");
+    assertThat(rows).hasSize(100);
+    for (int i = 0; i < 100; i++) {
+      assertThat(rows.get(row(i)).value("f", "n"))
+          .contains(Bytes.of((i < 50 ? "second" : "first") + i));
+    }
+
+    client.table("attempts").mutate(Mutation.of(row(7)).put("f", "n", "later"));
+    // Another ApplicationMaster does not know that it is done.
+    OutputCommitter next =
+        new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
+    assertThat(next.isCommitJobRepeatable(job)).isTrue();
+    next.commitJob(job);
+    assertThat(rows("attempts")).hasSize(100);
+    assertThat(rows("attempts").get(row(7)).value("f", "n")).contains(Bytes.of("later"));
+    next.abortJob(job, JobStatus.State.KILLED); // Too late.
+    assertThat(rows("attempts")).hasSize(100);
+  }
+
+  @Test
+  void anAbortedJobCannotCommit() throws Exception {
+    Job job = byHand("aborted");
+    OutputCommitter committer =
+        new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
+    committer.setupJob(job);
+    write(attempt(job, 0, 0), 0, 100, "x");
+    committer.commitTask(attempt(job, 0, 0));
+    committer.abortJob(job, JobStatus.State.FAILED);
+    assertThatThrownBy(() -> committer.commitJob(job))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("is over");
+    assertThat(rows("aborted")).isEmpty();
+  }
+
+  @Test
+  void rowsOutOfOrderAreRefused() throws Exception {
+    Job job = byHand("disorder");
+    RecordWriter<NullWritable, Mutation> writer =
+        new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, 0, 0));
+    writer.write(NullWritable.get(), Mutation.of(row(2)).put("f", "n", "2"));
+    assertThatThrownBy(
+            () -> writer.write(NullWritable.get(), Mutation.of(row(1)).put("f", "n", "1")))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("reduceByTablet");
+    assertThatThrownBy(
+            () -> writer.write(NullWritable.get(), Mutation.of(row(3)).put("none", "n", "1")))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("none");
+  }
+}

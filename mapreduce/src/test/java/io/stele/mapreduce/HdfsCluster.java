@@ -1,0 +1,69 @@
+package io.stele.mapreduce;
+
+import io.stele.config.Keys;
+import io.stele.sim.MiniStele;
+import io.stele.sim.Site;
+import java.io.File;
+import java.io.IOException;
+import java.time.Duration;
+import org.apache.curator.test.TestingServer;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
+
+/** A cluster over HDFS and ZooKeeper, all in this JVM. */
+final class HdfsCluster implements AutoCloseable {
+  private static final Duration SESSION = Duration.ofSeconds(20);
+
+  private final MiniDFSCluster hdfs;
+  private final TestingServer zookeeper;
+  private final Configuration conf;
+  private final MiniStele stele;
+
+  /** Starts a cluster of one master and two tablet servers, with its files in {@code directory}. */
+  HdfsCluster(File directory) throws Exception {
+    Configuration hadoop = new Configuration();
+    hadoop.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, new File(directory, "hdfs").getPath());
+    hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(2).build();
+    hdfs.waitActive();
+    zookeeper = new TestingServer();
+    conf = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
+    conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper.getConnectString());
+    conf.set(Keys.SWEEP_INTERVAL.name(), "100ms"); // Files go as soon as they are not needed.
+    conf.set(Keys.SESSION_TIMEOUT.name(), SESSION.toSeconds() + "s"); // No server dies here.
+    conf.set(Keys.LEASE.name(), SESSION.toSeconds() / 2 + "s");
+    conf.set("mapreduce.cluster.local.dir", new File(directory, "local").getPath());
+    Site site =
+        Site.of(
+            conf,
+            new Path(hdfs.getURI()),
+            zookeeper.getConnectString(),
+            Keys.CLUSTER_NAME.in(conf),
+            SESSION);
+    stele = MiniStele.start(conf, site, 2, 1);
+  }
+
+  /** What a program's configuration would say; shared. */
+  Configuration conf() {
+    return conf;
+  }
+
+  /** The cluster. */
+  MiniStele stele() {
+    return stele;
+  }
+
+  /** HDFS. */
+  FileSystem fs() throws IOException {
+    return hdfs.getFileSystem();
+  }
+
+  @Override
+  public void close() throws IOException {
+    stele.close();
+    FileSystem.closeAll(); // Or their leases are renewed for ever, of a NameNode that is gone.
+    zookeeper.close();
+    hdfs.shutdown(true);
+  }
+}

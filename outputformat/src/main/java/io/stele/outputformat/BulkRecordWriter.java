@@ -1,0 +1,69 @@
+package io.stele.outputformat;
+
+import io.stele.bulk.AttemptOutput;
+import io.stele.bulk.JobOutput;
+import io.stele.client.JobRenewal;
+import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.model.Mutation;
+import io.stele.model.SteleException;
+import java.io.IOException;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Counter;
+import org.apache.hadoop.mapreduce.RecordWriter;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+
+/** Writes the files of one attempt of a task. */
+final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
+  private final Stele stele;
+  private final JobRenewal renewal;
+  private final AttemptOutput output;
+  private final List<String> tables;
+  private final Counter counter;
+
+  BulkRecordWriter(TaskAttemptContext context) throws IOException {
+    Configuration conf = context.getConfiguration();
+    String job = BulkOutputFormat.job(conf);
+    counter = context.getCounter(BulkOutputFormat.Counter.MUTATIONS);
+    tables = OutputTable.all(conf).stream().map(OutputTable::name).toList();
+    stele = Stele.connect(conf, context::progress);
+    try {
+      output =
+          new JobOutput(stele.jobs(), job)
+              .attempt(
+                  context.getTaskAttemptID().toString(),
+                  conf.getLong(BulkOutputFormat.TIMESTAMP_KEY, 0),
+                  stele.jobs().random());
+      for (String name : tables) {
+        Table table = stele.table(name);
+        output.addTable(name, table.id(), table.schema());
+      }
+      renewal = stele.jobs().keep(job);
+    } catch (IOException | RuntimeException e) {
+      stele.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public void write(K key, Mutation mutation) throws IOException {
+    if (tables.size() > 1 && key == null) {
+      throw SteleException.refused(
+          "a job with several output tables names the table in the key: use one of " + tables);
+    }
+    output.add(tables.size() == 1 ? tables.get(0) : key.toString(), mutation);
+    counter.increment(1);
+  }
+
+  /** Lists what was written; it counts when the attempt commits. */
+  @Override
+  public void close(TaskAttemptContext closing) throws IOException {
+    try (AttemptOutput written = output) {
+      written.finish();
+    } finally {
+      renewal.close();
+      stele.close();
+    }
+  }
+}

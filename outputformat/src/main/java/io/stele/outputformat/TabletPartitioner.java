@@ -1,0 +1,55 @@
+package io.stele.outputformat;
+
+import io.stele.model.Bytes;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Collections;
+import java.util.List;
+import org.apache.hadoop.conf.Configurable;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Partitioner;
+
+/** Gives each reducer the rows of neighbouring tablets. */
+public final class TabletPartitioner extends Partitioner<Bytes, Object> implements Configurable {
+  private static final String STARTS_KEY = "mapreduce.stele.output.bulk.starts";
+
+  private Configuration conf = new Configuration(false);
+  private List<Bytes> starts = List.of();
+
+  /** Made by Hadoop, which then sets its configuration. */
+  public TabletPartitioner() {}
+
+  /**
+   * Sets where partitions start.
+   *
+   * @param starts the first rows of all partitions but the first, ascending
+   */
+  static void setStarts(Configuration conf, List<Bytes> starts) {
+    conf.setStrings(
+        STARTS_KEY,
+        starts.stream()
+            .map(row -> Base64.getEncoder().encodeToString(row.toByteArray()))
+            .toArray(String[]::new));
+  }
+
+  @Override
+  public void setConf(Configuration next) {
+    conf = next;
+    List<Bytes> rows = new ArrayList<>();
+    for (String text : next.getTrimmedStrings(STARTS_KEY)) {
+      rows.add(Bytes.of(Base64.getDecoder().decode(text)));
+    }
+    starts = List.copyOf(rows);
+  }
+
+  @Override
+  public Configuration getConf() {
+    return conf;
+  }
+
+  @Override
+  public int getPartition(Bytes row, Object value, int partitions) {
+    int found = Collections.binarySearch(starts, row);
+    return found >= 0 ? found + 1 : ~found;
+  }
+}

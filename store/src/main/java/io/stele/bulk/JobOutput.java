@@ -1,0 +1,185 @@
+package io.stele.bulk;
+
+import io.stele.client.Jobs;
+import io.stele.metadata.JobNodes;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
+import io.stele.record.PendingFile;
+import io.stele.tablet.JobFileWriter;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * The files that a job writes for tables, in {@code bulk/<job>/}:
+ *
+ * <pre>
+ * &lt;attempt&gt;_&lt;i&gt;-&lt;n&gt;.sst    what an attempt of a task has written
+ * &lt;attempt&gt;.attempt      lists it, as {@link FileList} has it
+ * &lt;task&gt;.task            the list of the attempt that counts: renamed, the first one wins
+ * job                    the lists of all tasks, when the job commits: written once
+ * </pre>
+ *
+ * <p>Nothing of it is visible before {@link #commit}, and then all of it. Whatever is repeated, by
+ * other attempts or ApplicationMasters, changes nothing. The store deletes what nobody needs when
+ * the job is over.
+ *
+ * <p>Safe for use by any number of threads and processes.
+ */
+public final class JobOutput {
+  private static final String ATTEMPT = ".attempt";
+  private static final String TASK = ".task";
+  private static final String ALL = "job";
+
+  private final Jobs jobs;
+  private final String job;
+  private final FileSystem fs;
+  private final Path root;
+  private final Path directory;
+
+  /**
+   * The output of a job.
+   *
+   * @param job its name, from {@link Jobs#begin}
+   */
+  public JobOutput(Jobs jobs, String job) throws IOException {
+    this.jobs = jobs;
+    this.job = job;
+    this.fs = jobs.files();
+    this.root = jobs.root();
+    this.directory = new Path(root, PendingFile.directory(job));
+  }
+
+  /**
+   * The output of one attempt of a task.
+   *
+   * @param attempt its name, which no other attempt of the job has
+   * @param timestampMicros the timestamp of puts that have none: the same for all attempts
+   */
+  public AttemptOutput attempt(String attempt, long timestampMicros, RandomGenerator random) {
+    return new AttemptOutput(this, attempt, timestampMicros, random);
+  }
+
+  JobFileWriter writer(
+      TableSchema schema, String name, long timestampMicros, RandomGenerator random) {
+    JobFileWriter.Target target =
+        new JobFileWriter.Target(fs, root, job, name, schema, timestampMicros);
+    return new JobFileWriter(target, random, Integer.MAX_VALUE);
+  }
+
+  void list(String attempt, Map<TableId, List<FileRef>> files) throws IOException {
+    write(new Path(directory, attempt + ATTEMPT), FileList.encode(files));
+  }
+
+  private void write(Path path, byte[] bytes) throws IOException {
+    try (var out = fs.create(path, false)) {
+      out.write(bytes);
+    }
+  }
+
+  /** Whether an attempt has finished files that are not published. */
+  public boolean isFinished(String attempt) throws IOException {
+    return fs.exists(new Path(directory, attempt + ATTEMPT));
+  }
+
+  /** Makes the files of an attempt those of its task, unless another attempt's are already. */
+  public void publish(String attempt, String task) throws IOException {
+    Path from = new Path(directory, attempt + ATTEMPT);
+    Path to = new Path(directory, task + TASK);
+    if (!renamed(from, to)) {
+      throw new IOException("cannot rename " + from + " to " + to);
+    }
+  }
+
+  /** Renames a file; true also if there is one of that name already. */
+  private boolean renamed(Path from, Path to) throws IOException {
+    try {
+      return fs.rename(from, to) || fs.exists(to);
+    } catch (FileAlreadyExistsException | FileNotFoundException e) {
+      if (fs.exists(to)) { // Done before, and its answer was lost; or by another.
+        return true;
+      }
+      throw e;
+    }
+  }
+
+  /** Deletes what an attempt has finished, if it is not published. */
+  public void discard(String attempt) throws IOException {
+    Path list = new Path(directory, attempt + ATTEMPT);
+    if (fs.exists(list)) {
+      for (List<FileRef> files : read(list).values()) {
+        for (FileRef file : files) {
+          fs.delete(new Path(root, file.path()), false);
+        }
+      }
+      fs.delete(list, false);
+    }
+  }
+
+  private Map<TableId, List<FileRef>> read(Path list) throws IOException {
+    byte[] bytes;
+    try (var in = fs.open(list)) {
+      bytes = in.readAllBytes();
+    }
+    return FileList.decode(job, bytes, list.toString());
+  }
+
+  /**
+   * Commits the job: what its tasks have published becomes visible, all at once. May be done again,
+   * and by several at once.
+   *
+   * @throws SteleException as {@link Jobs#commit}
+   */
+  public void commit() throws IOException {
+    if (jobs.state(job) == JobNodes.State.GONE) {
+      throw SteleException.notFound(
+          "job "
+              + job
+              + " is over: it was ended, or not renewed in time, and then nothing of it is visible;"
+              + " or it has committed long ago");
+    }
+    jobs.commit(job, files());
+  }
+
+  /** The files of all tasks: as they were when somebody first asked. */
+  private Map<TableId, List<FileRef>> files() throws IOException {
+    Path all = new Path(directory, ALL);
+    if (!fs.exists(all)) {
+      Map<TableId, List<FileRef>> files = new TreeMap<>();
+      for (FileStatus file : tasks()) {
+        read(file.getPath())
+            .forEach((id, more) -> files.computeIfAbsent(id, t -> new ArrayList<>()).addAll(more));
+      }
+      Path aside = new Path(directory, ALL + "-" + jobs.unique());
+      fs.mkdirs(directory);
+      write(aside, FileList.encode(files));
+      if (!renamed(aside, all)) {
+        throw new IOException("cannot rename " + aside + " to " + all);
+      }
+    }
+    return read(all);
+  }
+
+  private FileStatus[] tasks() throws IOException {
+    try {
+      return fs.listStatus(directory, path -> path.getName().endsWith(TASK));
+    } catch (FileNotFoundException e) {
+      return new FileStatus[0]; // No task has written anything.
+    }
+  }
+
+  /** Ends the job: nothing of it becomes visible, unless it has committed. */
+  public void abort() throws IOException {
+    jobs.end(job);
+  }
+}
