@@ -16,10 +16,8 @@ public record TableInput(String table, RowQuery query) {
     return new TableInput(table, RowQuery.ALL.versions(Integer.MAX_VALUE));
   }
 
-  /** Makes it the input of a job, as it is when the job is submitted. */
+  /** Makes it the input of a job. */
   void addTo(Job job) {
     TableInputFormat.addTable(job, table, query);
-    // All attempts of a task must read the same: what they write would be refused otherwise.
-    job.getConfiguration().setIfUnset(TableInputFormat.READ_KEY, "pinned");
   }
 }
