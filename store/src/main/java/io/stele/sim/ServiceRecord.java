@@ -29,7 +29,7 @@ import java.util.TreeMap;
 final class ServiceRecord {
   private final Map<TabletId, Map<String, OwnerChecker.Service>> byTablet = new TreeMap<>();
 
-  private final Map<String, Long> firstArrivals = new HashMap<>(); // Of operations, by server.
+  private final Map<String, Long> firstArrivals = new HashMap<>(); // Of operations, by service.
 
   private boolean changesOnly;
 
@@ -43,27 +43,33 @@ final class ServiceRecord {
     return switch (request.getMethodCase()) {
       case CHECK_AND_MUTATE -> {
         CheckAndMutateProto change = request.getCheckAndMutate();
-        yield first(server, change.getOperations(), change.getOperation(), nowNanos);
+        yield first(
+            service(server, change.getTablet()),
+            change.getOperations(),
+            change.getOperation(),
+            nowNanos);
       }
       case READ_MODIFY_WRITE -> {
         ReadModifyWriteProto change = request.getReadModifyWrite();
-        yield first(server, change.getOperations(), change.getOperation(), nowNanos);
+        yield first(
+            service(server, change.getTablet()),
+            change.getOperations(),
+            change.getOperation(),
+            nowNanos);
       }
       case READ, SAMPLE_ROW_KEYS, MUTATE, PING, METHOD_NOT_SET -> nowNanos;
     };
   }
 
-  private long first(
-      SimulatedProcess server, OperationsProto client, long operation, long nowNanos) {
+  private long first(String service, OperationsProto client, long operation, long nowNanos) {
     String name =
-        server.name()
-            + " "
-            + client.getClientHigh()
-            + " "
-            + client.getClientLow()
-            + " "
-            + operation;
+        service + " " + client.getClientHigh() + " " + client.getClientLow() + " " + operation;
     return firstArrivals.computeIfAbsent(name, unseen -> nowNanos);
+  }
+
+  /** A server and the tablet, under one epoch, that it answers for. */
+  private static String service(SimulatedProcess server, TabletProto tablet) {
+    return server.name() + " " + tablet.getTablet() + " " + tablet.getEpoch();
   }
 
   /** An answer is leaving {@code server}, to a request that came at {@code arrived}. */
@@ -99,7 +105,7 @@ final class ServiceRecord {
     byTablet
         .computeIfAbsent(id, unseen -> new TreeMap<>())
         .merge(
-            server.name() + " " + tablet.getEpoch(),
+            service(server, tablet),
             new OwnerChecker.Service(
                 new ServerId(server.name(), 1, 0),
                 id,

@@ -58,4 +58,12 @@ class ServiceRecordTest {
     answered(first, change(1, 1), 30); // A copy that the network had kept.
     assertThat(services.violations()).isEmpty();
   }
+
+  @Test
+  void anOperationThatIsAskedForUnderAnotherEpochIsAnother() {
+    services.arrived(first, change(1, 1), 10); // Refused: the tablet is about to move away.
+    answered(second, change(2, 2), 20);
+    answered(first, change(3, 1), 30);
+    assertThat(services.violations()).isEmpty();
+  }
 }
