@@ -140,10 +140,8 @@ public final class JobWrites extends TableWorkload {
       } else if (files.isPresent()) {
         register(job.get(), files.get());
       }
-      if (choice != 9) { // Otherwise it is forgotten.
-        end(job.get());
-      }
-      if (files.isPresent() && choice == 7) { // As an ApplicationMaster does that comes late.
+      boolean ended = choice != 9 && end(job.get()); // Otherwise it is forgotten.
+      if (files.isPresent() && choice == 7 && ended) { // As an ApplicationMaster does that comes late.
         ofCall(
             () -> {
               jobs.commit(job.get(), files.get());
@@ -232,12 +230,14 @@ public final class JobWrites extends TableWorkload {
           : new CallOutcome.Unknown("its state is not known");
     }
 
-    private void end(String job) throws InterruptedException {
-      ofCall(
-          () -> {
-            jobs.end(job);
-            return job;
-          });
+    /** Returns whether it is known to be over. */
+    private boolean end(String job) throws InterruptedException {
+      return ofCall(
+              () -> {
+                jobs.end(job);
+                return job;
+              })
+          .isPresent();
     }
 
     private interface Work<T> {
