@@ -141,7 +141,8 @@ public final class JobWrites extends TableWorkload {
         register(job.get(), files.get());
       }
       boolean ended = choice != 9 && end(job.get()); // Otherwise it is forgotten.
-      if (files.isPresent() && choice == 7 && ended) { // As an ApplicationMaster does that comes late.
+      if (files.isPresent() && choice == 7 && ended) {
+        // As an ApplicationMaster does that comes late.
         ofCall(
             () -> {
               jobs.commit(job.get(), files.get());
