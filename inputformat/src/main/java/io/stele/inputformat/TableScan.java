@@ -6,10 +6,8 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
 import io.stele.wire.QueryCodec;
-import io.stele.wire.data.DataProtos.QueryProto;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
@@ -107,14 +105,11 @@ record TableScan(String table, RowQuery query) {
   }
 
   private String encode() {
-    byte[] message = QueryCodec.encode(query).toByteArray();
-    return table + ":" + Base64.getEncoder().encodeToString(message);
+    return table + ":" + QueryCodec.toText(query);
   }
 
   private static TableScan decode(String text) throws IOException {
     int colon = text.indexOf(':');
-    byte[] message = Base64.getDecoder().decode(text.substring(colon + 1));
-    return new TableScan(
-        text.substring(0, colon), QueryCodec.decode(QueryProto.parseFrom(message)));
+    return new TableScan(text.substring(0, colon), QueryCodec.ofText(text.substring(colon + 1)));
   }
 }

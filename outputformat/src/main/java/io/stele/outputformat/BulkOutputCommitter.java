@@ -25,14 +25,22 @@ final class BulkOutputCommitter extends OutputCommitter {
     }
   }
 
-  private interface Work<T> {
-    T with(JobOutput output) throws IOException;
-  }
+  /** The job's output, and the connection that it needs. */
+  private record Opened(Stele stele, JobOutput output) implements AutoCloseable {
+    static Opened of(JobContext context) throws IOException {
+      Stele stele = Stele.connect(context.getConfiguration());
+      try {
+        String job = BulkOutputFormat.job(context.getConfiguration());
+        return new Opened(stele, new JobOutput(stele.jobs(), job));
+      } catch (IOException | RuntimeException e) {
+        stele.close();
+        throw e;
+      }
+    }
 
-  private static <T> T with(JobContext context, Work<T> work) throws IOException {
-    try (Stele stele = Stele.connect(context.getConfiguration())) {
-      String job = BulkOutputFormat.job(context.getConfiguration());
-      return work.with(new JobOutput(stele.jobs(), job));
+    @Override
+    public void close() {
+      stele.close();
     }
   }
 
@@ -62,49 +70,39 @@ final class BulkOutputCommitter extends OutputCommitter {
 
   @Override
   public boolean needsTaskCommit(TaskAttemptContext context) throws IOException {
-    return with(context, output -> output.isFinished(attempt(context)));
+    try (Opened job = Opened.of(context)) {
+      return job.output().isFinished(attempt(context));
+    }
   }
 
   @Override
   public void commitTask(TaskAttemptContext context) throws IOException {
-    with(
-        context,
-        output -> {
-          output.publish(attempt(context), context.getTaskAttemptID().getTaskID().toString());
-          return true;
-        });
+    try (Opened job = Opened.of(context)) {
+      job.output().publish(attempt(context), context.getTaskAttemptID().getTaskID().toString());
+    }
   }
 
   @Override
   public void abortTask(TaskAttemptContext context) throws IOException {
-    with(
-        context,
-        output -> {
-          output.discard(attempt(context));
-          return true;
-        });
+    try (Opened job = Opened.of(context)) {
+      job.output().discard(attempt(context));
+    }
   }
 
   @Override
   public void commitJob(JobContext context) throws IOException {
-    with(
-        context,
-        output -> {
-          output.commit();
-          return true;
-        });
+    try (Opened job = Opened.of(context)) {
+      job.output().commit();
+    }
     endKeeping();
   }
 
   @Override
   public void abortJob(JobContext context, JobStatus.State state) throws IOException {
     endKeeping();
-    with(
-        context,
-        output -> {
-          output.abort();
-          return true;
-        });
+    try (Opened job = Opened.of(context)) {
+      job.output().abort();
+    }
   }
 
   @Override

@@ -117,9 +117,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
-      for (OutputTable table : OutputTable.all(conf)) {
-        table.check(stele.table(table.name()).schema());
-      }
+      OutputTable.checkAll(stele, conf);
       long seconds = conf.getTimeDuration(LEASE_KEY, LEASE_SECONDS, TimeUnit.SECONDS);
       conf.set(JOB_KEY, stele.jobs().begin(Duration.ofSeconds(seconds)));
       conf.setLong(TIMESTAMP_KEY, stele.jobs().nowMicros());

@@ -1,8 +1,10 @@
 package io.stele.outputformat;
 
+import io.stele.client.Stele;
 import io.stele.model.ColumnFamily;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import java.io.IOException;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -58,11 +60,17 @@ record OutputTable(String name, List<String> families) {
   }
 
   /**
-   * Checks that the table has the families.
+   * Checks that the tables of a job are there, with their families.
    *
-   * @throws SteleException NOT_FOUND if it lacks one
+   * @throws SteleException NOT_FOUND if one is not, REFUSED if the job has none
    */
-  void check(TableSchema schema) {
+  static void checkAll(Stele stele, Configuration conf) throws IOException {
+    for (OutputTable table : all(conf)) {
+      table.check(stele.table(table.name()).schema());
+    }
+  }
+
+  private void check(TableSchema schema) {
     for (String family : families) {
       if (schema.family(family).isEmpty()) {
         throw SteleException.notFound(

@@ -84,9 +84,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
-      for (OutputTable table : OutputTable.all(conf)) {
-        table.check(stele.table(table.name()).schema());
-      }
+      OutputTable.checkAll(stele, conf);
     }
     // The name of this submission: job ids are unique only as long as nobody sets the clock back.
     conf.set(TaskOperations.SUBMISSION_KEY, UUID.randomUUID().toString());

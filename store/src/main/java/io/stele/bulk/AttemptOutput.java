@@ -45,21 +45,14 @@ public final class AttemptOutput implements Closeable {
   private final String attempt;
   private final long timestampMicros;
   private final RandomGenerator random;
-  private final long fileBytes;
   private final Map<String, Target> targets = new TreeMap<>(); // By the table's name.
   private int writers;
 
   AttemptOutput(JobOutput job, String attempt, long timestampMicros, RandomGenerator random) {
-    this(job, attempt, timestampMicros, random, FILE_BYTES);
-  }
-
-  AttemptOutput(
-      JobOutput job, String attempt, long timestampMicros, RandomGenerator random, long fileBytes) {
     this.job = job;
     this.attempt = attempt;
     this.timestampMicros = timestampMicros;
     this.random = random;
-    this.fileBytes = fileBytes;
   }
 
   /** Adds a table that may be written to. */
@@ -89,7 +82,7 @@ public final class AttemptOutput implements Closeable {
               + "\": SSTables are written in the order of their rows. Have reducers write them, as"
               + " BulkOutputFormat.reduceByTablet sets up");
     }
-    if (order > 0 && target.writer.isPresent() && target.writer.get().bytes() >= fileBytes) {
+    if (order > 0 && target.writer.isPresent() && target.writer.get().bytes() >= FILE_BYTES) {
       end(target);
     }
     if (target.writer.isEmpty()) {

@@ -90,8 +90,8 @@ public final class Jobs {
    * he has seen one of them; and then ends it. May be done again, by several at once, with the same
    * files: once is enough, whoever is first.
    *
-   * <p>Each tablet has {@code stele.client.timeout} to learn of its files. Where this fails with
-   * OUTCOME_UNKNOWN the job may have committed, with anything else it has not.
+   * <p>Each tablet has {@code stele.client.timeout} to learn of its files. If this fails with
+   * OUTCOME_UNKNOWN, the job may have committed; after any other failure it has not.
    *
    * @param files by the table whose they are; no two of one writer with cells of the same columns
    * @throws SteleException NOT_FOUND if a table is gone, or the job is over and it is not known

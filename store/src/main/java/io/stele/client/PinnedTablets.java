@@ -5,13 +5,11 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
-import io.stele.record.Pin;
 import io.stele.record.PinnedTablet;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Task;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -55,7 +53,7 @@ public final class PinnedTablets {
       Optional<TabletRecord> record = read(what, () -> connection.records().find(table.id(), row));
       if (record.isPresent()) {
         checkJob();
-        return pinned(record.get());
+        return pinned(record.get()).orElseThrow(() -> unpinned(record.get()));
       }
       checkTable(); // Or it is being split.
       if (deadline.isOver()) {
@@ -71,35 +69,31 @@ public final class PinnedTablets {
     for (int i = 0; i < TILE_TRIES; i++) {
       List<TabletRecord> records = read(what, () -> connection.records().readAll(table.id()));
       if (TabletRecords.tile(records)) {
-        List<PinnedTablet> tablets = new ArrayList<>();
-        for (TabletRecord record : records) {
-          if (record.pins().stream().anyMatch(pin -> pin.name().equals(job))) {
-            tablets.add(pinned(record)); // Others have no row that the job reads.
-          }
-        }
-        return tablets;
+        // Those without the pin have no row that the job reads.
+        return records.stream().flatMap(record -> pinned(record).stream()).toList();
       }
       pause(LOOK); // A tablet is being split.
     }
     throw SteleException.retryLater(what + ": its tablets split faster than they can be read");
   }
 
-  private PinnedTablet pinned(TabletRecord record) {
-    Pin pin =
-        record.pins().stream()
-            .filter(one -> one.name().equals(job))
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    SteleException.refused(
-                        "tablet "
-                            + record.id()
-                            + " of table "
-                            + table.name()
-                            + " has no pin "
-                            + job
-                            + ": it was taken away, and what it kept may be gone"));
-    return PinnedTablet.of(record.id(), record.extent(), pin, record.files());
+  /** The tablet as the job has pinned it, if it has. */
+  private Optional<PinnedTablet> pinned(TabletRecord record) {
+    return record.pins().stream()
+        .filter(pin -> pin.name().equals(job))
+        .findFirst()
+        .map(pin -> PinnedTablet.of(record.id(), record.extent(), pin, record.files()));
+  }
+
+  private SteleException unpinned(TabletRecord record) {
+    return SteleException.refused(
+        "tablet "
+            + record.id()
+            + " of table "
+            + table.name()
+            + " has no pin "
+            + job
+            + ": it was taken away, and what it kept may be gone");
   }
 
   private void checkJob() throws IOException {

@@ -115,7 +115,7 @@ final class JobLeases implements Runnable {
 
   /**
    * The jobs that have committed, longer ago than their lease: nobody will ask again how they
-   * ended. As this master saw them at its last look.
+   * ended. As this master saw them at its last look; by name, ascending.
    */
   Map<String, JobNodes.Job> committedLongAgo() {
     return settled;

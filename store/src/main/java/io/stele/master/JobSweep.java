@@ -6,15 +6,12 @@ import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.SteleException;
 import io.stele.record.PendingFile;
-import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -64,14 +61,14 @@ final class JobSweep {
    */
   int sweep() throws IOException {
     Map<String, List<FileStatus>> files = new TreeMap<>(); // Of jobs without node.
-    for (FileStatus directory : list(layout.bulk())) {
+    for (FileStatus directory : Sweeper.list(fs, layout.bulk())) {
       String job = directory.getPath().getName();
-      List<FileStatus> ofJob = list(directory.getPath());
+      List<FileStatus> ofJob = Sweeper.list(fs, directory.getPath());
       if (isGone(job)) {
         files.put(job, ofJob);
       }
     }
-    Map<String, JobNodes.Job> committed = new HashMap<>(leases.committedLongAgo());
+    Map<String, JobNodes.Job> committed = leases.committedLongAgo();
     if (files.isEmpty() && committed.isEmpty()) {
       return 0;
     }
@@ -80,10 +77,9 @@ final class JobSweep {
       return 0;
     }
     Set<String> awaited = mark.get().awaitedJobs();
-    for (String job : new TreeSet<>(committed.keySet())) {
-      Optional<JobNodes.Job> seen = Optional.ofNullable(committed.get(job));
-      if (!awaited.contains(job) && seen.isPresent() && jobs.remove(job, seen.get())) {
-        LOG.info("Job {} is forgotten: it has committed long ago", job);
+    for (Map.Entry<String, JobNodes.Job> one : committed.entrySet()) {
+      if (!awaited.contains(one.getKey()) && jobs.remove(one.getKey(), one.getValue())) {
+        LOG.info("Job {} is forgotten: it has committed long ago", one.getKey());
       }
     }
     int deleted = 0;
@@ -119,14 +115,5 @@ final class JobSweep {
       }
     }
     return deleted;
-  }
-
-  private List<FileStatus> list(Path directory) throws IOException {
-    try {
-      return List.of(fs.listStatus(directory));
-    } catch (FileNotFoundException e) {
-      LOG.debug("{} does not exist", directory, e);
-      return List.of();
-    }
   }
 }

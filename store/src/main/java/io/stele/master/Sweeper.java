@@ -84,9 +84,9 @@ final class Sweeper {
   }
 
   private int sweepAll() throws IOException {
-    List<Path> fencedLogs = list(layout.recovery()).stream().map(FileStatus::getPath).toList();
+    List<Path> fencedLogs = list(fs, layout.recovery()).stream().map(FileStatus::getPath).toList();
     Map<TableId, List<FileStatus>> files = new TreeMap<>();
-    for (FileStatus directory : list(layout.tables())) {
+    for (FileStatus directory : list(fs, layout.tables())) {
       Optional<TableId> table = table(directory.getPath());
       if (table.isPresent()) {
         files.put(table.get(), files(table.get()));
@@ -250,8 +250,8 @@ final class Sweeper {
 
   private List<FileStatus> files(TableId table) throws IOException {
     List<FileStatus> files = new ArrayList<>();
-    for (FileStatus tablet : list(layout.table(table))) {
-      for (FileStatus file : list(tablet.getPath())) {
+    for (FileStatus tablet : list(fs, layout.table(table))) {
+      for (FileStatus file : list(fs, tablet.getPath())) {
         if (file.isFile()) {
           files.add(file);
         }
@@ -260,7 +260,8 @@ final class Sweeper {
     return files;
   }
 
-  private List<FileStatus> list(Path directory) throws IOException {
+  /** What is in a directory; nothing if there is none. */
+  static List<FileStatus> list(FileSystem fs, Path directory) throws IOException {
     try {
       return List.of(fs.listStatus(directory));
     } catch (FileNotFoundException e) {

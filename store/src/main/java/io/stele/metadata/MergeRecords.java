@@ -195,7 +195,8 @@ public final class MergeRecords {
         dropped,
         Optional.empty(),
         Optional.empty(),
-        upper.pins());
+        upper.pins(),
+        upper.pending());
   }
 
   private static void requireFree(TabletRecord record) {

@@ -76,36 +76,6 @@ public record TabletRecord(
     pending = pending.stream().sorted(Comparator.comparing(one -> one.file().path())).toList();
   }
 
-  /** A record without files of jobs. */
-  public TabletRecord(
-      TabletId id,
-      RowRange extent,
-      Bytes row,
-      Assignment assignment,
-      Bytes state,
-      List<FileRef> files,
-      Set<ServerId> logs,
-      Redo redo,
-      Map<String, Long> dropped,
-      Optional<Tentative> tentative,
-      Optional<LoadTrouble> trouble,
-      List<Pin> pins) {
-    this(
-        id,
-        extent,
-        row,
-        assignment,
-        state,
-        files,
-        logs,
-        redo,
-        dropped,
-        tentative,
-        trouble,
-        pins,
-        List.of());
-  }
-
   /** A tablet without data that no server has served yet. */
   static TabletRecord created(TabletId id, RowRange extent) {
     return new TabletRecord(
@@ -120,6 +90,7 @@ public record TabletRecord(
         Map.of(),
         Optional.empty(),
         Optional.empty(),
+        List.of(),
         List.of());
   }
 

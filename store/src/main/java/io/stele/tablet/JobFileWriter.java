@@ -8,6 +8,8 @@ import io.stele.format.ColumnKey;
 import io.stele.format.MutationBlock;
 import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
+import io.stele.model.Edit;
+import io.stele.model.Limits;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;
@@ -77,7 +79,7 @@ public final class JobFileWriter implements Closeable {
   private final Map<String, Group> groups = new TreeMap<>(); // By name.
   private final List<Path> begun = new ArrayList<>();
   private Memtable sorted = new Memtable();
-  private Optional<Mutation> last = Optional.empty();
+  private final List<Edit> edits = new ArrayList<>(); // Of the last row.
   private Bytes firstRow = Bytes.EMPTY;
   private Bytes lastRow = Bytes.EMPTY;
   private boolean finished;
@@ -107,27 +109,34 @@ public final class JobFileWriter implements Closeable {
    */
   public void add(Mutation mutation) throws IOException {
     rules.operations().check(mutation, valueBytesMax);
-    if (last.isPresent()) {
-      int order = mutation.row().compareTo(last.get().row());
-      if (order < 0) {
-        throw new IllegalArgumentException(
-            "row \"" + mutation.row() + "\" comes after \"" + last.get().row() + "\"");
-      }
-      if (order == 0) {
-        Mutation.Builder both = Mutation.builder(mutation.row());
-        last.get().edits().forEach(both::add);
-        mutation.edits().forEach(both::add);
-        last = Optional.of(both.build());
-        return;
-      }
-    } else {
-      firstRow = mutation.row();
+    int order = mutation.row().compareTo(lastRow);
+    if (order < 0) {
+      throw new IllegalArgumentException(
+          "row \"" + mutation.row() + "\" comes after \"" + lastRow + "\"");
     }
+    if (order > 0) {
+      begin(mutation.row());
+    }
+    if (edits.size() + mutation.edits().size() > Limits.EDITS_MAX) {
+      lastWith(mutation.edits()); // Refuses so many.
+    }
+    edits.addAll(mutation.edits());
+  }
+
+  private void begin(Bytes row) throws IOException {
     sortLast();
     if (sorted.bytes() >= SORTED_BYTES) {
       writeSorted();
     }
-    last = Optional.of(mutation);
+    firstRow = lastRow.isEmpty() ? row : firstRow;
+    lastRow = row;
+  }
+
+  /** What the last row gets, and {@code more}. */
+  private Mutation lastWith(List<Edit> more) {
+    List<Edit> all = new ArrayList<>(edits);
+    all.addAll(more);
+    return new Mutation(lastRow, all);
   }
 
   /** About how many bytes were written, and wait in memory. */
@@ -167,15 +176,16 @@ public final class JobFileWriter implements Closeable {
   }
 
   private void sortLast() throws IOException {
-    if (last.isPresent()) {
+    if (!edits.isEmpty()) {
       CellBlockWriter block = CellBlockWriter.sequential(1024);
-      MutationBlock.write(last.get(), PendingFile.UNNUMBERED, target.timestampMicros(), block);
+      MutationBlock.write(
+          lastWith(List.of()), PendingFile.UNNUMBERED, target.timestampMicros(), block);
       ByteWriter bytes = block.finish();
       CellBlockCursor cells = CellBlockCursor.sequential(bytes.array(), 0, bytes.size());
       while (cells.next()) {
         sorted.add(cells);
       }
-      lastRow = last.get().row();
+      edits.clear();
     }
   }
 

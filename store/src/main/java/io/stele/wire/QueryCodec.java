@@ -12,6 +12,8 @@ import io.stele.wire.data.DataProtos.QueryProto;
 import io.stele.wire.data.DataProtos.RowRangeProto;
 import io.stele.wire.data.DataProtos.TabletProto;
 import io.stele.wire.data.DataProtos.TimeRangeProto;
+import java.io.IOException;
+import java.util.Base64;
 import java.util.Optional;
 
 /** What to read, and of which tablet, as messages. */
@@ -35,6 +37,21 @@ public final class QueryCodec {
     }
     query.filter().ifPresent(filter -> to.setFilter(FilterCodec.encode(filter)));
     return to.build();
+  }
+
+  /** A query as text, such as for a configuration. */
+  public static String toText(RowQuery query) {
+    return Base64.getEncoder().encodeToString(encode(query).toByteArray());
+  }
+
+  /**
+   * The query in a text of {@link #toText}.
+   *
+   * @throws IOException if the text is not one of a query
+   * @throws SteleException REFUSED likewise
+   */
+  public static RowQuery ofText(String text) throws IOException {
+    return decode(QueryProto.parseFrom(Base64.getDecoder().decode(text)));
   }
 
   /**

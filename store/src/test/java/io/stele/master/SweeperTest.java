@@ -162,6 +162,7 @@ class SweeperTest {
                   Map.of(),
                   tablet.tentative(),
                   Optional.empty(),
+                  List.of(),
                   List.of()));
           later();
           assertThat(sweeper.sweep()).isZero();
@@ -290,6 +291,7 @@ class SweeperTest {
             dropped,
             record.tentative(),
             Optional.empty(),
+            List.of(),
             List.of()));
   }
 }

@@ -523,6 +523,7 @@ class TabletRecordsTest {
             Optional.of(
                 new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), whole.id())),
             Optional.empty(),
+            List.of(),
             List.of());
     metadata.apply(RecordCodec.putAll(tentative, "split").build());
   }

@@ -1,11 +1,14 @@
 package io.stele.sim;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.stele.sim.workload.Pace;
 import io.stele.sim.workload.Workload;
 import io.stele.sim.workload.Workloads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -20,7 +23,7 @@ final class Histories {
   static final List<String> NAMES = WORKLOADS.stream().map(Workload::name).toList();
 
   private static final List<Workload> WITH_JOBS =
-      Stream.concat(WORKLOADS.stream(), JobWritesTest.WORKLOADS.stream()).toList();
+      Stream.concat(WORKLOADS.stream(), Stream.of(JobWritesTest.WORKLOAD)).toList();
   private static final Duration LENGTH = Duration.ofSeconds(30);
   private static final int AT_ONCE = 2;
   private static final int SHRINK_RUNS_MAX = 60;
@@ -65,6 +68,22 @@ final class Histories {
     } finally {
       threads.shutdownNow();
     }
+  }
+
+  /**
+   * Runs histories with one workload; fails if one is not good, or if most calls were not answered,
+   * as the checkers had little to look at then.
+   */
+  static void requireGood(long first, int count, Workload workload)
+      throws InterruptedException, ExecutionException {
+    List<Workload> workloads = List.of(workload);
+    List<HistoryRun.Report> reports = run(first, count, List.of(workload.name()), workloads);
+    Optional<HistoryRun.Report> failed =
+        reports.stream().filter(report -> !report.isGood()).findFirst();
+    assertThat(failed.map(one -> describe(one, workloads))).isEmpty();
+    long calls = reports.stream().mapToLong(HistoryRun.Report::calls).sum();
+    long answered = reports.stream().mapToLong(HistoryRun.Report::answered).sum();
+    assertThat(answered).isGreaterThan(calls / 2);
   }
 
   /** What to print of a history that failed: as small as it could be made, with its trace. */

@@ -42,6 +42,7 @@ class RecordManifestTest {
             Map.of(),
             Optional.empty(),
             Optional.empty(),
+            List.of(),
             List.of());
     RecordManifest manifest = new RecordManifest(SystemRuntime.INSTANCE, null, root, life);
     CountDownLatch changing = new CountDownLatch(1);

@@ -7,6 +7,7 @@ import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import io.stele.wire.QueryCodec;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +31,7 @@ import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
  */
 public record CompareTables(TableInput input, String with) implements TableJob {
   private static final String WITH_KEY = "mapreduce.stele.job.compare.with";
-  private static final String QUERY_VERSIONS_KEY = "mapreduce.stele.job.compare.versions";
+  private static final String QUERY_KEY = "mapreduce.stele.job.compare.query";
 
   /** How many differences a task and the report name. */
   private static final int NAMED_MAX = 20;
@@ -55,7 +56,7 @@ public record CompareTables(TableInput input, String with) implements TableJob {
     Job job = SteleJob.create(conf, "compare table " + input.table() + " with " + with);
     input.addTo(job);
     job.getConfiguration().set(WITH_KEY, with);
-    QueryText.put(job.getConfiguration(), QUERY_VERSIONS_KEY, input.query());
+    job.getConfiguration().set(QUERY_KEY, QueryCodec.toText(input.query()));
     job.setMapperClass(CompareMapper.class);
     job.setNumReduceTasks(0);
     job.setOutputFormatClass(TextOutputFormat.class);
@@ -102,7 +103,9 @@ public record CompareTables(TableInput input, String with) implements TableJob {
     public void run(Context context) throws IOException, InterruptedException {
       Configuration conf = context.getConfiguration();
       TableSplit split = (TableSplit) context.getInputSplit();
-      RowQuery query = QueryText.get(conf, QUERY_VERSIONS_KEY).withRanges(split.ranges());
+      // An empty value, which stands for all there is, comes back as none.
+      String text = conf.getTrimmed(QUERY_KEY, "");
+      RowQuery query = QueryCodec.ofText(text).withRanges(split.ranges());
       try (Stele stele = Stele.connect(conf, context::progress);
           Rows rows = stele.table(conf.get(WITH_KEY)).readRows(query)) {
         Optional<Row> first = next(context);

@@ -26,7 +26,8 @@ public record CountRows(TableInput input) implements TableJob {
    * @param bytes of row keys, qualifiers and values
    */
   public record Result(long rows, long cells, long bytes) {
-    static Result of(Job finished) throws IOException {
+    /** What a finished job has counted. */
+    public static Result of(Job finished) throws IOException {
       Counters counters = finished.getCounters();
       return new Result(
           counters.findCounter(TableInputFormat.Counter.ROWS).getValue(),
@@ -54,14 +55,9 @@ public record CountRows(TableInput input) implements TableJob {
     return job;
   }
 
-  /** What a finished job has counted. */
-  public Result result(Job finished) throws IOException {
-    return Result.of(finished);
-  }
-
   @Override
   public Report report(Job finished) throws IOException {
-    return Report.good(List.of(result(finished).text() + "."));
+    return Report.good(List.of(Result.of(finished).text() + "."));
   }
 
   /** Lets the input format count. */
