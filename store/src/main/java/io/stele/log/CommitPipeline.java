@@ -36,7 +36,7 @@ import java.util.concurrent.locks.Lock;
  * has been used, is not used at all. Safe for use by any number of threads.
  */
 final class CommitPipeline {
-  /** How long the watch sleeps between two looks at what is under way. */
+  /** How long the watch sleeps between two looks at what may be slow. */
   private static final Duration WATCH_INTERVAL = Duration.ofMillis(20);
 
   private enum State {
@@ -479,7 +479,7 @@ final class CommitPipeline {
     try {
       while (!writers.stream().allMatch(writer -> writer.ended || (writer.hung && isOver()))) {
         if (writers.stream().anyMatch(WriterState::isBusy)) {
-          watching.awaitNanos(WATCH_INTERVAL.toNanos());
+          watching.awaitNanos(nanosToNextLook(runtime.nanoTime()));
         } else {
           watchSleeps = true;
           watching.await();
@@ -492,6 +492,13 @@ final class CommitPipeline {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** No flush that is under way, or begins from now on, can be slow any sooner. */
+  @GuardedBy("lock")
+  private long nanosToNextLook(long now) {
+    long age = inFlight.map(one -> now - one.sinceNanos).orElse(0L);
+    return Math.max(WATCH_INTERVAL.toNanos(), SlowFlushes.SLOW_MIN.toNanos() - age);
   }
 
   @GuardedBy("lock")

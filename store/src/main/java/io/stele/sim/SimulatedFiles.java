@@ -195,9 +195,14 @@ public final class SimulatedFiles {
     if (chance >= 0 && chance < weather.slow()) {
       return Optional.of(pause(process, SLOW_MAX));
     }
-    return random.nextDouble() < weather.waits()
+    return random.nextDouble() < waits(operation)
         ? Optional.of(pause(process, Duration.ofNanos(1000 * LATENCY_MAX_MICROS)))
         : Optional.empty();
+  }
+
+  /** A write mostly goes into memory; to flush it is what takes time. */
+  private double waits(Operation operation) {
+    return operation == Operation.WRITE ? weather.waits() / 10 : weather.waits();
   }
 
   private static Optional<Step> step(Operation operation) {

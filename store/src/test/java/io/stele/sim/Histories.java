@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 
 /** Histories of half a minute each, two at a time. */
 final class Histories {
-  static final List<Workload> WORKLOADS = Workloads.all(new Pace(Duration.ofMillis(100)));
+  static final List<Workload> WORKLOADS = Workloads.all(new Pace(Duration.ofMillis(200)));
   static final List<String> NAMES = WORKLOADS.stream().map(Workload::name).toList();
 
   private static final List<Workload> WITH_JOBS =
