@@ -11,6 +11,7 @@ import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.Transport;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -44,18 +45,28 @@ final class CheckCommand implements Callable<Integer> {
   @Option(names = "--data", description = "Read all SSTables and check what is in them.")
   private boolean data;
 
-  @Option(
-      names = "--wait",
-      paramLabel = "SECONDS",
-      description =
-          "How long after it the second look is taken (15). Longer than tablets are away when a server dies.")
-  private int waitSeconds = 15;
+  @Mixin private Wait wait;
+
+  /** How long a problem must last to count. */
+  static final class Wait {
+    @Option(
+        names = "--wait",
+        paramLabel = "SECONDS",
+        description =
+            "How long after it the second look is taken (15). Longer than tablets are away when a server dies.")
+    private int seconds = 15;
+  }
 
   @Spec private CommandSpec spec;
 
   @Override
   public Integer call() throws Exception {
-    Configuration conf = cluster.configuration();
+    CheckReport report = check(cluster.configuration(), wait, data);
+    print(spec.commandLine().getOut(), report);
+    return (report.problems().isEmpty() ? ExitCode.DONE : ExitCode.FAILED).number();
+  }
+
+  static CheckReport check(Configuration conf, Wait wait, boolean data) throws IOException {
     ProcessRuntime runtime = SystemRuntime.INSTANCE;
     ClusterConfig config = ClusterConfig.of(conf);
     FileSystem fs = new Path(Keys.ROOT_DIR.in(conf)).getFileSystem(conf);
@@ -64,18 +75,22 @@ final class CheckCommand implements Callable<Integer> {
                 runtime, config.zookeeperQuorum(), config.name(), config.sessionTimeout());
         Transport transport = new NetworkTransport(conf, runtime, "localhost");
         ClusterCheck check = new ClusterCheck(conf, runtime, fs, locks, transport)) {
-      CheckReport report = check.check(Duration.ofSeconds(waitSeconds), data);
-      print(spec.commandLine().getOut(), report);
-      return report.problems().isEmpty() ? ExitCode.DONE.number() : ExitCode.FAILED.number();
+      return check.check(Duration.ofSeconds(wait.seconds), data);
     }
   }
 
+  static void print(PrintWriter out, Problem problem) {
+    out.println(text(problem));
+    out.println("    " + problem.remedy());
+  }
+
+  static String text(Problem problem) {
+    String detail = problem.detail().isEmpty() ? "" : ": " + problem.detail();
+    return problem.subject() + ": " + problem.wrong() + detail;
+  }
+
   private static void print(PrintWriter out, CheckReport report) {
-    for (Problem problem : report.problems()) {
-      String detail = problem.detail().isEmpty() ? "" : ": " + problem.detail();
-      out.println(problem.subject() + ": " + problem.wrong() + detail);
-      out.println("    " + problem.remedy());
-    }
+    report.problems().forEach(problem -> print(out, problem));
     out.println(
         "checked "
             + TextTable.count(report.tables(), "table")
@@ -98,6 +113,7 @@ final class CheckCommand implements Callable<Integer> {
     out.println(
         report.problems().isEmpty()
             ? "nothing is wrong"
-            : TextTable.count(report.problems().size(), "problem"));
+            : TextTable.count(report.problems().size(), "problem")
+                + "; stele repair shows what can be done");
   }
 }

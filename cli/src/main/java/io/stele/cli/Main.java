@@ -31,6 +31,7 @@ import picocli.CommandLine.ParameterException;
       ScanCommand.class,
       JobCommand.class,
       CheckCommand.class,
+      RepairCommand.class,
       FileCommand.class,
       LogCommand.class,
       ConfCommand.class,

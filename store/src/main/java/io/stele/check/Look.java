@@ -81,7 +81,8 @@ final class Look {
             add(
                 "server " + server,
                 "it holds its lock, but does not answer",
-                "see its log; if it hangs, kill it: its tablets are then served elsewhere");
+                "see its log; if it hangs, kill it: its tablets are then served elsewhere",
+                new Repair(Repair.Kind.EVICT_SERVER, server.toString()));
           }
         });
     if (live.isEmpty()) {
@@ -146,7 +147,8 @@ final class Look {
           "table " + table,
           "METADATA has tablets of it, but the lock service has no such table",
           records.size() + " tablets",
-          "if it was not dropped, its node was lost: restore it from a snapshot of ZooKeeper");
+          "if it was not dropped, its node was lost: restore it from a snapshot of ZooKeeper",
+          Optional.of(new Repair(Repair.Kind.FORGET_TABLE, table.value())));
     }
     records.forEach(this::take);
   }
@@ -160,7 +162,9 @@ final class Look {
           "tablet " + record.id(),
           record.isQuarantined() ? "it is in quarantine" : "it could not be loaded",
           trouble.get().reason(),
-          "remove the cause, then: stele tablet release " + record.id());
+          "remove the cause, then: stele tablet release " + record.id(),
+          Optional.of(new Repair(Repair.Kind.RELEASE_TABLET, record.id().toString()))
+              .filter(any -> record.isQuarantined()));
     }
   }
 
@@ -221,7 +225,11 @@ final class Look {
     } else if (answer.isPresent()
         && !answer.get().served().contains(record.id())
         && !answer.get().moving().contains(record.id())) {
-      add(subject, "its server, " + server.get() + ", does not have it", WAIT);
+      add(
+          subject,
+          "its server, " + server.get() + ", does not have it",
+          WAIT,
+          new Repair(Repair.Kind.EVICT_SERVER, server.get().toString()));
     }
   }
 
@@ -250,7 +258,8 @@ final class Look {
         add(
             "tablet " + record.id(),
             "it needs the log of " + server + ", which is not there",
-            "bring " + layout.recovery(server) + " back from the trash or a snapshot");
+            "bring " + layout.recovery(server) + " back from the trash or a snapshot",
+            new Repair(Repair.Kind.GIVE_UP_LOG, server.toString()));
       }
     } catch (IOException e) {
       add("log " + server, "it cannot be looked for", String.valueOf(e.getMessage()), WAIT);
@@ -321,8 +330,17 @@ final class Look {
     add(subject, wrong, "", remedy);
   }
 
+  private void add(String subject, String wrong, String remedy, Repair repair) {
+    add(subject, wrong, "", remedy, Optional.of(repair));
+  }
+
   private void add(String subject, String wrong, String detail, String remedy) {
-    problems.add(new Problem(subject, wrong, detail, remedy));
+    add(subject, wrong, detail, remedy, Optional.empty());
+  }
+
+  private void add(
+      String subject, String wrong, String detail, String remedy, Optional<Repair> repair) {
+    problems.add(new Problem(subject, wrong, detail, remedy, repair));
   }
 
   List<Problem> problems() {

@@ -1,6 +1,7 @@
 package io.stele.check;
 
 import java.util.Comparator;
+import java.util.Optional;
 
 /**
  * Something that is not as it should be.
@@ -9,11 +10,18 @@ import java.util.Comparator;
  * @param wrong what is wrong with it, in the same words each time
  * @param detail more about that, which may be another each time; may be empty
  * @param remedy what an operator can do
+ * @param repair what `stele repair` can do; empty where only people can
  */
-public record Problem(String subject, String wrong, String detail, String remedy)
+public record Problem(
+    String subject, String wrong, String detail, String remedy, Optional<Repair> repair)
     implements Comparable<Problem> {
   private static final Comparator<Problem> ORDER =
       Comparator.comparing(Problem::subject).thenComparing(Problem::wrong);
+
+  /** A problem that people must look at. */
+  Problem(String subject, String wrong, String detail, String remedy) {
+    this(subject, wrong, detail, remedy, Optional.empty());
+  }
 
   /** Whether the same is wrong with the same. */
   boolean isStill(Problem before) {

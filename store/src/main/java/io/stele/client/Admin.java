@@ -36,11 +36,13 @@ import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.ForgetTableRequestProto;
 import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RecoveryProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
+import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
@@ -284,11 +286,57 @@ public final class Admin {
         "releasing tablet " + tablet,
         "the cluster's status shows whether it is still quarantined",
         master ->
-            TableChangeProto.newBuilder()
-                .setTableId("")
-                .setDone(master.releaseTablet(null, request).getDone())
-                .setWaitsFor("its record is being written")
-                .build());
+            step(master.releaseTablet(null, request).getDone(), "its record is being written"));
+  }
+
+  /**
+   * Treats a server as dead though it may live: takes its lock away, so that it ends, and has its
+   * tablets served elsewhere once its lease is over. For a server that hangs, or that says it
+   * serves what it does not.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if no server of that id has its lock,
+   *     OUTCOME_UNKNOWN if it may still be treated so
+   */
+  public void evictServer(ServerId server) throws IOException {
+    if (clusterStatus().servers().stream().noneMatch(one -> one.id().equals(server))) {
+      throw SteleException.notFound("there is no tablet server " + server);
+    }
+    ServerExitedRequestProto request =
+        ServerExitedRequestProto.newBuilder().setServerId(server.toString()).setSeen(false).build();
+    change(
+        "evicting server " + server,
+        "the cluster's status shows whether it is there",
+        master -> {
+          master.serverExited(null, request);
+          boolean live =
+              master.clusterStatus(null, EmptyProto.getDefaultInstance()).getServersList().stream()
+                  .anyMatch(one -> one.getServerId().equals(server.toString()));
+          return step(!live, "the master has not seen yet that its lock is gone");
+        });
+  }
+
+  /**
+   * Deletes METADATA's records of a table that the lock service does not have: what that table had
+   * is given up. A table that is there is dropped by {@link #dropTable} instead.
+   *
+   * @param table its id, as a check of the cluster names it
+   * @throws io.stele.model.SteleException REFUSED if the lock service has that table,
+   *     OUTCOME_UNKNOWN if records may be left
+   */
+  public void forgetTable(TableId table) throws IOException {
+    ForgetTableRequestProto request =
+        ForgetTableRequestProto.newBuilder().setTableId(table.value()).build();
+    change(
+        "forgetting table " + table,
+        "a check of the cluster shows whether records of it are left",
+        master ->
+            step(
+                master.forgetTable(null, request).getDone(),
+                "its tablets are being unloaded, and their records deleted"));
+  }
+
+  private static TableChangeProto step(boolean done, String waitsFor) {
+    return TableChangeProto.newBuilder().setTableId("").setDone(done).setWaitsFor(waitsFor).build();
   }
 
   /**

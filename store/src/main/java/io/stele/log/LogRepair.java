@@ -4,6 +4,7 @@ import io.stele.format.NameSpace;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import io.stele.model.TabletKind;
+import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Instant;
@@ -166,6 +167,27 @@ public final class LogRepair {
     }
     AcceptedLosses.write(fs, directory, segment + "." + number, losses);
     return damaged;
+  }
+
+  /**
+   * Has tablets go on without the log of a dead server that is gone as a whole, for good: stands an
+   * empty one in its place. Whatever only that log had is given up.
+   *
+   * @param logs where the log would be while its server lived
+   * @param recovery where it would be now
+   * @throws SteleException REFUSED if either is there: such a log is repaired by segment
+   */
+  public static void giveUp(ProcessRuntime runtime, FileSystem fs, Path logs, Path recovery)
+      throws IOException {
+    NameSpace.catchUp(fs);
+    for (Path directory : List.of(logs, recovery)) {
+      if (fs.exists(directory)) {
+        throw SteleException.refused(
+            directory + " is there: `stele log check` shows what is damaged in it");
+      }
+    }
+    fs.mkdirs(recovery);
+    FencedLog.list(runtime, fs, recovery);
   }
 
   /** The logs of fenced servers below {@code recovery} that tablets may still need. */

@@ -215,6 +215,18 @@ final class MasterLoop implements Runnable {
     return troubles.retryIn(tablet);
   }
 
+  /**
+   * Has the records of a table removed that the lock service does not have, whatever data they
+   * name.
+   *
+   * @return whether none is left
+   */
+  boolean giveUp(TableId table) throws IOException {
+    orphans.giveUp(table);
+    wake.lookAtAll();
+    return records.readUndamaged(table).isEmpty();
+  }
+
   /** Somebody wants a tablet tried again that is in quarantine. */
   void release(TabletId tablet) {
     troubles.release(tablet);
@@ -282,7 +294,10 @@ final class MasterLoop implements Runnable {
     tableRecords.values().forEach(record -> known.put(record.id(), record));
     known.values().forEach(record -> record.assignment().server().ifPresent(servers::named));
     List<TabletRecord> gone = orphans(full);
-    gone.forEach(orphan -> known.remove(orphan.id()));
+    dropping = withGivenUp(dropping, gone);
+    gone.stream()
+        .filter(orphan -> !orphans.isGivenUp(orphan))
+        .forEach(orphan -> known.remove(orphan.id()));
     executor.retain(known.keySet());
     view = new View(live, known);
     reports.ask(live);
@@ -470,7 +485,14 @@ final class MasterLoop implements Runnable {
     return !outcome.complete() || !outcome.unload().isEmpty() || !outcome.changed().isEmpty();
   }
 
-  /** The records of tables that are gone: no action uses them. */
+  /** Tablets of tables that are gone and given up go like those of dropped ones. */
+  private Set<TableId> withGivenUp(Set<TableId> dropping, List<TabletRecord> gone) {
+    Set<TableId> all = new TreeSet<>(dropping);
+    gone.stream().filter(orphans::isGivenUp).forEach(orphan -> all.add(orphan.id().table()));
+    return all;
+  }
+
+  /** The records of tables that are gone: no action uses them, unless the table is given up. */
   private List<TabletRecord> orphans(boolean full) throws IOException {
     if (full) {
       orphans.lookAgain();

@@ -27,6 +27,8 @@ import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
+import io.stele.wire.control.ControlProtos.ForgetTableRequestProto;
+import io.stele.wire.control.ControlProtos.ForgetTableResponseProto;
 import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MergeTabletResponseProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
@@ -478,6 +480,20 @@ final class MasterRequests implements MasterProtocol {
       loop.release(tablet);
     }
     return ReleaseTabletResponseProto.newBuilder().setDone(!record.isQuarantined()).build();
+  }
+
+  @Override
+  public ForgetTableResponseProto forgetTable(RpcController c, ForgetTableRequestProto request)
+      throws ServiceException {
+    return serve(
+        () -> {
+          TableId table = parsed(request.getTableId(), TableId::new);
+          if (table.isSystem() || tables.schemas().table(table).isPresent()) {
+            throw SteleException.refused(
+                "table " + table + " is there: to delete it, drop it by its name");
+          }
+          return ForgetTableResponseProto.newBuilder().setDone(loop.giveUp(table)).build();
+        });
   }
 
   private static <T> T parsed(String text, Function<String, T> parser) {

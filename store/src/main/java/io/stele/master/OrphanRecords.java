@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentSkipListSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,9 +24,10 @@ import org.slf4j.LoggerFactory;
  * <p>A table's node exists before its first record and is deleted after its last, and an id is
  * never used again. So if a table's node does not exist after a record of the table was read, the
  * record is an orphan. Orphans are never assigned. One to which nothing was ever written is
- * removed; any other is left to people, as it may be the node that was lost.
+ * removed; any other is left to people, as it may be the node that was lost. If they give its table
+ * up ({@link #giveUp}), its tablet is unloaded, and the record removed.
  *
- * <p>For the one thread of the master's loop.
+ * <p>For the one thread of the master's loop, but for {@link #giveUp}, which any thread may call.
  */
 final class OrphanRecords {
   private static final Logger LOG = LoggerFactory.getLogger(OrphanRecords.class);
@@ -34,10 +36,21 @@ final class OrphanRecords {
   private final TabletRecords records;
   private final Set<TableId> there = new TreeSet<>();
   private final Set<TableId> reported = new TreeSet<>();
+  private final Set<TableId> givenUp = new ConcurrentSkipListSet<>();
 
   OrphanRecords(Schemas schemas, TabletRecords records) {
     this.schemas = schemas;
     this.records = records;
+  }
+
+  /** Has the records of {@code table} removed, if the table is gone, whatever data they name. */
+  void giveUp(TableId table) {
+    givenUp.add(table);
+  }
+
+  /** Whether its tablet is to be unloaded, and the record removed then. */
+  boolean isGivenUp(TabletRecord orphan) {
+    return givenUp.contains(orphan.id().table());
   }
 
   /** Forgets which tables are there: each is looked for again. */
@@ -70,17 +83,22 @@ final class OrphanRecords {
   }
 
   /**
-   * Removes {@code orphan} where nothing is lost by it.
+   * Removes {@code orphan} where nothing is lost by it, or its table is given up and no server has
+   * its tablet.
    *
    * @return whether it is removed
    */
   boolean remove(TabletRecord orphan) throws IOException {
+    boolean unassigned = orphan.assignment().state() == Assignment.State.NONE;
     boolean untouched =
-        orphan.assignment().state() == Assignment.State.NONE
+        unassigned
             && orphan.files().isEmpty()
             && orphan.logs().isEmpty()
             && orphan.redo().sequence() == 0;
-    if (!untouched) {
+    if (isGivenUp(orphan) && !unassigned) {
+      return false; // It is being unloaded.
+    }
+    if (!untouched && !isGivenUp(orphan)) {
       if (reported.add(orphan.id().table())) {
         LOG.error(
             "METADATA has tablets with data of a table that the lock service does not have, such"
@@ -93,7 +111,10 @@ final class OrphanRecords {
     }
     try {
       records.delete(orphan);
-      LOG.info("Removed the record of {}: its table is gone, and it never had data", orphan);
+      LOG.info(
+          "Removed the record of {}: its table is gone, and {}",
+          orphan,
+          untouched ? "it never had data" : "an operator has given up its data");
       return true;
     } catch (RecordChangedException e) {
       LOG.debug("{} was changed by somebody else; will look at it again", orphan, e);

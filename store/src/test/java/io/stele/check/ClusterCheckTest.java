@@ -1,10 +1,12 @@
 package io.stele.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.Table;
 import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
+import io.stele.metadata.Layout;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
@@ -40,6 +42,8 @@ class ClusterCheckTest {
 
   static {
     CONF.set(Keys.CLIENT_TIMEOUT.name(), "3s");
+    CONF.set(Keys.SWEEP_INTERVAL.name(), "500ms");
+    CONF.set(Keys.SWEEP_GRACE.name(), "0s");
   }
 
   private final CrashableDisk disk = new CrashableDisk();
@@ -162,6 +166,128 @@ class ClusterCheckTest {
           .anySatisfy(
               problem -> assertThat(problem.wrong()).isEqualTo("no tablet server holds its lock"));
     }
+  }
+
+  @Test
+  void tabletsGoOnWithoutALogThatIsGoneWhenItIsGivenUp() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 3, 1)) {
+      fill(cluster);
+      ServerId dead = withoutSystemTablets(cluster, "t1");
+      Bytes row = rowOf(cluster, dead);
+      cluster.client().table("web").mutate(Mutation.of(row).put("f", "q", "in the log alone"));
+      cluster.killMaster();
+      cluster.killServer(dead);
+      fs.delete(new Path("/stele/logs/" + dead), true);
+      cluster.startMaster();
+
+      Repair giveUp = new Repair(Repair.Kind.GIVE_UP_LOG, dead.toString());
+      assertThat(repairs(cluster))
+          .contains(giveUp)
+          .allMatch(one -> one.losesData() == one.equals(giveUp));
+      repair(cluster);
+      cluster.awaitServed(tableId());
+      assertThat(check(cluster, true).problems()).isEmpty();
+      assertThat(cluster.client().table("web").readRow(row)).isEmpty();
+      assertThat(cluster.client().table("web").readRow(Bytes.of("a1"))).isPresent();
+      assertThat(cluster.client().table("web").readRow(Bytes.of("z1"))).isPresent();
+    }
+  }
+
+  @Test
+  void aLogThatIsThereIsNotGivenUpAsAWhole() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 1, 1)) {
+      Repair giveUp = new Repair(Repair.Kind.GIVE_UP_LOG, cluster.servers().get(0).toString());
+      assertThatThrownBy(() -> carryOut(cluster, giveUp)).hasMessageContaining("is there");
+    }
+  }
+
+  @Test
+  void aTableWhoseNodeIsLostIsForgottenWithItsFiles() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 1, 1)) {
+      fill(cluster);
+      String node = LockPaths.table(tableId());
+      cluster.locks().delete(node, cluster.locks().read(node).orElseThrow().version());
+      Repair forget = new Repair(Repair.Kind.FORGET_TABLE, tableId().value());
+      assertThat(repairs(cluster)).containsExactly(forget);
+      repair(cluster);
+      assertThat(cluster.records().readAll(tableId())).isEmpty();
+      assertThat(check(cluster, false).problems()).isEmpty();
+      MiniStele.await("the files are swept", () -> !fs.exists(new Path("/stele/tables/t1")));
+    }
+  }
+
+  @Test
+  void aTableThatIsThereIsNotForgotten() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 1, 1)) {
+      fill(cluster);
+      Repair forget = new Repair(Repair.Kind.FORGET_TABLE, tableId().value());
+      assertThatThrownBy(() -> carryOut(cluster, forget)).hasMessageContaining("is there");
+      assertThat(cluster.records().readAll(tableId())).hasSize(2);
+    }
+  }
+
+  @Test
+  void anEvictedServersTabletsAreServedElsewhere() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 2, 1)) {
+      fill(cluster);
+      ServerId evicted =
+          cluster.records().readAll(tableId()).get(0).assignment().server().orElseThrow();
+      carryOut(cluster, new Repair(Repair.Kind.EVICT_SERVER, evicted.toString()));
+      cluster.awaitServed(tableId());
+      assertThat(cluster.records().readAll(tableId()))
+          .noneMatch(record -> record.assignment().isTo(evicted));
+      assertThat(cluster.client().table("web").readRow(Bytes.of("a1"))).isPresent();
+      assertThatThrownBy(
+              () -> carryOut(cluster, new Repair(Repair.Kind.EVICT_SERVER, evicted.toString())))
+          .hasMessageContaining("there is no tablet server");
+    }
+  }
+
+  private List<Repair> repairs(MiniStele cluster) throws IOException {
+    return ClusterRepair.of(check(cluster, false));
+  }
+
+  /** Does all that a check proposes, until it proposes nothing. */
+  private void repair(MiniStele cluster) throws IOException {
+    MiniStele.await(
+        "nothing is left to repair",
+        () -> {
+          List<Repair> repairs = repairs(cluster);
+          for (Repair one : repairs) {
+            carryOut(cluster, one);
+          }
+          return repairs.isEmpty();
+        });
+  }
+
+  private void carryOut(MiniStele cluster, Repair repair) throws IOException {
+    Layout layout = Layout.open(fs, new Path("/stele"));
+    new ClusterRepair(SystemRuntime.INSTANCE, cluster.client().admin(), fs, layout)
+        .carryOut(repair);
+  }
+
+  /** A server that has a tablet of {@code table}, and none of METADATA. */
+  private static ServerId withoutSystemTablets(MiniStele cluster, String table) throws IOException {
+    Set<ServerId> system = new TreeSet<>();
+    cluster.records().readRoot().orElseThrow().assignment().server().ifPresent(system::add);
+    cluster
+        .records()
+        .readAll(TableId.METADATA)
+        .forEach(record -> record.assignment().server().ifPresent(system::add));
+    return records(cluster, table).stream()
+        .flatMap(record -> record.assignment().server().stream())
+        .filter(server -> !system.contains(server))
+        .findAny()
+        .orElseThrow();
+  }
+
+  /** A row that {@code server} serves, and that has no cells. */
+  private static Bytes rowOf(MiniStele cluster, ServerId server) {
+    return records(cluster, "t1").stream()
+        .filter(record -> record.assignment().isTo(server))
+        .map(record -> record.extent().start().isEmpty() ? Bytes.of("a") : Bytes.of("m"))
+        .findAny()
+        .orElseThrow();
   }
 
   private static List<Bytes> rows(int count) {

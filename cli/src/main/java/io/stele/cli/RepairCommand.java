@@ -1,0 +1,129 @@
+package io.stele.cli;
+
+import io.stele.check.CheckReport;
+import io.stele.check.ClusterRepair;
+import io.stele.check.Problem;
+import io.stele.check.Repair;
+import io.stele.client.Stele;
+import io.stele.config.Keys;
+import io.stele.metadata.Layout;
+import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code stele repair}: repairs what a check found, where nothing has to be brought back first. */
+@Command(
+    name = "repair",
+    description = "Check a running cluster, and repair what can be repaired.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Without --yes it only shows what it would do. It can",
+      "  go on without the log of a dead server that is gone",
+      "  delete the records of a table that ZooKeeper does not have",
+      "  treat a server as dead that hangs, or does not serve what it should",
+      "  try a tablet in quarantine again",
+      "The first two give up data that might still be brought back, from the trash or a snapshot. Files that belong to no",
+      "tablet need no repair: the master sweeps them. Exits with 1 if something is still wrong.",
+      "",
+      "Examples:",
+      "  stele repair                         what is wrong, and what would be done",
+      "  stele repair --yes                   do what gives up no data",
+      "  stele repair --yes --accept-loss     do all of it"
+    })
+final class RepairCommand implements Callable<Integer> {
+  @Mixin private ClusterOptions cluster;
+  @Mixin private CheckCommand.Wait wait;
+
+  @Option(names = "--yes", description = "Do it.")
+  private boolean yes;
+
+  @Option(
+      names = "--accept-loss",
+      description = "With --yes: also do what gives up data. It cannot be taken back.")
+  private boolean acceptLoss;
+
+  @Spec private CommandSpec spec;
+
+  /** Carries out one repair. */
+  interface Work {
+    /** Does it. */
+    void carryOut(Repair repair) throws IOException;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Configuration conf = cluster.configuration();
+    PrintWriter out = spec.commandLine().getOut();
+    CheckReport report = CheckCommand.check(conf, wait, false);
+    show(report, out);
+    if (report.problems().isEmpty()) {
+      return ExitCode.DONE.number();
+    }
+    int left = (int) report.problems().stream().filter(one -> one.repair().isEmpty()).count();
+    if (yes) {
+      Path root = new Path(Keys.ROOT_DIR.in(conf));
+      FileSystem fs = root.getFileSystem(conf);
+      try (Stele stele = Stele.connect(conf)) {
+        ClusterRepair work =
+            new ClusterRepair(SystemRuntime.INSTANCE, stele.admin(), fs, Layout.open(fs, root));
+        left += carryOut(ClusterRepair.of(report), acceptLoss, work::carryOut, out);
+      }
+      out.println("What next: stele check shows whether all is well now");
+    } else {
+      left += ClusterRepair.of(report).size();
+      out.println("nothing was changed: to repair, add --yes");
+    }
+    return (left == 0 ? ExitCode.DONE : ExitCode.FAILED).number();
+  }
+
+  /** Shows what is wrong, and under it what would be done about it. */
+  static void show(CheckReport report, PrintWriter out) {
+    for (Problem problem : report.problems()) {
+      CheckCommand.print(out, problem);
+      problem
+          .repair()
+          .ifPresent(
+              repair ->
+                  out.println(
+                      "    repair: "
+                          + repair.text()
+                          + (repair.losesData() ? " (gives up data)" : "")));
+    }
+    if (report.problems().isEmpty()) {
+      out.println("nothing is wrong");
+    }
+  }
+
+  /** Does what may be done; returns how many repairs were not done. */
+  static int carryOut(List<Repair> repairs, boolean acceptLoss, Work work, PrintWriter out)
+      throws IOException {
+    int left = 0;
+    for (Repair repair : repairs) {
+      if (repair.losesData() && !acceptLoss) {
+        out.println("not done: " + repair.text() + ": it gives up data; add --accept-loss");
+        left++;
+        continue;
+      }
+      try {
+        work.carryOut(repair);
+        out.println("done: " + repair.text());
+      } catch (SteleException e) { // The others do not depend on it.
+        out.println("failed: " + repair.text() + ": " + e.getMessage());
+        left++;
+      }
+    }
+    return left;
+  }
+}
