@@ -1,31 +1,29 @@
 package io.stele.sstable;
 
 import io.stele.format.CellBlockWriter;
-import io.stele.format.CellCursor;
-import io.stele.format.CellType;
+import io.stele.format.ForwardingCursor;
 import java.io.IOException;
 
 /**
  * Reads one row, and puts all its cells into the cache at the first move. Not safe for use by
  * several threads.
  */
-final class RowKeepingCursor implements CellCursor {
+final class RowKeepingCursor extends ForwardingCursor {
   private final SSTableCursor source;
   private final CachedFile cache;
   private final CacheKey.Row row;
   private final byte[] rowPart;
-  private CellCursor cells;
   private boolean begun;
 
   /**
    * @param source a cursor over that row alone, before its first cell
    */
   RowKeepingCursor(SSTableCursor source, CachedFile cache, CacheKey.Row row) {
+    super(source);
     this.source = source;
     this.cache = cache;
     this.row = row;
     this.rowPart = row.rowPart();
-    this.cells = source;
   }
 
   @Override
@@ -61,50 +59,5 @@ final class RowKeepingCursor implements CellCursor {
       cells = found.cursor();
     }
     begun = true;
-  }
-
-  @Override
-  public byte[] key() {
-    return cells.key();
-  }
-
-  @Override
-  public int keyLength() {
-    return cells.keyLength();
-  }
-
-  @Override
-  public long timestamp() {
-    return cells.timestamp();
-  }
-
-  @Override
-  public long sequence() {
-    return cells.sequence();
-  }
-
-  @Override
-  public int ordinal() {
-    return cells.ordinal();
-  }
-
-  @Override
-  public CellType type() {
-    return cells.type();
-  }
-
-  @Override
-  public byte[] valueArray() {
-    return cells.valueArray();
-  }
-
-  @Override
-  public int valueOffset() {
-    return cells.valueOffset();
-  }
-
-  @Override
-  public int valueLength() {
-    return cells.valueLength();
   }
 }

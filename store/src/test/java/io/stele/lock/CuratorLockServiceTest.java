@@ -103,17 +103,7 @@ class CuratorLockServiceTest extends LockServiceContract {
       assertThatThrownBy(lock::renew)
           .isInstanceOf(IOException.class)
           .isNotInstanceOf(LockLostException.class);
-      eventually(
-          () -> {
-            try {
-              lock.renew();
-              return true;
-            } catch (LockLostException e) {
-              throw e;
-            } catch (IOException e) {
-              return false; // Not connected yet.
-            }
-          });
+      awaitRenewal(lock);
       assertThat(lock.isHeld()).isTrue();
       assertThat(proxy.lost()).isEqualTo(6);
     }

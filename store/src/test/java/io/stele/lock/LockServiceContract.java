@@ -232,17 +232,7 @@ abstract class LockServiceContract {
           .isNotInstanceOf(LockLostException.class);
       assertThat(lock.isHeld()).isTrue();
       resume();
-      eventually(
-          () -> {
-            try {
-              lock.renew();
-              return true;
-            } catch (LockLostException e) {
-              throw e;
-            } catch (IOException e) {
-              return false; // Not connected yet.
-            }
-          });
+      awaitRenewal(lock);
       assertThat(lock.isHeld()).isTrue();
     }
   }
@@ -351,6 +341,21 @@ abstract class LockServiceContract {
   /** A condition that may throw. */
   interface Condition {
     boolean holds() throws Exception;
+  }
+
+  /** Renews {@code lock} once the lock service is reached again. */
+  static void awaitRenewal(Lock lock) throws Exception {
+    eventually(
+        () -> {
+          try {
+            lock.renew();
+            return true;
+          } catch (LockLostException e) {
+            throw e;
+          } catch (IOException e) {
+            return false; // Not connected yet.
+          }
+        });
   }
 
   static void eventually(Condition condition) throws Exception {

@@ -113,17 +113,7 @@ class ZooKeeperOutageTest {
 
   private static void awaitRenewal(Lock lock) throws Exception {
     long start = System.nanoTime();
-    LockServiceContract.eventually(
-        () -> {
-          try {
-            lock.renew();
-            return true;
-          } catch (LockLostException e) {
-            throw e;
-          } catch (IOException e) {
-            return false; // Not connected yet.
-          }
-        });
+    LockServiceContract.awaitRenewal(lock);
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(BACK_MAX);
   }
 

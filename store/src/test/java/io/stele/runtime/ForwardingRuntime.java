@@ -5,6 +5,7 @@ import java.time.InstantSource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.Lock;
+import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /** The real runtime, of which a test overrides a part: mostly a clock. */
@@ -17,6 +18,16 @@ public class ForwardingRuntime implements ProcessRuntime {
       @Override
       public InstantSource wallClock() {
         return clock;
+      }
+    };
+  }
+
+  /** The real runtime, whose monotonic clock is {@code ahead} nanoseconds ahead. */
+  public static ProcessRuntime ahead(LongSupplier ahead) {
+    return new ForwardingRuntime() {
+      @Override
+      public long nanoTime() {
+        return super.nanoTime() + ahead.getAsLong();
       }
     };
   }

@@ -144,13 +144,7 @@ class MaintenanceTest {
   void workThatFailsRestsAWhileAndIsThenTriedAgain() throws Exception {
     conf.set(Keys.MEMTABLE_BYTES.name(), "1m");
     AtomicLong skipped = new AtomicLong();
-    ProcessRuntime runtime =
-        new ForwardingRuntime() {
-          @Override
-          public long nanoTime() {
-            return super.nanoTime() + skipped.get();
-          }
-        };
+    ProcessRuntime runtime = ForwardingRuntime.ahead(skipped::get);
     try (TestServer server = new TestServer(world, runtime, conf)) {
       HostedTablet hosted = server.takeNew(SCHEMA);
       TestServer.put(hosted, "large", "x".repeat(2 << 20));
@@ -232,13 +226,7 @@ class MaintenanceTest {
   void aCompactionThatThrowsPutsItsTabletAsideAndOthersGoOn() throws Exception {
     conf.set(Keys.MEMTABLE_BYTES.name(), "1m");
     AtomicLong skipped = new AtomicLong();
-    ProcessRuntime runtime =
-        new ForwardingRuntime() {
-          @Override
-          public long nanoTime() {
-            return super.nanoTime() + skipped.get();
-          }
-        };
+    ProcessRuntime runtime = ForwardingRuntime.ahead(skipped::get);
     try (TestServer server = new TestServer(world, runtime, conf)) {
       HostedTablet bad = server.takeNew(SCHEMA);
       HostedTablet good = server.takeNew(TableSchema.of("u", "f"));
