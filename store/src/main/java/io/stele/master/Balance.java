@@ -27,7 +27,7 @@ final class Balance {
   private static final Bytes ON = Bytes.of("on");
   private static final Duration EVERY = Duration.ofSeconds(1);
   private static final int SHARE = 20; // Of the loop's time, one part.
-  private static final Duration REST = Duration.ofSeconds(60);
+  private static final Duration REST = Duration.ofMinutes(10);
   private static final double SLACK = 0.05;
 
   private final ProcessRuntime runtime;
@@ -85,24 +85,24 @@ final class Balance {
   /**
    * The moves to begin now; mostly none.
    *
-   * @param rates requests a second by tablet
+   * @param loads what servers have of the tables
    */
-  List<Balancer.Move> decide(ClusterSnapshot snapshot, Supplier<Map<TabletId, Double>> rates)
-      throws IOException {
+  List<Balancer.Move> decide(Loads loads, Supplier<Balancer.Cluster> about) throws IOException {
     long start = runtime.nanoTime();
     boolean now = atOnce;
     if (!now && (start - nextNanos < 0 || !isOn())) {
       return List.of();
     }
     movedNanos.values().removeIf(moved -> start - moved >= REST.toNanos());
-    int servers = snapshot.servers().size();
+    Balancer.Cluster cluster = about.get();
+    int servers = cluster.servers().size();
     Balancer.Limits limits =
         now
-            ? Balancer.Limits.of(servers, 0, Set.of())
-            : Balancer.Limits.of(servers, SLACK, movedNanos.keySet());
-    List<Balancer.Move> moves = Balancer.decide(snapshot, rates.get(), limits);
+            ? Balancer.Limits.of(loads, servers, 0, Set.of())
+            : Balancer.Limits.of(loads, servers, SLACK, movedNanos.keySet());
+    List<Balancer.Move> moves = Balancer.decide(loads, cluster, limits);
     moves.forEach(move -> movedNanos.put(move.tablet(), start));
-    if (now && moves.isEmpty() && snapshot.moves().isEmpty()) {
+    if (now && moves.isEmpty() && cluster.moves().isEmpty()) {
       atOnce = false;
     }
     long took = runtime.nanoTime() - start;

@@ -1,13 +1,12 @@
 package io.stele.master;
 
-import io.stele.metadata.Assignment;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -17,311 +16,408 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Which tablets should go to other servers, as a pure function of a snapshot: no I/O, no clock, the
- * same answer to the same snapshot.
+ * Which tablets should go to other servers, as a pure function of what they have: no I/O, no clock,
+ * the same answer to the same {@link Loads} and {@link Cluster}.
  *
  * <p>A tablet weighs one on average: by its number, its bytes and its requests alike, as far as
- * there are any. A move is worth it if it makes the heavier server lighter than it was by more than
- * a slack, and the lighter one not as heavy; of a server's tablets that one goes which evens out
- * most, and is of a table that the other server has least of. Each move makes the sum of the
- * squares of all weights less, so moves come to an end. Where weights are even, the tablets of one
- * table are spread; last those of METADATA, one at a time. The root tablet stays.
+ * there are any. A move is worth it if it makes less the sum of the squares of the weights of all
+ * servers, and, twice, of what each server has of each table. So moves come to an end. First they
+ * go from the heaviest servers to the lightest, as long as those differ by more than a slack; where
+ * weights are even, from servers that have several more tablets of a table than others; last those
+ * of METADATA, one at a time. The root tablet stays.
  *
- * <p>A decision costs as much as it takes to look at each tablet once, and for each move at the
+ * <p>A decision costs as much as it takes to look at each server once, and for each move at the
  * tablets of one server.
  */
 public final class Balancer {
   private static final long BYTES_THAT_COUNT = 1 << 20; // Of an average tablet.
   private static final double RATE_THAT_COUNTS = 1; // Likewise, a second.
   private static final double SLACK_MIN = 0.5;
+  private static final double SPREAD = 2; // What a table's even spread counts beside even weights.
+  private static final double GAIN_MIN = 1e-6; // Less may be an error of rounding.
+  private static final int SPREAD_SLACK = 4; // One in so many tablets of a table.
   private static final int SPREAD_SHARE = 8; // Of all moves: it is worth less than even weights.
-  private static final int RECEIVERS_TRIED_MAX = 32;
+  private static final int SERVERS_TRIED_MAX = 32;
+  private static final int SHARES_TRIED_MAX = 5_000;
 
-  private final ClusterSnapshot snapshot;
-  private final Map<TabletId, Double> rates;
+  private final Loads loads;
+  private final Cluster cluster;
   private final Limits limits;
   private final Map<ServerId, Server> servers = new HashMap<>();
+  private final NavigableSet<Server> order = new TreeSet<>(Server.LIGHTEST_FIRST); // May move.
+  private final Set<TabletId> onTheirWay = new HashSet<>();
   private final List<Move> chosen = new ArrayList<>();
+  private final Scale scale;
+  private final double mean; // A server's weight.
+  private final double slack;
   private int underWay;
-  private double slack;
-  private double bytesMean;
-  private double rateMean;
+
+  /**
+   * What a decision depends on, beside what servers have of the tables.
+   *
+   * @param servers those that take tablets
+   * @param metadata the tablets of METADATA
+   * @param dropping tables whose tablets are to go
+   * @param moves tablets that are to go to other servers
+   * @param away how many tablets wait to be served
+   */
+  public record Cluster(
+      List<ServerId> servers,
+      List<ClusterSnapshot.Tablet> metadata,
+      Set<TableId> dropping,
+      Map<TabletId, ClusterSnapshot.Move> moves,
+      int away) {
+    public Cluster {
+      servers = List.copyOf(servers);
+      metadata = List.copyOf(metadata);
+      dropping = Set.copyOf(dropping);
+      moves = Map.copyOf(moves);
+    }
+  }
 
   /**
    * How far a decision goes.
    *
    * @param movesMax tablets that are away or on their way at once
    * @param movesOfServerMax to or from one server at once
-   * @param slack a share of an average server's weight that is left uneven
+   * @param slack a share of an average server's weight by which servers may differ from that
    * @param resting tablets that moved a moment ago
    */
   public record Limits(int movesMax, int movesOfServerMax, double slack, Set<TabletId> resting) {
     private static final int MOVES_MIN = 4;
-    private static final int MOVES_OF_SERVER_MAX = 4;
+    private static final int MOVES_OF_SERVER_MIN = 4;
+
+    /** A new server has its share after so many rounds of moves. */
+    private static final int ROUNDS = 30;
 
     /** Those of a cluster of so many servers. */
-    static Limits of(int servers, double slack, Set<TabletId> resting) {
+    public static Limits of(Loads loads, int servers, double slack, Set<TabletId> resting) {
+      long share = loads.all().count() / Math.max(1, servers);
+      int ofServer = (int) Math.max(MOVES_OF_SERVER_MIN, share / ROUNDS);
       return new Limits(
-          Math.max(MOVES_MIN, servers), MOVES_OF_SERVER_MAX, slack, Set.copyOf(resting));
+          Math.max(Math.max(MOVES_MIN, ofServer), servers), ofServer, slack, Set.copyOf(resting));
     }
   }
 
   /** One move. */
   public record Move(TabletId tablet, ServerId from, ServerId to) {}
 
-  /** A server that takes tablets, as it is after the moves chosen so far. */
+  /** What an average tablet has: it weighs one. */
+  private record Scale(double perTablet, double perByte, double perRequest) {
+    static Scale of(Loads.Sum all) {
+      double tablets = Math.max(1, all.count());
+      boolean byBytes = all.bytes() / tablets >= BYTES_THAT_COUNT;
+      boolean byRate = all.rate() / tablets >= RATE_THAT_COUNTS;
+      double each = 1.0 / (1 + (byBytes ? 1 : 0) + (byRate ? 1 : 0));
+      return new Scale(
+          each,
+          byBytes ? each * tablets / all.bytes() : 0,
+          byRate ? each * tablets / all.rate() : 0);
+    }
+
+    double weight(Loads.Tablet tablet) {
+      return perTablet + perByte * tablet.bytes() + perRequest * tablet.rate();
+    }
+
+    double weight(Loads.Sum sum) {
+      return perTablet * sum.count() + perByte * sum.bytes() + perRequest * sum.rate();
+    }
+  }
+
+  /** A server that takes tablets, as it is after the moves under way and those chosen so far. */
   private static final class Server {
     static final Comparator<Server> LIGHTEST_FIRST =
         Comparator.comparingDouble((Server server) -> server.weight)
             .thenComparing(server -> server.id);
 
     final ServerId id;
-    final List<ClusterSnapshot.Tablet> movable = new ArrayList<>();
-    final List<TableId> tables = new ArrayList<>(); // One for each tablet.
-    Optional<Map<TableId, Integer>> counts = Optional.empty();
+    final Optional<Loads.Server> load;
+    final Map<TableId, Part> changes = new HashMap<>(1);
     double weight;
     int moves;
 
-    Server(ServerId id) {
+    Server(ServerId id, Optional<Loads.Server> load, double weight) {
       this.id = id;
+      this.load = load;
+      this.weight = weight;
     }
 
-    Map<TableId, Integer> counts() {
-      if (counts.isEmpty()) { // Only few servers give or take.
-        Map<TableId, Integer> counted = new HashMap<>();
-        tables.forEach(table -> counted.merge(table, 1, Integer::sum));
-        counts = Optional.of(counted);
-      }
-      return counts.get();
+    /** What it has of a table. */
+    Part of(TableId table, Scale scale) {
+      Part part =
+          load.flatMap(one -> one.of(table))
+              .map(share -> new Part(share.count(), scale.weight(share)))
+              .orElse(Part.NONE);
+      return changes.isEmpty() ? part : part.plus(changes.getOrDefault(table, Part.NONE));
     }
 
-    int of(TableId table) {
-      return counts().getOrDefault(table, 0);
+    void add(TableId table, Part part) {
+      changes.merge(table, part, Part::plus);
+      weight += part.weight();
     }
   }
 
-  private Balancer(ClusterSnapshot snapshot, Map<TabletId, Double> rates, Limits limits) {
-    this.snapshot = snapshot;
-    this.rates = rates;
+  /** Some tablets of a table. */
+  private record Part(int tablets, double weight) {
+    static final Part NONE = new Part(0, 0);
+
+    Part plus(Part more) {
+      return new Part(tablets + more.tablets, weight + more.weight);
+    }
+  }
+
+  /** A tablet to move, and how much less the sum of squares is then. */
+  private record Candidate(Loads.Tablet tablet, double gain) {
+    static Optional<Candidate> better(
+        Optional<Candidate> before, Loads.Tablet tablet, double gain) {
+      boolean better =
+          gain >= GAIN_MIN
+              && (before.isEmpty()
+                  || gain > before.get().gain
+                  || (gain == before.get().gain
+                      && tablet.id().compareTo(before.get().tablet.id()) < 0));
+      return better ? Optional.of(new Candidate(tablet, gain)) : before;
+    }
+  }
+
+  private Balancer(Loads loads, Cluster cluster, Limits limits) {
+    this.loads = loads;
+    this.cluster = cluster;
     this.limits = limits;
+    this.scale = Scale.of(loads.all());
+    this.mean = loads.all().count() / (double) Math.max(1, cluster.servers().size());
+    this.slack = limits.slack() == 0 ? 0 : Math.max(SLACK_MIN, limits.slack() * mean);
+    this.underWay = cluster.away();
   }
 
   /**
-   * The moves to begin in {@code snapshot}, beside those under way; none while more tablets are
-   * away than may be.
+   * The moves to begin, beside those under way; none while more tablets are away than may be.
    *
-   * @param rates requests a second, of tablets that have any
+   * @param loads what servers have of the tables
    */
-  public static List<Move> decide(
-      ClusterSnapshot snapshot, Map<TabletId, Double> rates, Limits limits) {
-    return new Balancer(snapshot, rates, limits).decide();
+  public static List<Move> decide(Loads loads, Cluster cluster, Limits limits) {
+    return cluster.servers().size() < 2 ? List.of() : new Balancer(loads, cluster, limits).decide();
   }
 
   private List<Move> decide() {
-    for (ClusterSnapshot.Server server : snapshot.servers()) {
-      if (!server.draining() && !snapshot.fenced().contains(server.id())) {
-        servers.put(server.id(), new Server(server.id()));
-      }
+    for (ServerId id : cluster.servers()) {
+      Optional<Loads.Server> load = loads.server(id);
+      double weight = load.map(one -> scale.weight(one)).orElse(0.0);
+      servers.put(id, new Server(id, load, weight));
     }
-    if (servers.size() < 2) {
-      return List.of();
-    }
-    weigh();
-    List<ClusterSnapshot.Tablet> ofMetadata = new ArrayList<>();
-    for (ClusterSnapshot.Tablet tablet : snapshot.tablets()) {
-      place(tablet, ofMetadata);
-    }
-    NavigableSet<Server> order = new TreeSet<>(Server.LIGHTEST_FIRST);
+    cluster.moves().forEach(this::anticipate);
     servers.values().stream().filter(this::mayMove).forEach(order::add);
-    even(order);
+    even();
     if (chosen.isEmpty()) {
       spread();
     }
     if (chosen.isEmpty() && underWay == 0) {
-      spreadMetadata(ofMetadata);
+      spreadMetadata();
     }
     return List.copyOf(chosen);
   }
 
-  /** Finds out what an average tablet has. */
-  private void weigh() {
-    double tablets = 0;
-    double bytes = 0;
-    double rate = 0;
-    for (ClusterSnapshot.Tablet tablet : snapshot.tablets()) {
-      if (!tablet.id().table().isSystem()) {
-        tablets++;
-        bytes += tablet.bytes();
-        rate += rates.isEmpty() ? 0 : rates.getOrDefault(tablet.id(), 0.0);
-      }
+  /** Counts a tablet that is on its way where it is to be. */
+  private void anticipate(TabletId id, ClusterSnapshot.Move move) {
+    server(move.from()).ifPresent(from -> from.moves++);
+    move.to().flatMap(this::server).ifPresent(to -> to.moves++);
+    onTheirWay.add(id);
+    Optional<Loads.Tablet> tablet = loads.tablet(id);
+    if (tablet.isEmpty() || tablet.get().isLoaded()) {
+      underWay++; // Others are among those that are away.
     }
-    bytesMean = bytes / Math.max(tablets, 1);
-    rateMean = rate / Math.max(tablets, 1);
-    slack = Math.max(SLACK_MIN, limits.slack() * tablets / servers.size());
-    if (limits.slack() == 0) {
-      slack = 0;
+    if (tablet.isPresent() && move.to().isPresent()) {
+      double weight = scale.weight(tablet.get());
+      Optional<Server> at = tablet.get().server().flatMap(this::server);
+      at.ifPresent(from -> from.add(id.table(), new Part(-1, -weight)));
+      move.to().flatMap(this::server).ifPresent(to -> to.add(id.table(), new Part(1, weight)));
     }
   }
 
-  private double weight(ClusterSnapshot.Tablet tablet) {
-    double sum = 1;
-    int kinds = 1;
-    if (bytesMean >= BYTES_THAT_COUNT) {
-      sum += tablet.bytes() / bytesMean;
-      kinds++;
-    }
-    if (rateMean >= RATE_THAT_COUNTS) {
-      sum += rates.getOrDefault(tablet.id(), 0.0) / rateMean;
-      kinds++;
-    }
-    return sum / kinds;
-  }
-
-  private void place(ClusterSnapshot.Tablet tablet, List<ClusterSnapshot.Tablet> ofMetadata) {
-    Optional<ClusterSnapshot.Move> move =
-        snapshot.moves().isEmpty()
-            ? Optional.empty()
-            : Optional.ofNullable(snapshot.moves().get(tablet.id()));
-    Optional<ServerId> server = tablet.assignment().server();
-    boolean loaded = tablet.assignment().state() == Assignment.State.LOADED;
-    if (move.isPresent()) {
-      server = move.get().to().or(tablet.assignment()::server);
-      count(move.get().from());
-      move.get().to().ifPresent(this::count);
-    }
-    underWay += move.isPresent() || !loaded ? 1 : 0;
-    Server at = server.map(servers::get).orElse(null);
-    if (at == null) {
-      return;
-    }
-    if (tablet.id().table().isSystem()) {
-      if (tablet.id().table().equals(TableId.METADATA) && move.isEmpty() && loaded) {
-        ofMetadata.add(tablet);
-      }
-      return;
-    }
-    at.weight += weight(tablet);
-    at.tables.add(tablet.id().table());
-    if (loaded
-        && move.isEmpty()
-        && !limits.resting().contains(tablet.id())
-        && !snapshot.dropping().contains(tablet.id().table())) {
-      at.movable.add(tablet);
-    }
-  }
-
-  private void count(ServerId server) {
-    Server known = servers.get(server);
-    if (known != null) {
-      known.moves++;
-    }
+  private Optional<Server> server(ServerId id) {
+    return Optional.ofNullable(servers.get(id));
   }
 
   private boolean mayMove(Server server) {
     return server.moves < limits.movesOfServerMax();
   }
 
+  private boolean mayMove(Loads.Tablet tablet) {
+    return tablet.isLoaded()
+        && !onTheirWay.contains(tablet.id())
+        && !cluster.dropping().contains(tablet.id().table())
+        && !limits.resting().contains(tablet.id());
+  }
+
   private boolean hasRoom() {
     return underWay < limits.movesMax();
   }
 
-  /** Moves from the heaviest servers to the lightest. */
-  private void even(NavigableSet<Server> order) {
-    while (hasRoom() && order.size() > 1) {
-      Server heavy = order.last();
-      Server light = order.first();
-      if (heavy.weight - light.weight <= slack) {
-        return;
+  /**
+   * Moves from the heaviest servers to the lightest. Servers that differ from the average by more
+   * than the slack come to differ by half of it, so that a little more or less to do for one of
+   * them makes nothing move.
+   */
+  private void even() {
+    for (Server heavy : List.copyOf(order.descendingSet())) {
+      if (heavy.weight <= mean + slack) {
+        break;
       }
-      Optional<ClusterSnapshot.Tablet> best = best(heavy, light);
-      order.remove(heavy); // It changes, or has nothing to give.
-      if (best.isPresent()) {
-        order.remove(light);
-        move(best.get(), heavy, light);
-        List.of(heavy, light).stream().filter(this::mayMove).forEach(order::add);
+      while (heavy.weight > mean + slack / 2 && gives(heavy)) {}
+    }
+    for (Server light : List.copyOf(order)) {
+      if (light.weight >= mean - slack) {
+        break;
       }
+      while (light.weight < mean - slack / 2 && takes(light)) {}
     }
   }
 
-  private Optional<ClusterSnapshot.Tablet> best(Server heavy, Server light) {
+  /** Moves a tablet from {@code heavy} to the lightest server, if it has one for it. */
+  private boolean gives(Server heavy) {
+    return !order.isEmpty() && moves(heavy, order.first());
+  }
+
+  /** Moves a tablet to {@code light} from the heaviest server that has one for it, if any has. */
+  private boolean takes(Server light) {
+    return order.descendingSet().stream().limit(SERVERS_TRIED_MAX).toList().stream()
+        .anyMatch(heavy -> moves(heavy, light));
+  }
+
+  private boolean moves(Server heavy, Server light) {
+    if (!hasRoom() || heavy == light || !mayMove(heavy) || !mayMove(light)) {
+      return false;
+    }
+    Optional<Candidate> best = best(heavy, light);
+    best.ifPresent(one -> move(one.tablet(), heavy, light));
+    return best.isPresent();
+  }
+
+  private Optional<Candidate> best(Server heavy, Server light) {
     double apart = heavy.weight - light.weight;
-    double least = Double.MAX_VALUE;
-    Optional<ClusterSnapshot.Tablet> best = Optional.empty();
-    for (ClusterSnapshot.Tablet tablet : heavy.movable) {
-      double weight = weight(tablet);
-      if (apart - weight <= slack) {
+    Optional<Candidate> best = Optional.empty();
+    for (Loads.Tablet tablet : heavy.load.map(Loads.Server::tablets).orElse(List.of())) {
+      double weight = scale.weight(tablet);
+      double most = gain(weight, apart, scale.weight(tablet.share())); // If light has none of it.
+      if (apart - weight <= slack / 2 || most < best.map(Candidate::gain).orElse(GAIN_MIN)) {
         continue;
       }
       TableId table = tablet.id().table();
-      double change = weight * (weight - apart) + 1 + light.of(table) - heavy.of(table);
-      if (change < least) {
-        least = change;
-        best = Optional.of(tablet);
+      double spread = heavy.of(table, scale).weight() - light.of(table, scale).weight();
+      if (mayMove(tablet)) {
+        best = Candidate.better(best, tablet, gain(weight, apart, spread));
       }
     }
     return best;
   }
 
-  private void move(ClusterSnapshot.Tablet tablet, Server from, Server to) {
-    double weight = weight(tablet);
-    TableId table = tablet.id().table();
-    from.counts().merge(table, -1, Integer::sum);
-    to.counts().merge(table, 1, Integer::sum);
-    from.weight -= weight;
-    to.weight += weight;
-    from.movable.remove(tablet);
+  /**
+   * How much less half the sum of squares is once a tablet has moved.
+   *
+   * @param apart how much heavier the server is that has it than the one that gets it
+   * @param spread how much more it has of the tablet's table
+   */
+  private static double gain(double weight, double apart, double spread) {
+    return weight * (apart - weight + SPREAD * (spread - weight));
+  }
+
+  private void move(Loads.Tablet tablet, Server from, Server to) {
+    order.remove(from);
+    order.remove(to);
+    double weight = scale.weight(tablet);
+    from.add(tablet.id().table(), new Part(-1, -weight));
+    to.add(tablet.id().table(), new Part(1, weight));
     from.moves++;
     to.moves++;
     underWay++;
+    onTheirWay.add(tablet.id());
     chosen.add(new Move(tablet.id(), from.id, to.id));
+    List.of(from, to).stream().filter(this::mayMove).forEach(order::add);
   }
 
   /** Moves tablets of tables of which one server has several more than others. */
   private void spread() {
-    NavigableSet<Server> order = new TreeSet<>(Server.LIGHTEST_FIRST);
-    servers.values().stream().filter(this::mayMove).forEach(order::add);
-    for (Server from : List.copyOf(order)) {
-      for (ClusterSnapshot.Tablet tablet : List.copyOf(from.movable)) {
-        if (!hasRoom() || !mayMove(from) || chosen.size() > limits.movesMax() / SPREAD_SHARE) {
-          break;
+    int count = servers.size();
+    List<Loads.Table> uneven =
+        loads.tables().stream()
+            .filter(table -> table.excess(count) > 1 && !cluster.dropping().contains(table.id()))
+            .sorted(Comparator.comparingLong((Loads.Table table) -> -table.excess(count)))
+            .toList();
+    int tried = 0;
+    for (Loads.Table table : uneven) {
+      List<Loads.Share> crowded = new ArrayList<>(table.crowded());
+      crowded.sort(
+          Comparator.comparingInt((Loads.Share share) -> -share.count())
+              .thenComparing(Loads.Share::server));
+      for (Loads.Share share : crowded) {
+        Optional<Server> from = server(share.server());
+        if (++tried > SHARES_TRIED_MAX) {
+          return;
         }
-        if (from.of(tablet.id().table()) < 2) {
-          continue;
-        }
-        Optional<Server> to = receiver(order, from, tablet.id().table());
-        if (to.isPresent()) {
-          order.remove(from);
-          order.remove(to.get());
-          move(tablet, from, to.get());
-          List.of(from, to.get()).stream().filter(this::mayMove).forEach(order::add);
+        while (from.isPresent() && maySpread(from.get()) && spread(share, from.get())) {
+          tried++;
         }
       }
     }
   }
 
-  /**
-   * A server that is not heavier, and has fewer of the table: by two, or more if there are many.
-   */
-  private Optional<Server> receiver(Collection<Server> lightestFirst, Server from, TableId table) {
-    int apart = 2 + (int) (2 * limits.slack() * from.of(table));
-    return lightestFirst.stream()
-        .limit(RECEIVERS_TRIED_MAX)
-        .filter(to -> to.weight - from.weight <= slack && from.of(table) - to.of(table) >= apart)
-        .findFirst();
+  private boolean maySpread(Server from) {
+    return hasRoom() && mayMove(from) && chosen.size() <= limits.movesMax() / SPREAD_SHARE;
+  }
+
+  /** Moves one tablet of the share, if a server has fewer of the table: by two, or more of many. */
+  private boolean spread(Loads.Share share, Server from) {
+    Part before = from.of(share.table(), scale);
+    int has = before.tablets();
+    int apart = 2 + has / SPREAD_SLACK;
+    if (has < apart) {
+      return false;
+    }
+    Optional<Server> to =
+        order.stream()
+            .limit(SERVERS_TRIED_MAX)
+            .filter(server -> has - server.of(share.table(), scale).tablets() >= apart)
+            .findFirst();
+    if (to.isEmpty()) {
+      return false;
+    }
+    double heavier = Math.min(0, from.weight - to.get().weight); // It must pay by itself.
+    double spread = before.weight() - to.get().of(share.table(), scale).weight();
+    Optional<Candidate> best = Optional.empty();
+    for (Loads.Tablet tablet : from.load.map(Loads.Server::tablets).orElse(List.of())) {
+      double weight = scale.weight(tablet);
+      if (tablet.isOf(share) && staysEven(from, to.get(), weight) && mayMove(tablet)) {
+        // So much that it still pays when there is a little more or less to do.
+        double gain = gain(weight, heavier, spread) - weight * slack;
+        best = Candidate.better(best, tablet, gain);
+      }
+    }
+    best.ifPresent(one -> move(one.tablet(), from, to.get()));
+    return best.isPresent();
+  }
+
+  /** Whether weights are still so even after a move that nothing moves back because of it. */
+  private boolean staysEven(Server from, Server to, double weight) {
+    double most = Math.max(slack / 2, 1); // Or an average tablet.
+    return to.weight + weight <= mean + most && from.weight - weight >= mean - most;
   }
 
   /** Moves one tablet of METADATA, if a server has two more than another. */
-  private void spreadMetadata(List<ClusterSnapshot.Tablet> ofMetadata) {
+  private void spreadMetadata() {
     Map<ServerId, Integer> counts = new TreeMap<>();
     servers.keySet().forEach(server -> counts.put(server, 0));
-    ofMetadata.forEach(
+    List<ClusterSnapshot.Tablet> served =
+        cluster.metadata().stream()
+            .filter(one -> one.assignment().server().filter(servers::containsKey).isPresent())
+            .toList();
+    served.forEach(
         tablet -> counts.merge(tablet.assignment().server().orElseThrow(), 1, Integer::sum));
     Comparator<Map.Entry<ServerId, Integer>> byCount =
         Map.Entry.<ServerId, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey());
     Map.Entry<ServerId, Integer> least = counts.entrySet().stream().min(byCount).orElseThrow();
     Map.Entry<ServerId, Integer> most = counts.entrySet().stream().max(byCount).orElseThrow();
     if (most.getValue() - least.getValue() >= 2) {
-      ofMetadata.stream()
+      served.stream()
           .filter(tablet -> tablet.assignment().isTo(most.getKey()))
           .filter(tablet -> !limits.resting().contains(tablet.id()))
           .findFirst()

@@ -41,6 +41,23 @@ public record ClusterSnapshot(
   }
 
   /**
+   * What balancing depends on, beside what servers have of the tables.
+   *
+   * @param away how many tablets wait to be served
+   */
+  Balancer.Cluster toBalance(int away) {
+    return new Balancer.Cluster(
+        servers.stream()
+            .filter(server -> !server.draining() && !fenced.contains(server.id()))
+            .map(Server::id)
+            .toList(),
+        tablets.stream().filter(tablet -> tablet.id().table().equals(TableId.METADATA)).toList(),
+        dropping,
+        moves,
+        away);
+  }
+
+  /**
    * A tablet is to go to another server.
    *
    * @param from the server that has it, or had it

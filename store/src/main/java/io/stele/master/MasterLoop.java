@@ -70,7 +70,7 @@ final class MasterLoop implements Runnable {
   private boolean bootstrapped;
   private boolean fullDue;
   private List<TabletRecord> metadataRecords = List.of();
-  private final Map<Bytes, TabletRecord> tableRecords = new TreeMap<>();
+  private final KnownRecords tableRecords = new KnownRecords();
   private final Set<TabletId> readInFull = new HashSet<>(); // Tablets of METADATA.
   private final Set<RecordRow> reported = new ConcurrentSkipListSet<>();
   private long nextFullReadNanos;
@@ -291,7 +291,7 @@ final class MasterLoop implements Runnable {
     NavigableMap<TabletId, TabletRecord> known = new TreeMap<>();
     known.put(root.id(), root);
     metadataRecords.forEach(record -> known.put(record.id(), record));
-    tableRecords.values().forEach(record -> known.put(record.id(), record));
+    tableRecords.all().forEach(record -> known.put(record.id(), record));
     known.values().forEach(record -> record.assignment().server().ifPresent(servers::named));
     List<TabletRecord> gone = orphans(full);
     dropping = withGivenUp(dropping, gone);
@@ -301,6 +301,7 @@ final class MasterLoop implements Runnable {
     executor.retain(known.keySet());
     view = new View(live, known);
     reports.ask(live);
+    reports.takeRates().forEach(rates -> rates.forEach(tableRecords.loads()::measured));
     servers.logs().goOn(live);
 
     ClusterSnapshot snapshot = snapshot(live, known, dropping);
@@ -401,15 +402,13 @@ final class MasterLoop implements Runnable {
   }
 
   private void readAll(RowRange rows) throws IOException {
-    List<TabletRecord> now = records.readUndamaged(rows);
-    tableRecords.keySet().removeIf(rows::contains);
-    now.forEach(record -> tableRecords.put(record.row(), record));
+    tableRecords.replace(rows, records.readUndamaged(rows));
   }
 
   private void readAgain(RowRange rows, Map<ServerId, ServerInfo> live, Set<TableId> dropping)
       throws IOException {
     Set<RecordRow> open =
-        tableRecords.values().stream()
+        tableRecords.all().stream()
             .filter(record -> rows.contains(record.row()))
             .filter(
                 record ->
@@ -428,7 +427,7 @@ final class MasterLoop implements Runnable {
     try {
       for (PlanExecutor.Reread read : executor.readAgain(open)) {
         if (read.now().isPresent()) {
-          tableRecords.put(read.row().row(), read.now().get());
+          tableRecords.put(read.now().get());
         } else {
           tableRecords.remove(read.row().row());
         }
@@ -451,7 +450,8 @@ final class MasterLoop implements Runnable {
   private boolean balance(
       Balance how, ClusterSnapshot snapshot, Map<TabletId, TabletRecord> known) {
     try {
-      List<Balancer.Move> begun = how.decide(snapshot, reports::rates);
+      List<Balancer.Move> begun =
+          how.decide(tableRecords.loads(), () -> snapshot.toBalance(away(known)));
       for (Balancer.Move move : begun) {
         LOG.info("Moving {} from {} to {}, to balance", move.tablet(), move.from(), move.to());
         moves.ask(Objects.requireNonNull(known.get(move.tablet())), Optional.of(move.to()));
@@ -461,6 +461,16 @@ final class MasterLoop implements Runnable {
       LOG.warn("Cannot balance now; will retry: {}", e.toString());
       return false;
     }
+  }
+
+  /** How many tablets of tables wait to be served. */
+  private int away(Map<TabletId, TabletRecord> known) {
+    Predicate<TabletRecord> held = merges.held(known);
+    return (int)
+        tableRecords.loads().away().stream()
+            .filter(known::containsKey)
+            .filter(id -> isToBeServed(Objects.requireNonNull(known.get(id)), held))
+            .count();
   }
 
   /** Goes on with merges; returns whether some are under way. */
@@ -497,7 +507,7 @@ final class MasterLoop implements Runnable {
     if (full) {
       orphans.lookAgain();
     }
-    return orphans.among(tableRecords.values());
+    return orphans.among(tableRecords.all());
   }
 
   /**
@@ -554,6 +564,10 @@ final class MasterLoop implements Runnable {
     return good;
   }
 
+  private boolean isToBeServed(TabletRecord record, Predicate<TabletRecord> held) {
+    return !troubles.holds(record) && !held.test(record) && servers.logs().isReady(record);
+  }
+
   private ClusterSnapshot snapshot(
       Map<ServerId, ServerInfo> live, Map<TabletId, TabletRecord> known, Set<TableId> dropping) {
     Predicate<TabletRecord> held = merges.held(known);
@@ -564,8 +578,7 @@ final class MasterLoop implements Runnable {
             .toList(),
         servers.fenced(),
         known.values().stream()
-            .filter(record -> !troubles.holds(record) && !held.test(record))
-            .filter(servers.logs()::isReady)
+            .filter(record -> isToBeServed(record, held))
             .map(
                 record ->
                     new ClusterSnapshot.Tablet(
@@ -582,7 +595,7 @@ final class MasterLoop implements Runnable {
 
   private void remember(TabletRecord record) {
     if (!record.id().table().isSystem()) {
-      tableRecords.put(record.row(), record);
+      tableRecords.put(record);
     }
   }
 }

@@ -41,6 +41,10 @@ final class ServerReports {
   @GuardedBy("this")
   private final Map<ServerId, Report> last = new TreeMap<>();
 
+  /** Requests a second of tablets, by server: of the reports since these were taken. */
+  @GuardedBy("this")
+  private final Map<ServerId, Map<TabletId, Double>> rates = new TreeMap<>();
+
   @GuardedBy("this")
   private final Map<ServerId, Long> askedNanos = new TreeMap<>();
 
@@ -67,15 +71,12 @@ final class ServerReports {
    * The requests of a tablet.
    *
    * @param epoch they are counted from its assignment on
-   * @param perSecond of late
    */
-  private record Requests(long epoch, long count, double perSecond) {
-    Requests after(Optional<Requests> before, double seconds) {
-      if (before.isEmpty() || before.get().epoch() != epoch || seconds <= 0) {
-        return this;
-      }
-      double now = Math.max(0, count - before.get().count()) / seconds;
-      return new Requests(epoch, count, (before.get().perSecond() + now) / 2);
+  private record Requests(long epoch, long count) {
+    Optional<Double> perSecond(Optional<Requests> before, double seconds) {
+      return before
+          .filter(earlier -> earlier.epoch() == epoch && seconds > 0)
+          .map(earlier -> Math.max(0, count - earlier.count()) / seconds);
     }
   }
 
@@ -99,6 +100,7 @@ final class ServerReports {
     synchronized (this) {
       last.keySet().retainAll(live.keySet());
       askedNanos.keySet().retainAll(live.keySet());
+      rates.keySet().retainAll(live.keySet());
       live.forEach(
           (server, info) -> {
             Long asked = askedNanos.get(server);
@@ -122,31 +124,26 @@ final class ServerReports {
       if (tablet.getTroublesCount() > 0) {
         troubles.put(id, String.join("; ", tablet.getTroublesList()));
       }
-      requests.put(id, new Requests(tablet.getTablet().getEpoch(), tablet.getRequests(), 0));
+      requests.put(id, new Requests(tablet.getTablet().getEpoch(), tablet.getRequests()));
     }
     synchronized (this) {
       Optional<Report> before = Optional.ofNullable(last.get(server));
       double seconds = before.map(one -> (asked - one.askedNanos()) / 1e9).orElse(0.0);
-      requests.replaceAll(
-          (id, now) -> now.after(before.map(one -> one.requests().get(id)), seconds));
+      Map<TabletId, Double> measured = new HashMap<>();
+      requests.forEach(
+          (id, now) ->
+              now.perSecond(before.map(one -> one.requests().get(id)), seconds)
+                  .ifPresent(rate -> measured.put(id, rate)));
+      rates.put(server, measured);
       last.put(server, new Report(asked, report.getStatus(), tablets, troubles, requests));
     }
   }
 
-  /** How many requests a second tablets have had of late, of those that have had any. */
-  synchronized Map<TabletId, Double> rates() {
-    Map<TabletId, Double> rates = new HashMap<>();
-    for (Report report : last.values()) {
-      report
-          .requests()
-          .forEach(
-              (id, requests) -> {
-                if (requests.perSecond() > 0) {
-                  rates.put(id, requests.perSecond());
-                }
-              });
-    }
-    return rates;
+  /** How many requests a second tablets had, by the reports that came since this was asked. */
+  synchronized List<Map<TabletId, Double>> takeRates() {
+    List<Map<TabletId, Double>> taken = List.copyOf(rates.values());
+    rates.clear();
+    return taken;
   }
 
   private static void add(

@@ -10,10 +10,12 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -27,7 +29,7 @@ class BalancerTest {
 
   private final Map<ServerId, Boolean> servers = new TreeMap<>(); // And whether they drain.
   private final Map<TabletId, ClusterSnapshot.Tablet> tablets = new TreeMap<>();
-  private final Map<TabletId, Double> rates = new HashMap<>();
+  private final Loads loads = new Loads();
   private final Map<TabletId, ClusterSnapshot.Move> underWay = new HashMap<>();
   private int names;
 
@@ -48,32 +50,57 @@ class BalancerTest {
   }
 
   private void put(TabletId id, ServerId at, long bytes) {
+    put(id, Assignment.NEVER.assignedTo(at).loaded(), bytes);
+  }
+
+  private void put(TabletId id, Assignment assignment, long bytes) {
     tablets.put(
         id,
         new ClusterSnapshot.Tablet(
             id,
             MetadataKeys.row(id.table(), Bytes.EMPTY),
             RowRange.ALL,
-            Assignment.NEVER.assignedTo(at).loaded(),
+            assignment,
             bytes,
             Optional.empty()));
+    if (!id.table().isSystem()) {
+      loads.put(id, assignment, bytes);
+    }
   }
 
   private List<Balancer.Move> decide(double slack, Set<TabletId> resting) {
-    ClusterSnapshot snapshot =
+    Balancer.Cluster cluster =
         new ClusterSnapshot(
-            servers.entrySet().stream()
-                .map(one -> new ClusterSnapshot.Server(one.getKey(), one.getValue()))
-                .toList(),
-            Set.of(),
-            List.copyOf(tablets.values()),
-            Set.of(),
-            underWay);
-    List<Balancer.Move> moves =
-        Balancer.decide(snapshot, rates, Balancer.Limits.of(servers.size(), slack, resting));
-    assertThat(Balancer.decide(snapshot, rates, Balancer.Limits.of(servers.size(), slack, resting)))
-        .isEqualTo(moves);
+                servers.entrySet().stream()
+                    .map(one -> new ClusterSnapshot.Server(one.getKey(), one.getValue()))
+                    .toList(),
+                Set.of(),
+                List.copyOf(tablets.values()),
+                Set.of(),
+                underWay)
+            .toBalance(loads.away().size());
+    Balancer.Limits limits = Balancer.Limits.of(loads, servers.size(), slack, resting);
+    List<Balancer.Move> moves = Balancer.decide(loads, cluster, limits);
+    assertThat(Balancer.decide(anew(), cluster, limits)).isEqualTo(moves);
     return moves;
+  }
+
+  /** What servers have, not by the changes that led there. */
+  private Loads anew() {
+    Loads anew = new Loads();
+    List<TabletId> ids = new ArrayList<>(tablets.keySet());
+    Collections.reverse(ids);
+    for (TabletId id : ids) {
+      if (!id.table().isSystem()) {
+        anew.put(id, tablet(id).assignment(), tablet(id).bytes());
+        loads.tablet(id).ifPresent(known -> anew.measured(id, known.rate()));
+      }
+    }
+    return anew;
+  }
+
+  private ClusterSnapshot.Tablet tablet(TabletId id) {
+    return Objects.requireNonNull(tablets.get(id));
   }
 
   /** Decides and moves until nothing is left to do; gives all moves. */
@@ -164,12 +191,7 @@ class BalancerTest {
     }
     assertThat(decide(SLACK, Set.copyOf(all))).isEmpty();
     for (int i = 0; i < 4; i++) {
-      TabletId away = put(U, server(1), 0);
-      tablets.computeIfPresent(
-          away,
-          (id, one) ->
-              new ClusterSnapshot.Tablet(
-                  id, one.row(), one.extent(), Assignment.NEVER, 0, Optional.empty()));
+      put(put(U, server(1), 0), Assignment.NEVER, 0);
     }
     assertThat(decide(SLACK, Set.of())).isEmpty();
   }
@@ -219,7 +241,7 @@ class BalancerTest {
     servers(3);
     for (int i = 0; i < 30; i++) {
       TabletId id = put(T, server(i % 3), 0);
-      rates.put(id, i == 0 ? 1000.0 : 10.0);
+      loads.measured(id, i == 0 ? 1000.0 : 10.0);
     }
     settle(SLACK);
     assertThat(counts().get(server(0))).isLessThan(counts().get(server(1)) - 3);
@@ -261,8 +283,8 @@ class BalancerTest {
     for (long seed = 0; seed < 50; seed++) {
       Random random = new Random(seed);
       servers.clear();
+      tablets.keySet().forEach(loads::remove);
       tablets.clear();
-      rates.clear();
       int count = 2 + random.nextInt(20);
       servers(count);
       int all = random.nextInt(400);

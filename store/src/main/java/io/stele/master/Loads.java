@@ -1,0 +1,314 @@
+package io.stele.master;
+
+import io.stele.metadata.Assignment;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What servers have of the tables' tablets: number, bytes and requests a second, by server and by
+ * table. It follows changes, each at a cost that does not depend on how much there is, so that no
+ * decision looks at all tablets.
+ *
+ * <p>Sums are of whole numbers: they depend on what there is now, not on the changes it came from.
+ *
+ * <p>For one thread.
+ */
+public final class Loads {
+  private static final double MILLI = 1000;
+
+  private final Map<TabletId, Tablet> tablets = new HashMap<>();
+  private final Map<ServerId, Server> servers = new HashMap<>();
+  private final Map<TableId, Table> tables = new TreeMap<>();
+  private final Set<TabletId> away = new TreeSet<>();
+  private final Sum all = new Sum();
+
+  /** What some tablets have together. */
+  static class Sum {
+    private int tablets;
+    private long bytes;
+    private long milliRate;
+
+    final void add(Tablet tablet, int sign) {
+      tablets += sign;
+      bytes += sign * tablet.bytes;
+      milliRate += sign * tablet.milliRate();
+    }
+
+    final int count() {
+      return tablets;
+    }
+
+    final long bytes() {
+      return bytes;
+    }
+
+    /** Requests a second. */
+    final double rate() {
+      return milliRate / MILLI;
+    }
+  }
+
+  /** A tablet. */
+  static final class Tablet {
+    private static final long UNKNOWN = -1;
+
+    private final TabletId id;
+    private final long bytes;
+    private final boolean loaded;
+    private final @Nullable Share share; // None: no server has it.
+    private int place; // Among those of the server.
+    private long milliRate = UNKNOWN;
+
+    private Tablet(TabletId id, long bytes, boolean loaded, @Nullable Share share) {
+      this.id = id;
+      this.bytes = bytes;
+      this.loaded = loaded;
+      this.share = share;
+    }
+
+    TabletId id() {
+      return id;
+    }
+
+    long bytes() {
+      return bytes;
+    }
+
+    boolean isLoaded() {
+      return loaded;
+    }
+
+    Optional<ServerId> server() {
+      return Optional.ofNullable(share).map(one -> one.server.id);
+    }
+
+    /** What its server has of its table; only where a server has it. */
+    Share share() {
+      return Objects.requireNonNull(share);
+    }
+
+    boolean isOf(Share some) {
+      return share == some;
+    }
+
+    private long milliRate() {
+      return Math.max(0, milliRate);
+    }
+
+    /** Requests a second of late; none where that is not known yet. */
+    double rate() {
+      return milliRate() / MILLI;
+    }
+  }
+
+  /** The tablets of one table that one server has. */
+  static final class Share extends Sum {
+    private final Server server;
+    private final Table table;
+
+    private Share(Server server, Table table) {
+      this.server = server;
+      this.table = table;
+    }
+
+    ServerId server() {
+      return server.id;
+    }
+
+    TableId table() {
+      return table.id;
+    }
+  }
+
+  /** A server, as long as it has tablets. */
+  static final class Server extends Sum {
+    private final ServerId id;
+    private final List<Tablet> tablets = new ArrayList<>();
+    private final Map<TableId, Share> shares = new HashMap<>();
+
+    private Server(ServerId id) {
+      this.id = id;
+    }
+
+    /** In no order. */
+    List<Tablet> tablets() {
+      return Collections.unmodifiableList(tablets);
+    }
+
+    /** What it has of {@code table}, if anything. */
+    Optional<Share> of(TableId table) {
+      return Optional.ofNullable(shares.get(table));
+    }
+  }
+
+  /** A table, as long as servers have tablets of it. */
+  static final class Table {
+    private final TableId id;
+    private final Set<Share> crowded = new HashSet<>(); // Those of more than one tablet.
+    private long tablets;
+    private long squares; // The sum of the squares of the shares' sizes.
+
+    private Table(TableId id) {
+      this.id = id;
+    }
+
+    TableId id() {
+      return id;
+    }
+
+    /** How much more uneven it is than it must be, with so many servers: 0 if it is spread well. */
+    long excess(int servers) {
+      long each = tablets / servers;
+      return squares - (servers * each * each + (tablets % servers) * (2 * each + 1));
+    }
+
+    /** The shares of more than one tablet, in no order. */
+    Collection<Share> crowded() {
+      return Collections.unmodifiableSet(crowded);
+    }
+
+    private void sized(Share share, int before) {
+      int now = share.count();
+      tablets += now - before;
+      squares += (long) now * now - (long) before * before;
+      if (now > 1) {
+        crowded.add(share);
+      } else {
+        crowded.remove(share);
+      }
+    }
+  }
+
+  /** A tablet of a table is there, like this. */
+  public void put(TabletId id, Assignment assignment, long bytes) {
+    boolean loaded = assignment.state() == Assignment.State.LOADED;
+    Tablet before = tablets.get(id);
+    if (before != null
+        && before.bytes == bytes
+        && before.loaded == loaded
+        && before.server().equals(assignment.server())) {
+      return;
+    }
+    long milliRate = before == null ? Tablet.UNKNOWN : before.milliRate;
+    remove(id);
+    @Nullable Share share =
+        assignment.server().map(server -> share(server, id.table())).orElse(null);
+    Tablet tablet = new Tablet(id, bytes, loaded, share);
+    tablet.milliRate = milliRate;
+    tablets.put(id, tablet);
+    add(tablet, 1);
+    if (share != null) {
+      tablet.place = share.server.tablets.size();
+      share.server.tablets.add(tablet);
+      share.table.sized(share, share.count() - 1);
+    }
+    if (!loaded) {
+      away.add(id);
+    }
+  }
+
+  private Share share(ServerId server, TableId table) {
+    return servers
+        .computeIfAbsent(server, Server::new)
+        .shares
+        .computeIfAbsent(
+            table,
+            id ->
+                new Share(
+                    Objects.requireNonNull(servers.get(server)),
+                    tables.computeIfAbsent(id, Table::new)));
+  }
+
+  private void add(Tablet tablet, int sign) {
+    all.add(tablet, sign);
+    if (tablet.share != null) {
+      tablet.share.add(tablet, sign);
+      tablet.share.server.add(tablet, sign);
+    }
+  }
+
+  /** A tablet is gone. */
+  public void remove(TabletId id) {
+    Tablet tablet = tablets.remove(id);
+    if (tablet == null) {
+      return;
+    }
+    add(tablet, -1);
+    away.remove(id);
+    Share share = tablet.share;
+    if (share == null) {
+      return;
+    }
+    List<Tablet> others = share.server.tablets;
+    Tablet last = others.remove(others.size() - 1);
+    if (last != tablet) {
+      others.set(tablet.place, last);
+      last.place = tablet.place;
+    }
+    share.table.sized(share, share.count() + 1);
+    if (share.count() == 0) {
+      share.server.shares.remove(share.table.id);
+      if (others.isEmpty()) {
+        servers.remove(share.server.id);
+      }
+    }
+    if (share.table.tablets == 0) {
+      tables.remove(share.table.id);
+    }
+  }
+
+  /**
+   * A tablet had so many requests a second of late: a quarter of what it is known to have, from now
+   * on. The others are what it was, also at another server, so that whoever gets a hot tablet is
+   * not taken for idle.
+   */
+  public void measured(TabletId id, double perSecond) {
+    Tablet tablet = tablets.get(id);
+    if (tablet == null) {
+      return;
+    }
+    long now = Math.round(perSecond * MILLI);
+    add(tablet, -1);
+    tablet.milliRate = tablet.milliRate == Tablet.UNKNOWN ? now : (3 * tablet.milliRate + now) / 4;
+    add(tablet, 1);
+  }
+
+  /** The tablet, if there is one of that name. */
+  Optional<Tablet> tablet(TabletId id) {
+    return Optional.ofNullable(tablets.get(id));
+  }
+
+  /** What the server has, if it has anything. */
+  Optional<Server> server(ServerId id) {
+    return Optional.ofNullable(servers.get(id));
+  }
+
+  /** By id. */
+  Collection<Table> tables() {
+    return Collections.unmodifiableCollection(tables.values());
+  }
+
+  /** What all have together. */
+  Sum all() {
+    return all;
+  }
+
+  /** The tablets that no server serves, by id. */
+  Set<TabletId> away() {
+    return Collections.unmodifiableSet(away);
+  }
+}
