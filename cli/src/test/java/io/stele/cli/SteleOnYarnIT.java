@@ -12,6 +12,7 @@ import io.stele.client.TabletInfo;
 import io.stele.config.Keys;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.mapreduce.SteleJob;
+import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
@@ -19,6 +20,7 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.ServerId;
 import io.stele.model.TableSchema;
+import io.stele.outputformat.TableOutputFormat;
 import io.stele.yarn.ApplicationStatus;
 import io.stele.yarn.ComponentStatus;
 import io.stele.yarn.StartOptions;
@@ -33,6 +35,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -282,6 +285,114 @@ class SteleOnYarnIT {
         .isZero();
     assertThat(disturbed.getCounters().findCounter("test", "our jars").getValue()).isPositive();
     awaitAllComponents();
+  }
+
+  /** Rows that compress badly, so that there is something to cut. */
+  private Map<String, Bytes> fill(Table table, int rows) throws IOException {
+    Map<String, Bytes> all = new TreeMap<>();
+    Random random = new Random(7);
+    try (var writer = table.batchWriter()) {
+      for (int i = 0; i < rows; i++) {
+        byte[] value = new byte[200];
+        random.nextBytes(value);
+        String row = "row%d-%05d".formatted(i % 10, i);
+        all.put(row, Bytes.of(value));
+        writer.add(Mutation.of(row).put("f", Bytes.of("q"), Bytes.of(value)));
+      }
+    }
+    return all;
+  }
+
+  private Job killedJob(String name, Path gates) throws IOException {
+    FileSystem.get(conf).mkdirs(gates);
+    Job job = SteleJob.create(conf, name);
+    job.getConfiguration().setLong(TableInputFormat.SPLIT_BYTES_KEY, 150_000);
+    TableInputFormat.addTable(job, "killed", RowQuery.ALL);
+    return job;
+  }
+
+  @Test
+  void incrementsCountOnceWhateverAttemptsAndApplicationMastersDie() throws Exception {
+    int rows = 2000;
+    fill(create("killed"), rows);
+    Table counts = create("increments");
+    FileSystem fs = FileSystem.get(conf);
+    Path gates = new Path("/gates-of-increments");
+    Job job = killedJob("increments", gates);
+    job.setMapperClass(KilledJobs.Increments.class);
+    job.setNumReduceTasks(0);
+    TableOutputFormat.addTable(job, "increments", "f");
+    KilledJobs.prepare(job, gates);
+    job.submit();
+    await("two attempts of one task", () -> KilledJobs.isPassed(fs, gates, "MAP-0-2"));
+    await("the end of another task", () -> KilledJobs.isPassed(fs, gates, "done-1"));
+    List<TaggedProcess> master = KilledJobs.masters(hadoop, job);
+    assertThat(master).hasSize(1);
+    master.forEach(TaggedProcess::kill);
+    await("another ApplicationMaster", () -> KilledJobs.isPassed(fs, gates, "MAP-0-1000"));
+    KilledJobs.pass(fs, gates, "another master");
+    assertThat(job.waitForCompletion(false)).isTrue();
+
+    assertThat(KilledJobs.isPassed(fs, gates, "MAP-0-1002")).as("an attempt beside one").isTrue();
+    Map<String, Long> counted = new TreeMap<>();
+    read(counts)
+        .forEach(
+            (group, row) ->
+                counted.put(
+                    group, row.cells().stream().mapToLong(cell -> cell.value().toLong()).sum()));
+    assertThat(counted).hasSize(10).allSatisfy((group, n) -> assertThat(n).isEqualTo(rows / 10));
+
+    copiesOnce(rows);
+  }
+
+  /**
+   * A job that reads files and writes files, whose ApplicationMaster dies when it has committed.
+   */
+  private void copiesOnce(int rows) throws Exception {
+    stele.admin().createTable(TableSchema.of("copied", "f"));
+    FileSystem fs = FileSystem.get(conf);
+    Path gates = new Path("/gates-of-copies");
+    Job job = killedJob("copies", gates);
+    job.getConfiguration().set(TableInputFormat.MODE_KEY, "direct");
+    job.getConfiguration().setLong(SteleJob.REDUCER_BYTES_KEY, 1);
+    job.setMapperClass(KilledJobs.Copies.class);
+    job.setReducerClass(KilledJobs.Puts.class);
+    SteleJob.bulkInto(job, "copied", 2, "f");
+    assertThat(job.getNumReduceTasks()).isEqualTo(2);
+    job.setOutputFormatClass(KilledJobs.CommitsTwice.class);
+    KilledJobs.prepare(job, gates);
+    assertThat(job.waitForCompletion(false)).isTrue();
+
+    for (String place : List.of("MAP-0-2", "REDUCE-0-2", "committed", "committed again")) {
+      assertThat(KilledJobs.isPassed(fs, gates, place)).as(place).isTrue();
+    }
+    Map<String, Row> copied = read(stele.table("copied"));
+    assertThat(copied).isEqualTo(read(stele.table("killed"))).hasSize(rows);
+    assertThat(stele.table("copied").tablets()).hasSize(2);
+  }
+
+  @Test
+  void aBulkJobIsOverWithItsApplication() throws Exception {
+    create("killed-too");
+    fill(create("input"), 300);
+    FileSystem fs = FileSystem.get(conf);
+    Path gates = new Path("/gates-of-the-end");
+    fs.mkdirs(gates);
+    Job job = SteleJob.create(conf, "has no end");
+    TableInputFormat.addTable(job, "input", RowQuery.ALL);
+    job.setMapperClass(KilledJobs.Copies.class);
+    job.setReducerClass(KilledJobs.Puts.class);
+    SteleJob.bulkInto(job, "killed-too", 1, "f");
+    KilledJobs.prepare(job, gates);
+    job.getConfiguration().setInt("mapreduce.am.max-attempts", 1);
+    job.getConfiguration().setBoolean(KilledJobs.Puts.WAITS_KEY, true);
+    job.submit();
+    String name = job.getConfiguration().get("mapreduce.stele.output.bulk.job");
+    await("a reducer at work", () -> KilledJobs.isPassed(fs, gates, "REDUCE-0-0"));
+    assertThat(stele.jobs().state(name)).isEqualTo(JobNodes.State.BEGUN);
+    KilledJobs.masters(hadoop, job).forEach(TaggedProcess::kill);
+    await("the job's end", () -> stele.jobs().state(name) == JobNodes.State.GONE);
+    assertThat(read(stele.table("killed-too"))).isEmpty();
   }
 
   @Test

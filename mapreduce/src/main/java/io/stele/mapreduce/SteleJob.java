@@ -5,6 +5,8 @@ import io.stele.client.Stele;
 import io.stele.config.Keys;
 import io.stele.format.Compression;
 import io.stele.inputformat.TableInputFormat;
+import io.stele.model.SteleException;
+import io.stele.outputformat.BulkOutputFormat;
 import io.stele.outputformat.TableOutputFormat;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -30,6 +32,14 @@ import org.apache.hadoop.mapreduce.Job;
  * task.
  */
 public final class SteleJob {
+  /**
+   * The least that each reducer of {@link #bulkInto} is to write into a table of one tablet, as
+   * cells in memory; with a suffix such as {@code 256m}.
+   */
+  public static final String REDUCER_BYTES_KEY = "mapreduce.stele.output.bulk.reducer.bytes";
+
+  private static final long REDUCER_BYTES = 128L << 20;
+
   /** What a task waits for a tablet that is being recovered, well below the time-out of tasks. */
   private static final String TASK_TIMEOUT = "5m";
 
@@ -82,6 +92,34 @@ public final class SteleJob {
   public static void setMapOutputKeyToBytes(Job job) {
     job.setMapOutputKeyClass(io.stele.model.Bytes.class);
     ModelSerialization.registerKeys(job.getConfiguration());
+  }
+
+  /**
+   * Has the job write files for a table with {@link BulkOutputFormat}, and divides the work among
+   * reducers. Mappers write {@code (Bytes row, Mutation)}; call this when the job's input and
+   * mapper are set.
+   *
+   * <p>Each reducer writes the rows of some neighbouring tablets. Where the table has only one, as
+   * a new one has, the job's mapper is run here over samples of its input, to see which rows it
+   * writes; reducers get equal parts of them, and each part becomes a tablet when the job commits.
+   *
+   * @param reducersMax there are not more reducers than that
+   * @param families which the job writes to
+   * @throws SteleException NOT_FOUND if there is no such table, REFUSED if the mapper does not
+   *     write rows as keys
+   */
+  public static void bulkInto(Job job, String table, int reducersMax, String... families)
+      throws IOException {
+    BulkOutputFormat.addTable(job, table, families);
+    BulkOutputFormat.reduceByTablet(job, table, reducersMax);
+    int tablets;
+    try (Stele stele = Stele.connect(job.getConfiguration())) {
+      tablets = stele.table(table).tablets().size();
+    }
+    if (tablets == 1 && reducersMax > 1) {
+      long bytesMin = job.getConfiguration().getLongBytes(REDUCER_BYTES_KEY, REDUCER_BYTES);
+      BulkOutputFormat.reduceByRows(job, table, OutputSample.of(job).starts(reducersMax, bytesMin));
+    }
   }
 
   private static void append(Configuration conf, String key, String value) {

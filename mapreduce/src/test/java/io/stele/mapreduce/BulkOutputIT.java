@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.client.BatchWriter;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
+import io.stele.client.TabletInfo;
 import io.stele.config.Keys;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.model.Bytes;
@@ -14,14 +15,17 @@ import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.outputformat.BulkOutputFormat;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobStatus;
@@ -144,6 +148,94 @@ class BulkOutputIT {
     assertThat(after.waitForCompletion(true)).isTrue();
     assertThat(rows("nothing")).hasSize(ROWS);
     assertThat(hdfs.fs().listStatus(bulk)).isNotEmpty();
+  }
+
+  private static Job sampled(String table) throws IOException {
+    create(table, List.of());
+    Job job = SteleJob.create(hdfs.conf(), "bulk into " + table, BulkOutputIT.class);
+    job.getConfiguration().setLong(TableInputFormat.SPLIT_BYTES_KEY, 10 << 10);
+    job.getConfiguration().setLong(SteleJob.REDUCER_BYTES_KEY, 1);
+    TableInputFormat.addTable(job, "numbers", RowQuery.ALL);
+    job.setMapperClass(ReverseMapper.class);
+    SteleJob.bulkInto(job, table, 5, "f", "g");
+    return job;
+  }
+
+  private static long tablets(String table) throws IOException {
+    return client.table(table).tablets().size();
+  }
+
+  @Test
+  void aTableOfOneTabletIsDividedByASampleOfTheInputWhenTheJobCommits() throws Exception {
+    Job failing = sampled("sampled");
+    assertThat(failing.getNumReduceTasks()).isEqualTo(5);
+    failing.getConfiguration().set("fail.at", "777");
+    assertThat(failing.waitForCompletion(true)).isFalse();
+    assertThat(tablets("sampled")).as("of a job that failed nothing stays").isEqualTo(1);
+
+    client.admin().dropTable("sampled");
+    Job job = sampled("sampled");
+    assertThat(job.waitForCompletion(true)).isTrue();
+    assertThat(rows("sampled")).hasSize(ROWS);
+    assertThat(tablets("sampled")).isEqualTo(5);
+    List<Long> sizes = new ArrayList<>();
+    for (TabletInfo tablet : client.table("sampled").tablets()) {
+      try (Rows rows = client.table("sampled").readRows(RowQuery.ALL.range(tablet.rows()))) {
+        sizes.add(rows.stream().count());
+      }
+    }
+    assertThat(sizes).allSatisfy(size -> assertThat(size).isBetween(ROWS / 10L, ROWS * 4 / 10L));
+  }
+
+  @Test
+  void rowsThatAreGivenDivideTheWorkAndTheTable() throws Exception {
+    create("given", List.of());
+    Job job = SteleJob.create(hdfs.conf(), "into given rows", BulkOutputIT.class);
+    TableInputFormat.addTable(job, "numbers", RowQuery.ALL);
+    job.setMapperClass(ReverseMapper.class);
+    BulkOutputFormat.addTable(job, "given", "f", "g");
+    assertThatThrownBy(
+            () ->
+                BulkOutputFormat.reduceByRows(job, "given", List.of(Bytes.of("5"), Bytes.of("3"))))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("ascend");
+    BulkOutputFormat.reduceByRows(job, "given", List.of(Bytes.of("3"), Bytes.of("5")));
+    assertThat(job.getNumReduceTasks()).isEqualTo(3);
+    assertThat(job.waitForCompletion(true)).isTrue();
+    assertThat(rows("given")).hasSize(ROWS);
+    assertThat(client.table("given").tablets())
+        .extracting(TabletInfo::rows)
+        .containsExactly(RowRange.of("", "3"), RowRange.of("3", "5"), RowRange.of("5", ""));
+  }
+
+  @Test
+  void aValueThatServersDoNotTakeIsRefusedAtTheDoorAsTheyRefuseIt() throws Exception {
+    create("values", List.of());
+    // What servers take is theirs to say: the job's configuration does not.
+    Configuration unaware = new Configuration(hdfs.conf());
+    unaware.unset(Keys.VALUE_BYTES_MAX.name());
+    Job job = SteleJob.create(unaware, "large values", BulkOutputIT.class);
+    BulkOutputFormat.addTable(job, "values", "f");
+    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
+    RecordWriter<NullWritable, Mutation> writer =
+        new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, 0, 0));
+    Mutation large =
+        Mutation.of(row(1))
+            .put("f", Bytes.of("n"), Bytes.of(new byte[HdfsCluster.VALUE_BYTES + 1]));
+    String words =
+        "has " + (HdfsCluster.VALUE_BYTES + 1) + " bytes: the limit is " + HdfsCluster.VALUE_BYTES;
+    assertThatThrownBy(() -> writer.write(NullWritable.get(), large))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining(words);
+    try (Stele live = Stele.connect(unaware)) {
+      assertThatThrownBy(() -> live.table("values").mutate(large))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining(words);
+    }
+    writer.write(
+        NullWritable.get(),
+        Mutation.of(row(1)).put("f", Bytes.of("n"), Bytes.of(new byte[HdfsCluster.VALUE_BYTES])));
+    writer.close(attempt(job, 0, 0));
   }
 
   private static TaskAttemptContext attempt(Job job, int task, int attempt) {

@@ -14,6 +14,9 @@ import org.apache.hadoop.hdfs.MiniDFSCluster;
 
 /** A cluster over HDFS and ZooKeeper, all in this JVM. */
 final class HdfsCluster implements AutoCloseable {
+  /** The largest value of a cell. */
+  static final int VALUE_BYTES = 1 << 20;
+
   private static final Duration SESSION = Duration.ofSeconds(20);
 
   private final MiniDFSCluster hdfs;
@@ -30,6 +33,7 @@ final class HdfsCluster implements AutoCloseable {
     zookeeper = new TestingServer();
     conf = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
     conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper.getConnectString());
+    conf.setLong(Keys.VALUE_BYTES_MAX.name(), VALUE_BYTES);
     conf.set(Keys.SWEEP_INTERVAL.name(), "100ms"); // Files go as soon as they are not needed.
     conf.set(Keys.SESSION_TIMEOUT.name(), SESSION.toSeconds() + "s"); // No server dies here.
     conf.set(Keys.LEASE.name(), SESSION.toSeconds() / 2 + "s");

@@ -92,7 +92,7 @@ final class BulkOutputCommitter extends OutputCommitter {
   @Override
   public void commitJob(JobContext context) throws IOException {
     try (Opened job = Opened.of(context)) {
-      job.output().commit();
+      job.output().commit(BulkOutputFormat.cuts(context.getConfiguration()));
     }
     endKeeping();
   }

@@ -1,19 +1,25 @@
 package io.stele.outputformat;
 
+import io.stele.bulk.JobOutput;
+import io.stele.client.Jobs;
 import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.OutputCommitter;
 import org.apache.hadoop.mapreduce.OutputFormat;
 import org.apache.hadoop.mapreduce.RecordWriter;
@@ -57,7 +63,17 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
 
   static final String TIMESTAMP_KEY = "mapreduce.stele.output.bulk.timestamp";
 
+  static final String VALUE_BYTES_KEY = "mapreduce.stele.output.bulk.value.bytes";
+
+  /** A table's name and id: it is split where reducers start. */
+  private static final String CUT_KEY = "mapreduce.stele.output.bulk.cut";
+
   private static final long LEASE_SECONDS = 3600;
+
+  /** Nothing waits for containers there. */
+  private static final long LOCAL_LEASE_SECONDS = 600;
+
+  private static final String TAG = "stele-";
 
   /** What the job's tasks have written. */
   public enum Counter {
@@ -79,8 +95,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
 
   /**
    * Has reducers write the rows that mappers write as keys, each reducer those of some neighbouring
-   * tablets, in order. An empty table should be made with split points: with one tablet there is
-   * one reducer.
+   * tablets, in order. With one tablet there is one reducer: see {@link #reduceByRows}.
    *
    * @param table whose tablets these are, as they are now
    * @param reducersMax there are not more reducers than that, nor than tablets
@@ -90,6 +105,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
       throw SteleException.refused(
           "a job with " + reducersMax + " reducers writes nothing: set 1 or more");
     }
+    job.getConfiguration().unset(CUT_KEY);
     List<Bytes> starts = new ArrayList<>();
     try (Stele stele = Stele.connect(job.getConfiguration())) {
       List<TabletInfo> tablets = stele.table(table).tablets();
@@ -98,6 +114,49 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
         starts.add(tablets.get((int) ((long) i * tablets.size() / reducers)).rows().start());
       }
     }
+    reduceFrom(job, starts);
+  }
+
+  /**
+   * Has reducers write the rows that mappers write as keys, in order, and makes tablets of what
+   * each has written: the table is split at {@code starts} right before the job commits. So nothing
+   * of that stays of a job which fails.
+   *
+   * <p>This is for a table of one tablet. {@code SteleJob.bulkInto} finds the rows by itself.
+   *
+   * @param starts the first rows of all reducers but the first, ascending
+   */
+  public static void reduceByRows(Job job, String table, List<Bytes> starts) throws IOException {
+    for (int i = 0; i < starts.size(); i++) {
+      if (starts.get(i).isEmpty() || (i > 0 && starts.get(i - 1).compareTo(starts.get(i)) >= 0)) {
+        throw SteleException.refused(
+            "the first rows of reducers ascend: row \""
+                + starts.get(i)
+                + "\" comes "
+                + (i == 0 ? "first, and is empty" : "after \"" + starts.get(i - 1) + "\""));
+      }
+    }
+    try (Stele stele = Stele.connect(job.getConfiguration())) {
+      job.getConfiguration().set(CUT_KEY, table + " " + stele.table(table).id().value());
+    }
+    reduceFrom(job, starts);
+  }
+
+  /** The tablets that are made when the job commits. */
+  static List<JobOutput.Cut> cuts(Configuration conf) {
+    String cut = conf.getTrimmed(CUT_KEY, "");
+    int blank = cut.indexOf(' ');
+    return blank < 0
+        ? List.of()
+        : TabletPartitioner.starts(conf).stream()
+            .map(
+                row ->
+                    new JobOutput.Cut(
+                        cut.substring(0, blank), new TableId(cut.substring(blank + 1)), row))
+            .toList();
+  }
+
+  private static void reduceFrom(Job job, List<Bytes> starts) {
     TabletPartitioner.setStarts(job.getConfiguration(), starts);
     job.setPartitionerClass(TabletPartitioner.class);
     job.setNumReduceTasks(starts.size() + 1);
@@ -118,10 +177,37 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.checkAll(stele, conf);
-      long seconds = conf.getTimeDuration(LEASE_KEY, LEASE_SECONDS, TimeUnit.SECONDS);
-      conf.set(JOB_KEY, stele.jobs().begin(Duration.ofSeconds(seconds)));
+      long unset = isOfLocalRunner(context) ? LOCAL_LEASE_SECONDS : LEASE_SECONDS;
+      long seconds = conf.getTimeDuration(LEASE_KEY, unset, TimeUnit.SECONDS);
+      Optional<String> application = application(context, stele.jobs());
+      conf.set(JOB_KEY, stele.jobs().begin(Duration.ofSeconds(seconds), application));
       conf.setLong(TIMESTAMP_KEY, stele.jobs().nowMicros());
+      conf.setLong(VALUE_BYTES_KEY, stele.jobs().valueBytesMax());
     }
+  }
+
+  /** Whether the job runs in this process: others that use formats do not have a {@link Job}. */
+  private static boolean isOfLocalRunner(JobContext context) {
+    return context instanceof Job
+        && context.getConfiguration().get(MRConfig.FRAMEWORK_NAME, "local").equals("local");
+  }
+
+  /**
+   * What will run the job: it has no name yet, as output is checked first. So it gets a tag.
+   *
+   * @return how the master finds it; empty if it does not run on YARN
+   */
+  private static Optional<String> application(JobContext context, Jobs jobs) {
+    Configuration conf = context.getConfiguration();
+    if (!conf.get(MRConfig.FRAMEWORK_NAME, "").equals(MRConfig.YARN_FRAMEWORK_NAME)) {
+      return Optional.empty();
+    }
+    String tag = TAG + jobs.unique();
+    List<String> tags = new ArrayList<>(conf.getTrimmedStringCollection(MRJobConfig.JOB_TAGS));
+    tags.removeIf(one -> one.startsWith(TAG)); // Of a submission before.
+    tags.add(tag);
+    conf.set(MRJobConfig.JOB_TAGS, String.join(",", tags));
+    return Optional.of(Jobs.tagged(tag));
   }
 
   /**

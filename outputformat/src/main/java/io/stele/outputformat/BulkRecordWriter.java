@@ -33,7 +33,9 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
           new JobOutput(stele.jobs(), job)
               .attempt(
                   context.getTaskAttemptID().toString(),
-                  conf.getLong(BulkOutputFormat.TIMESTAMP_KEY, 0),
+                  new JobOutput.Terms(
+                      conf.getLong(BulkOutputFormat.TIMESTAMP_KEY, 0),
+                      conf.getLong(BulkOutputFormat.VALUE_BYTES_KEY, 0)),
                   stele.jobs().random());
       for (String name : tables) {
         Table table = stele.table(name);

@@ -35,11 +35,16 @@ public final class TabletPartitioner extends Partitioner<Bytes, Object> implemen
   @Override
   public void setConf(Configuration next) {
     conf = next;
+    starts = starts(next);
+  }
+
+  /** Where partitions start, but for the first one. */
+  static List<Bytes> starts(Configuration conf) {
     List<Bytes> rows = new ArrayList<>();
-    for (String text : next.getTrimmedStrings(STARTS_KEY)) {
+    for (String text : conf.getTrimmedStrings(STARTS_KEY)) {
       rows.add(Bytes.of(Base64.getDecoder().decode(text)));
     }
-    starts = List.copyOf(rows);
+    return List.copyOf(rows);
   }
 
   @Override

@@ -43,15 +43,15 @@ public final class AttemptOutput implements Closeable {
 
   private final JobOutput job;
   private final String attempt;
-  private final long timestampMicros;
+  private final JobOutput.Terms terms;
   private final RandomGenerator random;
   private final Map<String, Target> targets = new TreeMap<>(); // By the table's name.
   private int writers;
 
-  AttemptOutput(JobOutput job, String attempt, long timestampMicros, RandomGenerator random) {
+  AttemptOutput(JobOutput job, String attempt, JobOutput.Terms terms, RandomGenerator random) {
     this.job = job;
     this.attempt = attempt;
-    this.timestampMicros = timestampMicros;
+    this.terms = terms;
     this.random = random;
   }
 
@@ -86,7 +86,7 @@ public final class AttemptOutput implements Closeable {
       end(target);
     }
     if (target.writer.isEmpty()) {
-      target.writer = Optional.of(job.writer(target.schema, name(), timestampMicros, random));
+      target.writer = Optional.of(job.writer(target.schema, name(), terms, random));
     }
     target.writer.get().add(mutation);
     target.lastRow = mutation.row();

@@ -1,7 +1,10 @@
 package io.stele.bulk;
 
+import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
+import io.stele.metadata.Attempts;
 import io.stele.metadata.JobNodes;
+import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
@@ -19,6 +22,8 @@ import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The files that a job writes for tables, in {@code bulk/<job>/}:
@@ -37,6 +42,7 @@ import org.apache.hadoop.fs.Path;
  * <p>Safe for use by any number of threads and processes.
  */
 public final class JobOutput {
+  private static final Logger LOG = LoggerFactory.getLogger(JobOutput.class);
   private static final String ATTEMPT = ".attempt";
   private static final String TASK = ".task";
   private static final String ALL = "job";
@@ -64,17 +70,24 @@ public final class JobOutput {
    * The output of one attempt of a task.
    *
    * @param attempt its name, which no other attempt of the job has
-   * @param timestampMicros the timestamp of puts that have none: the same for all attempts
+   * @param terms the same for all attempts
    */
-  public AttemptOutput attempt(String attempt, long timestampMicros, RandomGenerator random) {
-    return new AttemptOutput(this, attempt, timestampMicros, random);
+  public AttemptOutput attempt(String attempt, Terms terms, RandomGenerator random) {
+    return new AttemptOutput(this, attempt, terms, random);
   }
 
-  JobFileWriter writer(
-      TableSchema schema, String name, long timestampMicros, RandomGenerator random) {
+  /**
+   * What holds for all that a job writes.
+   *
+   * @param timestampMicros the timestamp of puts that have none
+   * @param valueBytesMax the largest value of a cell, in bytes
+   */
+  public record Terms(long timestampMicros, long valueBytesMax) {}
+
+  JobFileWriter writer(TableSchema schema, String name, Terms terms, RandomGenerator random) {
     JobFileWriter.Target target =
-        new JobFileWriter.Target(fs, root, job, name, schema, timestampMicros);
-    return new JobFileWriter(target, random, Integer.MAX_VALUE);
+        new JobFileWriter.Target(fs, root, job, name, schema, terms.timestampMicros());
+    return new JobFileWriter(target, random, terms.valueBytesMax());
   }
 
   void list(String attempt, Map<TableId, List<FileRef>> files) throws IOException {
@@ -138,17 +151,46 @@ public final class JobOutput {
    * Commits the job: what its tasks have published becomes visible, all at once. May be done again,
    * and by several at once.
    *
+   * @param cuts made before that
    * @throws SteleException as {@link Jobs#commit}
    */
-  public void commit() throws IOException {
-    if (jobs.state(job) == JobNodes.State.GONE) {
+  public void commit(List<Cut> cuts) throws IOException {
+    JobNodes.State state = jobs.state(job);
+    if (state == JobNodes.State.GONE) {
       throw SteleException.notFound(
           "job "
               + job
               + " is over: it was ended, or not renewed in time, and then nothing of it is visible;"
               + " or it has committed long ago");
     }
+    if (state == JobNodes.State.BEGUN) {
+      cut(cuts);
+    }
     jobs.commit(job, files());
+  }
+
+  /**
+   * Where a table is to have a tablet of its own.
+   *
+   * @param table its name
+   * @param id the table
+   * @param row the tablet's first row
+   */
+  public record Cut(String table, TableId id, Bytes row) {}
+
+  /** Nothing depends on it but how the work of servers is divided. */
+  @SuppressWarnings("try") // Renewed while the block runs.
+  private void cut(List<Cut> cuts) throws IOException {
+    try (JobRenewal renewal = jobs.keep(job)) {
+      for (Cut cut : cuts) {
+        jobs.split(cut.table(), cut.id(), cut.row());
+      }
+    } catch (IOException | SteleException e) {
+      if (Attempts.isInterruption(e)) {
+        throw e;
+      }
+      LOG.warn("Job {} commits without all the tablets that it was to make: {}", job, e.toString());
+    }
   }
 
   /** The files of all tasks: as they were when somebody first asked. */

@@ -185,12 +185,12 @@ final class Connection implements AutoCloseable {
             () ->
                 lockReads.readAsync(
                     "reading the schema of table " + name, ref.deadline(), () -> schema(ref)),
-            valueBytesMax(conf));
+            valueBytesMax());
     return new Table(this, ref, check);
   }
 
   /** Where no limit is set, it is the servers that know theirs. */
-  private static long valueBytesMax(Configuration conf) {
+  long valueBytesMax() {
     long set = Keys.VALUE_BYTES_MAX.in(conf);
     return set > 0 ? set : Long.MAX_VALUE;
   }

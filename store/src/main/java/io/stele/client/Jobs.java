@@ -1,15 +1,19 @@
 package io.stele.client;
 
+import io.stele.config.MemoryPlan;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.JobNodes;
+import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.record.FileRef;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
+import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
+import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -67,6 +71,15 @@ public final class Jobs {
     return admin
         .ask(Effect.CHANGE_WITH_ID, "beginning a job", master -> master.beginJob(null, request))
         .getJob();
+  }
+
+  /**
+   * An application that has no name yet, for {@link #begin}: whatever YARN has with a tag.
+   *
+   * @param tag of lower-case letters, digits and hyphens
+   */
+  public static String tagged(String tag) {
+    return JobNodes.TAG + tag;
   }
 
   /**
@@ -138,6 +151,21 @@ public final class Jobs {
     return admin.tableId(table);
   }
 
+  /**
+   * Splits the tablet of a table with {@code row} in it there, if it does not begin with it.
+   *
+   * @param table the table's name
+   * @param id the table that is meant
+   * @throws SteleException NOT_FOUND if that has another name now, or is gone; otherwise as {@link
+   *     Admin#splitTablet}
+   */
+  public void split(String table, TableId id, Bytes row) throws IOException {
+    if (!admin.tableId(table).equals(id)) {
+      throw SteleException.notFound("table " + table + " is not the same as before");
+    }
+    admin.splitTablet(table, row);
+  }
+
   /** The file system with the cluster's files, for what jobs write there. */
   public FileSystem files() throws IOException {
     return connection.files();
@@ -156,6 +184,21 @@ public final class Jobs {
   /** The wall clock of this machine, in microseconds since 1970. */
   public long nowMicros() {
     return ChronoUnit.MICROS.between(Instant.EPOCH, connection.runtime().wallClock().instant());
+  }
+
+  /** The largest value of a cell, in bytes, that all tablet servers take. */
+  public long valueBytesMax() throws IOException {
+    return admin
+        .ask(
+            Effect.READ,
+            "asking for the largest value",
+            master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()))
+        .getServersList()
+        .stream()
+        .filter(ServerStatusProto::hasValueBytesMax)
+        .mapToLong(ServerStatusProto::getValueBytesMax)
+        .min()
+        .orElse(Math.min(connection.valueBytesMax(), MemoryPlan.VALUE_BYTES_MOST));
   }
 
   /** Random numbers. */

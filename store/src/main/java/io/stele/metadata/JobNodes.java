@@ -27,7 +27,12 @@ import java.util.regex.Pattern;
 public final class JobNodes {
   private static final Pattern REQUEST = Pattern.compile("[0-9a-f]{32}");
   private static final Pattern NAME = Pattern.compile(REQUEST + "-[0-9a-f]{32}");
-  private static final Pattern APPLICATION = Pattern.compile("application_[0-9A-Za-z_]{1,100}");
+
+  /** Before the tag of an application that has no name yet. */
+  public static final String TAG = "tag_";
+
+  private static final Pattern APPLICATION =
+      Pattern.compile("application_[0-9A-Za-z_]{1,100}|" + TAG + "[0-9a-z-]{1,100}");
   private static final Pattern DATA =
       Pattern.compile("(\\d{1,18}) (\\d{1,18})(?: (" + APPLICATION + "))?( committed)?");
 
@@ -49,7 +54,8 @@ public final class JobNodes {
    *
    * @param lease how long it stays without being renewed
    * @param renewals how often it was
-   * @param application what runs it, an application of YARN
+   * @param application what runs it, an application of YARN: its name, or {@link #TAG} and a tag
+   *     that it has
    * @param committed whether it has committed
    * @param version of the node
    */

@@ -12,6 +12,7 @@ import io.stele.model.Edit;
 import io.stele.model.Limits;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
+import io.stele.model.OperationSize;
 import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
@@ -75,11 +76,12 @@ public final class JobFileWriter implements Closeable {
   private final Target target;
   private final SchemaRules rules;
   private final RandomGenerator random;
-  private final int valueBytesMax;
+  private final long valueBytesMax;
   private final Map<String, Group> groups = new TreeMap<>(); // By name.
   private final List<Path> begun = new ArrayList<>();
   private Memtable sorted = new Memtable();
   private final List<Edit> edits = new ArrayList<>(); // Of the last row.
+  private long lastBytes; // Of those, as cells.
   private Bytes firstRow = Bytes.EMPTY;
   private Bytes lastRow = Bytes.EMPTY;
   private boolean finished;
@@ -89,7 +91,7 @@ public final class JobFileWriter implements Closeable {
    *
    * @param valueBytesMax the longest value that the table takes
    */
-  public JobFileWriter(Target target, RandomGenerator random, int valueBytesMax) {
+  public JobFileWriter(Target target, RandomGenerator random, long valueBytesMax) {
     this.target = target;
     this.rules = new SchemaRules(target.schema());
     this.random = random;
@@ -120,6 +122,8 @@ public final class JobFileWriter implements Closeable {
     if (edits.size() + mutation.edits().size() > Limits.EDITS_MAX) {
       lastWith(mutation.edits()); // Refuses so many.
     }
+    lastBytes += OperationSize.of(mutation);
+    Limits.checkMutationBytes(lastRow, lastBytes);
     edits.addAll(mutation.edits());
   }
 
@@ -187,6 +191,7 @@ public final class JobFileWriter implements Closeable {
       }
       edits.clear();
     }
+    lastBytes = 0;
   }
 
   private void writeSorted() throws IOException {

@@ -73,6 +73,7 @@ public final class TabletServer {
   private final Transport.Listener controlListener;
   private final Transport.Listener pageListener;
   private final Optional<String> container;
+  private final long valueBytesMax;
   private final Lock lock;
   private final LockService locks;
   private final LeaseKeeper leaseKeeper;
@@ -133,6 +134,7 @@ public final class TabletServer {
     this.teardown = teardown;
     this.container = environment.container();
     TabletServerConfig config = TabletServerConfig.of(environment.conf(), environment.memory());
+    valueBytesMax = config.memory().valueBytesMax();
     ProcessRuntime runtime = environment.runtime();
     FileSystem fs = environment.fs();
     locks = environment.locks();
@@ -319,6 +321,11 @@ public final class TabletServer {
     while (!over) {
       over = context.runtime().await(stopped, LONG);
     }
+  }
+
+  /** The largest value of a cell that it takes, in bytes. */
+  long valueBytesMax() {
+    return valueBytesMax;
   }
 
   /** Where its control plane listens. */

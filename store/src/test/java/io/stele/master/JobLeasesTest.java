@@ -3,10 +3,13 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.client.Jobs;
 import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** Jobs begin, are renewed, and end by request or by their lease. */
@@ -155,6 +158,36 @@ class JobLeasesTest {
           yarn.state = Applications.State.ENDED;
           lookFor(leases, Duration.ofSeconds(12));
           assertThat(isOver(job)).isTrue();
+        });
+  }
+
+  @Test
+  void anApplicationThatHasNoNameYetIsKnownByItsTag() throws Exception {
+    Set<String> asked = new TreeSet<>();
+    Applications yarn =
+        new Applications() {
+          @Override
+          public State state(String application) {
+            asked.add(application);
+            return asked.contains("ended") ? State.ENDED : State.ALIVE;
+          }
+
+          @Override
+          public void close() {}
+        };
+    JobLeases leases = new JobLeases(master.process, nodes, yarn);
+    master.run(
+        () -> {
+          String job = beginFor(leases, Jobs.tagged("stele-0a1"));
+          lookFor(leases, Duration.ofHours(1));
+          assertThat(isOver(job)).isFalse();
+          assertThat(asked).containsExactly("tag_stele-0a1");
+          leases.renew(job);
+          asked.add("ended");
+          lookFor(leases, Duration.ofSeconds(12));
+          assertThat(isOver(job)).isTrue();
+          assertThatThrownBy(() -> beginFor(leases, Jobs.tagged("no tag")))
+              .isInstanceOf(SteleException.class);
         });
   }
 

@@ -2,15 +2,20 @@ package io.stele.yarn;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.master.Applications;
+import io.stele.metadata.JobNodes;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.ApplicationReport;
 import org.apache.hadoop.yarn.api.records.YarnApplicationState;
 import org.apache.hadoop.yarn.client.api.YarnClient;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
@@ -79,20 +84,33 @@ final class YarnApplications implements Applications {
     this.leftAloneUntilNanos = runtime.nanoTime();
   }
 
+  /** How YARN is asked. */
+  private interface Question {
+    State ask(YarnClient yarn) throws YarnException, IOException;
+  }
+
   @Override
   public State state(String application) {
+    if (application.startsWith(JobNodes.TAG)) {
+      Set<String> tags = Set.of(application.substring(JobNodes.TAG.length()));
+      return ask(application, yarn -> of(yarn.getApplications(null, null, tags)));
+    }
     ApplicationId id;
     try {
       id = ApplicationId.fromString(application);
     } catch (IllegalArgumentException e) {
       return State.UNKNOWN; // Of something else than YARN.
     }
+    return ask(application, yarn -> of(yarn.getApplicationReport(id).getYarnApplicationState()));
+  }
+
+  private State ask(String application, Question question) {
     lock.lock();
     try {
       if (runtime.nanoTime() - leftAloneUntilNanos < 0) {
         return State.UNKNOWN;
       }
-      return of(client().getApplicationReport(id).getYarnApplicationState());
+      return question.ask(client());
     } catch (ApplicationNotFoundException e) {
       return State.UNKNOWN; // Not submitted yet, forgotten, or of another YARN.
     } catch (YarnException | IOException | RuntimeException e) {
@@ -102,6 +120,18 @@ final class YarnApplications implements Applications {
     } finally {
       lock.unlock();
     }
+  }
+
+  /**
+   * What is known of whatever has a tag: some of it is alive, or all has ended, or there is none.
+   */
+  static State of(List<ApplicationReport> tagged) {
+    Set<State> states = EnumSet.noneOf(State.class);
+    tagged.forEach(report -> states.add(of(report.getYarnApplicationState())));
+    if (states.contains(State.ALIVE)) {
+      return State.ALIVE;
+    }
+    return states.isEmpty() ? State.UNKNOWN : State.ENDED;
   }
 
   static State of(YarnApplicationState state) {

@@ -3,13 +3,17 @@ package io.stele.yarn;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.master.Applications;
+import io.stele.metadata.JobNodes;
 import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.ApplicationReport;
 import org.apache.hadoop.yarn.api.records.YarnApplicationState;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.util.Records;
 import org.junit.jupiter.api.Test;
 
 class YarnApplicationsTest {
@@ -25,6 +29,21 @@ class YarnApplicationsTest {
                   ? Applications.State.ALIVE
                   : Applications.State.ENDED);
     }
+  }
+
+  private static ApplicationReport in(YarnApplicationState state) {
+    ApplicationReport report = Records.newRecord(ApplicationReport.class);
+    report.setYarnApplicationState(state);
+    return report;
+  }
+
+  @Test
+  void whatHasATagIsAliveWhileAnyOfItIsAndUnknownBeforeItIsSubmitted() {
+    ApplicationReport runs = in(YarnApplicationState.RUNNING);
+    ApplicationReport failed = in(YarnApplicationState.FAILED);
+    assertThat(YarnApplications.of(List.of())).isEqualTo(Applications.State.UNKNOWN);
+    assertThat(YarnApplications.of(List.of(failed, runs))).isEqualTo(Applications.State.ALIVE);
+    assertThat(YarnApplications.of(List.of(failed, failed))).isEqualTo(Applications.State.ENDED);
   }
 
   @Test
@@ -43,6 +62,7 @@ class YarnApplicationsTest {
       assertThat(yarn).isInstanceOf(YarnApplications.class);
       assertThat(yarn.state(APPLICATION)).isEqualTo(Applications.State.UNKNOWN);
       assertThat(yarn.state(APPLICATION)).isEqualTo(Applications.State.UNKNOWN);
+      assertThat(yarn.state(JobNodes.TAG + "stele-1")).isEqualTo(Applications.State.UNKNOWN);
       assertThat(yarn.state("no-application")).isEqualTo(Applications.State.UNKNOWN);
     }
   }
