@@ -190,8 +190,7 @@ final class KilledJobs {
         throws IOException, InterruptedException {
       Bytes group = key.slice(0, "row0".length());
       String task = context.getTaskAttemptID().getTaskID().toString();
-      context.write(
-          NullWritable.get(), ReadModifyWrite.increment(group, "f", Bytes.of(task), 1));
+      context.write(NullWritable.get(), ReadModifyWrite.increment(group, "f", Bytes.of(task), 1));
       if (attempt.isToEnd()) {
         try (Stele stele = Stele.connect(context.getConfiguration())) {
           while (stele
