@@ -94,7 +94,7 @@ final class TortureCommand implements Callable<Integer> {
       arity = "0..1",
       fallbackValue = "",
       description =
-          "Kill and stop processes, drain servers and move tablets meanwhile. Only on a cluster that stele demo --keep left running, in DIR, or, without DIR, where it usually is.")
+          "Kill and stop processes, take ZooKeeper and parts of HDFS away, drain servers and move tablets meanwhile. Only on a cluster that stele demo --keep left running, in DIR, or, without DIR, where it usually is.")
   private Optional<String> faults = Optional.empty();
 
   @Option(
@@ -168,7 +168,7 @@ final class TortureCommand implements Callable<Integer> {
     return Optional.of(
         new TortureFaults(
             SystemRuntime.INSTANCE,
-            () -> EmbeddedHadoop.processes(directory),
+            directory,
             new SplittableRandom(chosen),
             Duration.ofSeconds(faultSeconds),
             out));

@@ -1,5 +1,7 @@
 package io.stele.cli;
 
+import io.stele.cli.embedded.EmbeddedHadoop;
+import io.stele.cli.embedded.Outage;
 import io.stele.cli.embedded.TaggedProcess;
 import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
@@ -11,13 +13,13 @@ import io.stele.runtime.Deadline;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 /**
  * What fails while clients are at work: processes of the cluster, all on this machine, are killed
@@ -42,7 +44,10 @@ final class TortureFaults {
     KILL_APPLICATION_MASTER("kill -9"),
     DRAIN_TABLET_SERVER("drain, then undo"),
     MOVE_TABLETS("move " + MOVES + " tablets"),
-    MERGE_TABLETS("merge tablets, and split them again");
+    MERGE_TABLETS("merge tablets, and split them again"),
+    STOP_ZOOKEEPER("be without ZooKeeper"),
+    STOP_NAMENODE("be without the NameNode"),
+    STOP_DATANODE("be without a DataNode");
 
     private final String text;
 
@@ -61,7 +66,7 @@ final class TortureFaults {
   record Injected(String what, long startNanos, long endNanos) {}
 
   private final ProcessRuntime runtime;
-  private final Supplier<List<TaggedProcess>> processes;
+  private final Path hadoop;
   private final SplittableRandom random;
   private final Duration every;
   private final PrintWriter out;
@@ -72,17 +77,17 @@ final class TortureFaults {
   /**
    * Faults of a cluster.
    *
-   * @param processes all processes of the cluster, as they are when it is asked
+   * @param hadoop the work directory of the embedded Hadoop it runs on
    * @param every how long it is between two, on average
    */
   TortureFaults(
       ProcessRuntime runtime,
-      Supplier<List<TaggedProcess>> processes,
+      Path hadoop,
       SplittableRandom random,
       Duration every,
       PrintWriter out) {
     this.runtime = runtime;
-    this.processes = processes;
+    this.hadoop = hadoop;
     this.random = random;
     this.every = every;
     this.out = out;
@@ -138,6 +143,9 @@ final class TortureFaults {
       case DRAIN_TABLET_SERVER -> drain(stele);
       case MOVE_TABLETS -> move(stele);
       case MERGE_TABLETS -> merge(stele);
+      case STOP_ZOOKEEPER -> beWithout(Outage.ZOOKEEPER);
+      case STOP_NAMENODE -> beWithout(Outage.NAMENODE);
+      case STOP_DATANODE -> beWithout(Outage.DATANODE);
     };
   }
 
@@ -171,6 +179,12 @@ final class TortureFaults {
     }
     long seconds = Duration.ofNanos(runtime.nanoTime() - start).toSeconds();
     return Optional.of(name(process.get()) + " after " + seconds + " s");
+  }
+
+  private Optional<String> beWithout(Outage outage) throws IOException {
+    Duration time = Duration.ofMillis(random.nextLong(500, STOPPED_MAX.toMillis()));
+    EmbeddedHadoop.beWithout(hadoop, outage, time);
+    return Optional.of("for " + time.toSeconds() + " s");
   }
 
   private Optional<String> drain(Stele stele) throws IOException, InterruptedException {
@@ -231,7 +245,10 @@ final class TortureFaults {
 
   private Optional<TaggedProcess> any(Predicate<TaggedProcess> which) {
     List<TaggedProcess> some =
-        processes.get().stream().filter(TaggedProcess::isJava).filter(which).toList();
+        EmbeddedHadoop.processes(hadoop).stream()
+            .filter(TaggedProcess::isJava)
+            .filter(which)
+            .toList();
     return some.isEmpty() ? Optional.empty() : Optional.of(some.get(random.nextInt(some.size())));
   }
 

@@ -175,6 +175,16 @@ public final class EmbeddedHadoop implements AutoCloseable {
   }
 
   /**
+   * Has the one in {@code directory} be without a part of it, and returns when that is back.
+   *
+   * @param time how long, at least
+   * @throws IOException if it cannot be without that part, or does not answer
+   */
+  public static void beWithout(Path directory, Outage outage, Duration time) throws IOException {
+    new OutageRequests(directory).ask(new OutageRequests.Wanted(outage, time));
+  }
+
+  /**
    * What clients of the one in {@code directory} need: Hadoop's defaults, nothing of the machine's
    * own Hadoop, and the file that the daemons wrote.
    *

@@ -29,8 +29,6 @@ import org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer;
 import org.apache.hadoop.mapreduce.v2.jobhistory.JHAdminConfig;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.MiniYARNCluster;
-import org.apache.zookeeper.server.ServerCnxnFactory;
-import org.apache.zookeeper.server.ZooKeeperServer;
 
 /**
  * The JVM of an embedded Hadoop: starts the daemons, writes how clients reach them, and lives until
@@ -119,7 +117,7 @@ final class HadoopDaemons {
   private void start(int dataNodes, int nodeManagers) throws Exception {
     // HDFS and YARN are busy with different things while they start.
     WorkerPool starters = RUNTIME.pool("starter", 2);
-    CompletableFuture<Integer> zookeeper =
+    CompletableFuture<EmbeddedZooKeeper> startingZookeeper =
         CompletableFuture.supplyAsync(this::startZookeeper, starters);
     CompletableFuture<MiniDFSCluster> starting =
         CompletableFuture.supplyAsync(() -> startHdfs(dataNodes), starters);
@@ -132,33 +130,24 @@ final class HadoopDaemons {
     Configuration history = startHistory();
 
     Configuration client = HadoopSettings.ofClients(conf, yarn.getConfig(), history);
-    client.set(
-        "stele.zookeeper.quorum",
-        "localhost:" + Futures.await(RUNTIME, zookeeper, "starting ZooKeeper"));
+    EmbeddedZooKeeper zookeeper = Futures.await(RUNTIME, startingZookeeper, "starting ZooKeeper");
+    client.set("stele.zookeeper.quorum", "localhost:" + zookeeper.port());
     Path file = EmbeddedHadoop.configurationFile(directory);
     Path temporary = file.resolveSibling(file.getFileName() + ".new");
     try (OutputStream out = Files.newOutputStream(temporary)) {
       client.writeXml(out);
     }
     Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+    RUNTIME.start("outages", new Outages(directory, hdfs, zookeeper));
     parent.println("ready");
   }
 
-  private int startZookeeper() {
+  private EmbeddedZooKeeper startZookeeper() {
     try {
-      Path data = Files.createDirectories(directory.resolve("zookeeper"));
-      ZooKeeperServer server = new ZooKeeperServer(data.toFile(), data.toFile(), 500);
-      server.setMinSessionTimeout(1_000);
-      server.setMaxSessionTimeout(300_000);
-      ServerCnxnFactory connections =
-          ServerCnxnFactory.createFactory(new InetSocketAddress("localhost", 0), 500);
-      connections.startup(server);
+      EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.startIn(directory.resolve("zookeeper"));
       parent.println("up ZooKeeper");
-      return connections.getLocalPort();
+      return zookeeper;
     } catch (IOException e) {
-      throw new IllegalStateException("ZooKeeper did not start", e);
-    } catch (InterruptedException e) {
-      Futures.interruptAgain();
       throw new IllegalStateException("ZooKeeper did not start", e);
     }
   }

@@ -3,6 +3,11 @@ package io.stele.cli.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.lock.CuratorLockService;
+import io.stele.lock.Lock;
+import io.stele.lock.LockService;
+import io.stele.model.Bytes;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -64,6 +69,7 @@ class EmbeddedHadoopIT {
       assertThatThrownBy(() -> EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory("killed"))))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("already runs in");
+      outagesEnd(hadoop);
       Job job = wordCount(hadoop.configuration());
       job.submit();
       await(
@@ -76,6 +82,37 @@ class EmbeddedHadoopIT {
                   process.isJava() && process.command().contains(HadoopDaemons.class.getName()))
           .forEach(TaggedProcess::kill);
       await(() -> hadoop.processes().isEmpty());
+    }
+  }
+
+  /** Files and sessions are there again after each outage. */
+  private static void outagesEnd(EmbeddedHadoop hadoop) throws Exception {
+    Configuration conf = hadoop.configuration();
+    try (FSDataOutputStream out = FileSystem.get(conf).create(new Path("/kept"))) {
+      out.writeUTF("kept");
+    }
+    try (LockService locks =
+        CuratorLockService.connect(
+            SystemRuntime.INSTANCE,
+            conf.get("stele.zookeeper.quorum"),
+            "outages",
+            Duration.ofSeconds(20))) {
+      Lock lock = locks.tryLock("lock", Bytes.of("kept")).orElseThrow();
+      for (Outage outage : Outage.values()) {
+        EmbeddedHadoop.beWithout(hadoop.directory(), outage, Duration.ofMillis(500));
+        await(() -> succeeds(() -> read(conf, "/kept").endsWith("kept")));
+        await(() -> succeeds(() -> locks.read("lock").isPresent()));
+      }
+      lock.renew();
+    }
+  }
+
+  /** Connections from before an outage fail once. */
+  private static boolean succeeds(java.util.concurrent.Callable<Boolean> call) throws Exception {
+    try {
+      return call.call();
+    } catch (IOException e) {
+      return false;
     }
   }
 
