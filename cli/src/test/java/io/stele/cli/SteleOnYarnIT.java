@@ -306,14 +306,14 @@ class SteleOnYarnIT {
   private Job killedJob(String name, Path gates) throws IOException {
     FileSystem.get(conf).mkdirs(gates);
     Job job = SteleJob.create(conf, name);
-    job.getConfiguration().setLong(TableInputFormat.SPLIT_BYTES_KEY, 130_000);
+    job.getConfiguration().setLong(TableInputFormat.SPLIT_BYTES_KEY, 150_000);
     TableInputFormat.addTable(job, "killed", RowQuery.ALL);
     return job;
   }
 
   @Test
   void incrementsCountOnceWhateverAttemptsAndApplicationMastersDie() throws Exception {
-    int rows = 1000;
+    int rows = 2000;
     fill(create("killed"), rows);
     Table counts = create("increments");
     FileSystem fs = FileSystem.get(conf);
