@@ -31,8 +31,11 @@ final class Features {
   /** Merges: of two tablets whose operations were counted, and clocks ran, apart. */
   static final String MERGES = "merges";
 
+  /** Rows that were cleared and are kept for pins: others must not read them. */
+  static final String CLEARED = "cleared";
+
   /** Those that this version knows. */
-  private static final Set<String> KNOWN = Set.of(PINS, BULK, MERGES);
+  private static final Set<String> KNOWN = Set.of(PINS, BULK, MERGES, CLEARED);
 
   private Features() {}
 
@@ -47,6 +50,9 @@ final class Features {
     }
     if (record.isMerging() || record.files().stream().anyMatch(FileRef::merged)) {
       features.add(MERGES);
+    }
+    if (record.files().stream().anyMatch(FileRef::isCleared)) {
+      features.add(CLEARED);
     }
     return features;
   }

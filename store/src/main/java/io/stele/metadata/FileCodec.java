@@ -25,6 +25,7 @@ final class FileCodec {
             .setCollectedMicros(file.collectedMicros())
             .setOperationsMicros(file.operationsMicros())
             .setMerged(file.merged())
+            .setClearedAt(file.clearedAt())
             .build());
   }
 
@@ -43,6 +44,7 @@ final class FileCodec {
                 new TreeSet<>(file.getFamilies()),
                 file.getCollectedMicros(),
                 file.getOperationsMicros(),
-                file.getMerged()));
+                file.getMerged(),
+                file.getClearedAt()));
   }
 }

@@ -126,6 +126,7 @@ public final class MergeRecords {
     RecordCodec.putExtent(row, merged);
     RecordCodec.putState(row, merged);
     RecordCodec.putRedo(row, merged.redo());
+    RecordCodec.putCleared(row, merged.cleared());
     upper.files().forEach(file -> TabletRecords.deleteFile(row, file));
     merged.files().forEach(file -> RecordCodec.putFile(row, file));
     lower.dropped().forEach((path, millis) -> RecordCodec.putDropped(row, path, millis));
@@ -196,7 +197,8 @@ public final class MergeRecords {
         Optional.empty(),
         Optional.empty(),
         upper.pins(),
-        upper.pending());
+        upper.pending(),
+        lower.cleared().and(upper.cleared()));
   }
 
   private static void requireFree(TabletRecord record) {

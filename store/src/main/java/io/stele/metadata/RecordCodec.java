@@ -1,6 +1,7 @@
 package io.stele.metadata;
 
 import io.stele.metadata.TabletRecord.Tentative;
+import io.stele.metadata.avro.ClearedValue;
 import io.stele.metadata.avro.DroppedValue;
 import io.stele.metadata.avro.EventValue;
 import io.stele.metadata.avro.ExtentValue;
@@ -17,6 +18,7 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
 import io.stele.record.Pin;
@@ -38,6 +40,7 @@ import java.util.TreeSet;
  * files:&lt;path&gt;[;&lt;start&gt;] FileValue           an SSTable, from its first row on; or from another on
  * logs:&lt;server&gt;         (empty)               a commit log that may hold mutations of it
  * redo:                 RedoValue
+ * redo:cleared          ClearedValue          which rows were cleared for the latest such change
  * dropped:&lt;path&gt;        DroppedValue          an SSTable not needed any more
  * split:                TentativeValue        the lower half of a split or merge, see CountedRecords
  * trouble:              TroubleValue          it could not be loaded
@@ -61,6 +64,7 @@ final class RecordCodec {
 
   static final Column STATE = Column.of(ASSIGNMENT, "state");
   static final Column REQUIRES = Column.of(ASSIGNMENT, "requires");
+  static final Column CLEARED = Column.of(REDO, "cleared");
   static final Column TENTATIVE = Column.of(SPLIT, "");
 
   /** Families with one column, whose qualifier is empty. */
@@ -90,7 +94,11 @@ final class RecordCodec {
     Optional<LoadTrouble> trouble = Optional.empty();
     List<Pin> pins = new ArrayList<>();
     List<PendingFile> pending = new ArrayList<>();
+    ClearedRows cleared = ClearedRows.NONE;
     for (Cell cell : row.cells()) {
+      if (cell.isOf(CLEARED)) {
+        cleared = cleared(cell.value(), where);
+      }
       if (SINGLE.contains(cell.family()) && !cell.qualifier().isEmpty()) {
         continue; // A later version may add it.
       }
@@ -132,7 +140,8 @@ final class RecordCodec {
             tentative,
             trouble,
             pins,
-            pending));
+            pending,
+            cleared));
   }
 
   /** Puts all of {@code record} into its row. */
@@ -148,6 +157,7 @@ final class RecordCodec {
     putRedo(row, record.redo());
     record.trouble().ifPresent(trouble -> putTrouble(row, trouble));
     record.tentative().ifPresent(tentative -> putTentative(row, tentative));
+    putCleared(row, record.cleared());
     return putEvent(row, event, record.assignment());
   }
 
@@ -203,6 +213,37 @@ final class RecordCodec {
 
   static void putPending(Mutation.Builder row, PendingFile pending) {
     row.put(PENDING, Bytes.of(pending.file().path()), PendingCodec.encode(pending));
+  }
+
+  static void putCleared(Mutation.Builder row, ClearedRows cleared) {
+    if (cleared.change() == 0) {
+      return;
+    }
+    row.put(
+        CLEARED.family(),
+        CLEARED.qualifier(),
+        Avro.encode(
+            ClearedValue.newBuilder()
+                .setChange(cleared.change())
+                .setStarts(cleared.rows().stream().map(one -> Avro.buffer(one.start())).toList())
+                .setEnds(cleared.rows().stream().map(one -> Avro.buffer(one.end())).toList())
+                .build()));
+  }
+
+  private static ClearedRows cleared(Bytes value, String where) throws CorruptionException {
+    return Avro.decode(
+        value,
+        ClearedValue.class,
+        where,
+        found -> {
+          List<RowRange> rows = new ArrayList<>();
+          for (int i = 0; i < found.getStarts().size(); i++) {
+            rows.add(
+                new RowRange(
+                    Avro.bytes(found.getStarts().get(i)), Avro.bytes(found.getEnds().get(i))));
+          }
+          return new ClearedRows(found.getChange(), rows);
+        });
   }
 
   /** Says what a reader of the record must know; nothing is said where that is nothing. */

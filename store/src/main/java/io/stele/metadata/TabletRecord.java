@@ -4,6 +4,7 @@ import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TabletId;
+import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
 import io.stele.record.Pin;
@@ -35,6 +36,7 @@ import java.util.TreeSet;
  * @param trouble why it could not be loaded; empty once it was
  * @param pins points of it that stay readable
  * @param pending SSTables that become the tablet's if their jobs commit
+ * @param cleared which of its rows were cleared for the latest change that cleared any
  */
 public record TabletRecord(
     TabletId id,
@@ -49,7 +51,8 @@ public record TabletRecord(
     Optional<Tentative> tentative,
     Optional<LoadTrouble> trouble,
     List<Pin> pins,
-    List<PendingFile> pending) {
+    List<PendingFile> pending,
+    ClearedRows cleared) {
 
   /**
    * What makes a record tentative: the split whose lower child it is, or the merge whose lower
@@ -66,6 +69,38 @@ public record TabletRecord(
     public Tentative(TabletId parent, long parentEpoch, TabletId child) {
       this(parent, parentEpoch, child, false);
     }
+  }
+
+  /** A tablet of which nothing was cleared. */
+  public TabletRecord(
+      TabletId id,
+      RowRange extent,
+      Bytes row,
+      Assignment assignment,
+      Bytes state,
+      List<FileRef> files,
+      Set<ServerId> logs,
+      Redo redo,
+      Map<String, Long> dropped,
+      Optional<Tentative> tentative,
+      Optional<LoadTrouble> trouble,
+      List<Pin> pins,
+      List<PendingFile> pending) {
+    this(
+        id,
+        extent,
+        row,
+        assignment,
+        state,
+        files,
+        logs,
+        redo,
+        dropped,
+        tentative,
+        trouble,
+        pins,
+        pending,
+        ClearedRows.NONE);
   }
 
   public TabletRecord {
@@ -91,7 +126,8 @@ public record TabletRecord(
         Optional.empty(),
         Optional.empty(),
         List.of(),
-        List.of());
+        List.of(),
+        ClearedRows.NONE);
   }
 
   /** Where the tablet is served; empty if it is not. */
@@ -130,7 +166,8 @@ public record TabletRecord(
         Optional.empty(),
         next.state() == Assignment.State.LOADED ? Optional.empty() : trouble,
         pins,
-        pending);
+        pending,
+        cleared);
   }
 
   TabletRecord withTrouble(Optional<LoadTrouble> next) {
@@ -147,7 +184,8 @@ public record TabletRecord(
         tentative,
         next,
         pins,
-        pending);
+        pending,
+        cleared);
   }
 
   /** Whether it is not assigned until an operator releases it. */
@@ -169,7 +207,8 @@ public record TabletRecord(
         tentative,
         trouble,
         pins,
-        pending);
+        pending,
+        cleared);
   }
 
   TabletRecord withTentative(Tentative next) {
@@ -186,7 +225,8 @@ public record TabletRecord(
         Optional.of(next),
         trouble,
         pins,
-        pending);
+        pending,
+        cleared);
   }
 
   @Override

@@ -314,16 +314,17 @@ public final class TabletRecords {
       }
       deleteFile(row, file);
     }
+    for (FileRef file : edit.added()) {
+      RecordCodec.putFile(row, file);
+      files.add(file);
+    }
     for (FileRef file : edit.removed()) {
       if (files.stream().noneMatch(other -> other.path().equals(file.path()))) {
         RecordCodec.putDropped(row, file.path(), now);
         dropped.put(file.path(), now);
       }
     }
-    for (FileRef file : edit.added()) {
-      RecordCodec.putFile(row, file);
-      files.add(file);
-    }
+    edit.cleared().ifPresent(cleared -> RecordCodec.putCleared(row, cleared));
     List<Pin> pins = editPins(row, record, edit);
     List<PendingFile> pending = editPending(row, record, edit);
     Redo redo = new Redo(edit.redoPoint(), edit.highestTimestamp());
@@ -349,7 +350,8 @@ public final class TabletRecords {
             Optional.empty(),
             Optional.empty(),
             pins,
-            pending);
+            pending,
+            edit.cleared().orElse(record.cleared()));
     requireFeatures(row, record, next);
     apply(edit.reason(), record, row);
     return next;
@@ -434,6 +436,7 @@ public final class TabletRecords {
 
     Mutation.Builder row = change(parent, "split from " + parent.id(), assignment);
     RecordCodec.putExtent(row, high);
+    RecordCodec.putCleared(row, high.cleared());
     RecordCodec.putState(row, high);
     parent.files().forEach(file -> deleteFile(row, file));
     high.files().forEach(file -> RecordCodec.putFile(row, file));
@@ -554,7 +557,8 @@ public final class TabletRecords {
         parent.pending().stream()
             .filter(one -> one.meets(rows))
             .map(one -> one.clipped(rows))
-            .toList());
+            .toList(),
+        parent.cleared().clipped(rows));
   }
 
   /**

@@ -22,6 +22,8 @@ import java.util.TreeSet;
  *     where the file says an earlier one, all times of its operations are as much later. 0: the
  *     file has none
  * @param merged whether the tablet that wrote the file was merged with another since then
+ * @param clearedAt 0; or these rows were cleared, as operation of this sequence number: they are
+ *     kept for pins below it, and nobody else reads or compacts them
  */
 public record FileRef(
     String path,
@@ -32,7 +34,32 @@ public record FileRef(
     SortedSet<String> families,
     long collectedMicros,
     long operationsMicros,
-    boolean merged) {
+    boolean merged,
+    long clearedAt) {
+  /** A file that was not cleared. */
+  public FileRef(
+      String path,
+      long length,
+      RowRange bounds,
+      long minSequence,
+      long maxSequence,
+      SortedSet<String> families,
+      long collectedMicros,
+      long operationsMicros,
+      boolean merged) {
+    this(
+        path,
+        length,
+        bounds,
+        minSequence,
+        maxSequence,
+        families,
+        collectedMicros,
+        operationsMicros,
+        merged,
+        0);
+  }
+
   /** A file without operations. */
   public FileRef(
       String path,
@@ -73,7 +100,33 @@ public record FileRef(
         families,
         collectedMicros,
         operationsMicros,
-        merged);
+        merged,
+        clearedAt);
+  }
+
+  /** The same file, cleared by the operation of that sequence number. */
+  FileRef cleared(long sequence) {
+    return new FileRef(
+        path,
+        length,
+        bounds,
+        minSequence,
+        maxSequence,
+        families,
+        collectedMicros,
+        operationsMicros,
+        merged,
+        sequence);
+  }
+
+  /** Whether its rows were cleared: only pins from before that see them. */
+  public boolean isCleared() {
+    return clearedAt > 0;
+  }
+
+  /** Whether a read at that point sees its rows, as far as clearing goes. */
+  public boolean isSeenAt(long readPoint) {
+    return clearedAt == 0 || readPoint < clearedAt;
   }
 
   /** The same as a file of a merged tablet, whose own time is that much ahead of this tablet's. */
@@ -87,16 +140,20 @@ public record FileRef(
         families,
         collectedMicros,
         operationsMicros == 0 ? 0 : Math.addExact(operationsMicros, aheadMicros),
-        true);
+        true,
+        clearedAt);
   }
 
   /**
    * Whether both hold what some operation did to some family of some row: no two files of a tablet
    * do. Of tablets that were merged the files of one and of the other may have the same sequence
-   * numbers, but have no row in common.
+   * numbers, but have no row in common. What was cleared is not counted: the rest of its file may
+   * have been compacted since.
    */
   public boolean overlaps(FileRef other) {
-    return minSequence <= other.maxSequence
+    return clearedAt == 0
+        && other.clearedAt == 0
+        && minSequence <= other.maxSequence
         && other.minSequence <= maxSequence
         && bounds.intersection(other.bounds).isPresent()
         && !Collections.disjoint(families, other.families);
@@ -104,6 +161,15 @@ public record FileRef(
 
   @Override
   public String toString() {
-    return path + " " + bounds + " #" + minSequence + "-" + maxSequence + " " + families;
+    return path
+        + " "
+        + bounds
+        + " #"
+        + minSequence
+        + "-"
+        + maxSequence
+        + " "
+        + families
+        + (isCleared() ? " cleared at #" + clearedAt : "");
   }
 }

@@ -1,6 +1,7 @@
 package io.stele.record;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * One change of the durable record of a tablet, applied whole or not at all.
@@ -19,6 +20,7 @@ import java.util.List;
  * @param unpinned names of pins that are no longer the tablet's
  * @param pending files that wait for the end of their jobs from now on
  * @param settled jobs whose files do not wait any more: they are among {@code added}, or struck
+ * @param cleared which rows were cleared, if the edit clears any
  */
 public record ManifestEdit(
     String reason,
@@ -30,7 +32,8 @@ public record ManifestEdit(
     List<Pin> pinned,
     List<String> unpinned,
     List<PendingFile> pending,
-    List<String> settled) {
+    List<String> settled,
+    Optional<ClearedRows> cleared) {
   /** An edit of files. */
   public ManifestEdit(
       String reason,
@@ -49,7 +52,8 @@ public record ManifestEdit(
         List.of(),
         List.of(),
         List.of(),
-        List.of());
+        List.of(),
+        Optional.empty());
   }
 
   /** An edit of files and pins. */
@@ -72,7 +76,50 @@ public record ManifestEdit(
         pinned,
         unpinned,
         List.of(),
-        List.of());
+        List.of(),
+        Optional.empty());
+  }
+
+  /** An edit that clears nothing. */
+  public ManifestEdit(
+      String reason,
+      List<FileRef> added,
+      List<FileRef> removed,
+      long redoPoint,
+      long highestTimestamp,
+      boolean coversReplay,
+      List<Pin> pinned,
+      List<String> unpinned,
+      List<PendingFile> pending,
+      List<String> settled) {
+    this(
+        reason,
+        added,
+        removed,
+        redoPoint,
+        highestTimestamp,
+        coversReplay,
+        pinned,
+        unpinned,
+        pending,
+        settled,
+        Optional.empty());
+  }
+
+  /** The same, which also clears rows. */
+  public ManifestEdit clearing(ClearedRows now) {
+    return new ManifestEdit(
+        reason,
+        added,
+        removed,
+        redoPoint,
+        highestTimestamp,
+        coversReplay,
+        pinned,
+        unpinned,
+        pending,
+        settled,
+        Optional.of(now));
   }
 
   public ManifestEdit {

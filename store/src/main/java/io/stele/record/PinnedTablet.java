@@ -24,6 +24,9 @@ public record PinnedTablet(TabletId id, RowRange rows, Pin pin, List<FileRef> fi
         id,
         rows,
         pin,
-        files.stream().filter(file -> file.maxSequence() <= pin.readPoint()).toList());
+        files.stream()
+            .filter(file -> file.maxSequence() <= pin.readPoint())
+            .filter(file -> file.isSeenAt(pin.readPoint()))
+            .toList());
   }
 }

@@ -2,7 +2,10 @@ package io.stele.tablet;
 
 import io.stele.format.CellCursor;
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.record.ClearedFiles;
+import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
 import io.stele.record.PendingFile;
@@ -137,8 +140,15 @@ final class Compactor {
       if (core.pins().find(name).isEmpty()) {
         return false;
       }
-      commit(edit("unpinned by " + name, List.of(), List.of(), 0, List.of(), List.of(name)));
+      List<Pin> left = core.pins().all().stream().filter(pin -> !pin.name().equals(name)).toList();
+      List<TabletFile> files = core.current().peek().files();
+      List<FileRef> unseen =
+          ClearedFiles.unseen(files.stream().map(TabletFile::ref).toList(), left);
+      commit(edit("unpinned by " + name, List.of(), unseen, 0, List.of(), List.of(name)));
       core.pins().remove(name);
+      if (!unseen.isEmpty()) {
+        core.current().swap(state -> state.without(filesOf(state, unseen)));
+      }
       return true;
     } finally {
       committing.unlock();
@@ -247,6 +257,72 @@ final class Compactor {
     } finally {
       minor.unlock();
     }
+  }
+
+  /**
+   * Clears rows: nothing that was written to them is seen any more, but at pins. The clearing takes
+   * a sequence number, which like those of a job's files needs no log. The caller has paused
+   * writes, and has waited for those accepted.
+   *
+   * @param now what was cleared then, for the manifest
+   */
+  void clear(RowRange rows, ClearedRows now) throws IOException {
+    minor.lock();
+    try {
+      writeMemtables();
+      committing.lock();
+      try {
+        long before = core.current().peek().redoPoint();
+        sequencer.requireRest(before);
+        clear(rows, now, before + 1);
+      } finally {
+        committing.unlock();
+      }
+    } finally {
+      minor.unlock();
+    }
+  }
+
+  private void clear(RowRange rows, ClearedRows now, long upTo) throws IOException {
+    List<FileRef> refs = core.current().peek().files().stream().map(TabletFile::ref).toList();
+    ClearedFiles files = ClearedFiles.of(refs, rows, upTo, core.pins().all());
+    List<TabletFile> made = new ArrayList<>();
+    try {
+      for (FileRef part : files.added()) {
+        made.add(TabletFile.open(environment, part, core.rules()));
+      }
+      CompactionWriter.Output operations = writeOperations(upTo);
+      List<FileRef> added = new ArrayList<>(files.added());
+      added.addAll(operations.refs());
+      commit(
+          edit("cleared " + rows, added, files.removed(), upTo, List.of(), List.of()).clearing(now),
+          operations);
+      made.addAll(operations.files());
+      sequencer.passTo(upTo);
+      core.current().swap(state -> state.cleared(filesOf(state, files.removed()), made, upTo));
+      core.commits().pass(upTo);
+    } finally {
+      made.forEach(TabletFile::release); // Now the state holds them.
+    }
+  }
+
+  /** All that is remembered of operations, for all rows: files that had some of it go. */
+  private CompactionWriter.Output writeOperations(long sequence) throws IOException {
+    SchemaRules rules = core.rules();
+    return writer.write(
+        new CompactionWriter.Inputs(
+            List.of(),
+            CellSieve.Past.UNSEEN,
+            false,
+            core.window().encodeWritten(),
+            CompactionPace.UNLIMITED,
+            core.clock().whenDropping()),
+        new CompactionWriter.Coverage(sequence, sequence, rules.families(), core.clock().now()),
+        rules);
+  }
+
+  private static List<TabletFile> filesOf(TabletState state, List<FileRef> refs) {
+    return state.files().stream().filter(file -> refs.contains(file.ref())).toList();
   }
 
   private List<PendingFile> filesOf(String job) {
@@ -463,6 +539,15 @@ final class Compactor {
         throw SteleException.retryLater(
             "tablet " + core.spec().id() + " was pinned during the " + reason + ": it is void");
       }
+      if (!core.current().peek().files().containsAll(chosen)) {
+        writer.discard(output);
+        throw SteleException.retryLater(
+            "rows of tablet "
+                + core.spec().id()
+                + " were cleared during the "
+                + reason
+                + ": it is void");
+      }
       commit(
           reason,
           output,
@@ -510,22 +595,7 @@ final class Compactor {
               boundary,
               List.of(),
               List.of());
-      try {
-        commit(edit);
-      } catch (IOException e) {
-        writer.discard(output);
-        throw e;
-      } catch (SteleException e) {
-        if (e.code() == SteleException.Code.RETRY_LATER) {
-          writer.discard(output);
-        } else { // It may name the new file: that is left where it is.
-          output.files().forEach(TabletFile::release);
-        }
-        throw e;
-      } catch (RuntimeException | Error e) {
-        output.files().forEach(TabletFile::release);
-        throw e;
-      }
+      commit(edit, output);
       try {
         core.current().swap(change);
       } finally {
@@ -533,6 +603,26 @@ final class Compactor {
       }
     } finally {
       committing.unlock();
+    }
+  }
+
+  /** Commits an edit that names new files; where it was certainly not made they are deleted. */
+  private void commit(ManifestEdit edit, CompactionWriter.Output output) throws IOException {
+    try {
+      commit(edit);
+    } catch (IOException e) {
+      writer.discard(output);
+      throw e;
+    } catch (SteleException e) {
+      if (e.code() == SteleException.Code.RETRY_LATER) {
+        writer.discard(output);
+      } else { // It may name the new file: that is left where it is.
+        output.files().forEach(TabletFile::release);
+      }
+      throw e;
+    } catch (RuntimeException | Error e) {
+      output.files().forEach(TabletFile::release);
+      throw e;
     }
   }
 

@@ -43,10 +43,13 @@ final class FileStack {
     this.layers = List.copyOf(layers);
   }
 
-  /** The stacks of a tablet's files. */
+  /** The stacks of a tablet's files; what was cleared is in none. */
   static List<FileStack> of(Collection<TabletFile> files, SchemaRules rules) {
     List<List<TabletFile>> parts = new ArrayList<>();
     for (TabletFile file : files) {
+      if (file.ref().isCleared()) {
+        continue; // Kept for pins as it is.
+      }
       Set<String> groups = groups(file, rules);
       List<TabletFile> joined = new ArrayList<>(List.of(file));
       for (int i = parts.size() - 1; i >= 0; i--) {

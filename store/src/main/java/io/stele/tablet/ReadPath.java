@@ -236,7 +236,8 @@ final class ReadPath {
       cursors.add(frozen.memtable().cursor(pinned.readPoint()));
     }
     for (TabletFile file : state.files()) {
-      if (file.meets(range, selection)
+      if (file.ref().isSeenAt(pinned.readPoint())
+          && file.meets(range, selection)
           && (!single || file.mayContain(range.start(), selection, options))) {
         cursors.add(file.cursor(range, options));
       }

@@ -8,6 +8,7 @@ import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
 import io.stele.record.Pin;
@@ -334,6 +335,18 @@ public final class Tablet implements Closeable {
    */
   public boolean take(String job) throws IOException {
     return compactor.take(job);
+  }
+
+  /**
+   * Clears rows: what was written to them by now is seen no more, but at pins; what is written
+   * later is. The caller has had {@link #pauseWrites} complete, and resumes them.
+   *
+   * @param now what of the tablet was cleared then, for the manifest
+   * @throws CorruptionException if a file is damaged: nothing was changed
+   * @throws IOException if it failed and the tablet goes on as before
+   */
+  public void clear(RowRange rows, ClearedRows now) throws IOException {
+    compactor.clear(rows, now);
   }
 
   /** A row that halves what is in the SSTables; empty if no row does. */

@@ -123,12 +123,29 @@ final class TabletState {
 
   /** The same with the files of {@code inputs} replaced. */
   TabletState compacted(List<TabletFile> inputs, List<TabletFile> made, long readableFrom) {
+    return new TabletState(
+        active, frozen, replaced(inputs, made), redoPoint, Math.max(oldestReadable, readableFrom));
+  }
+
+  /**
+   * The same after rows were cleared, as operation {@code upTo}, above all that is in memory: no
+   * read point below it can be read any more.
+   */
+  TabletState cleared(List<TabletFile> removed, List<TabletFile> made, long upTo) {
+    return new TabletState(active, frozen, replaced(removed, made), upTo, upTo);
+  }
+
+  /** The same without files that nobody sees. */
+  TabletState without(List<TabletFile> unseen) {
+    return new TabletState(active, frozen, replaced(unseen, List.of()), redoPoint, oldestReadable);
+  }
+
+  private List<TabletFile> replaced(List<TabletFile> removed, List<TabletFile> made) {
     List<TabletFile> other = new ArrayList<>(files);
-    other.removeAll(inputs);
+    other.removeAll(removed);
     other.addAll(made);
     other.sort(TabletFile.NEWEST_FIRST);
-    return new TabletState(
-        active, frozen, other, redoPoint, Math.max(oldestReadable, readableFrom));
+    return other;
   }
 
   /** Holds the state; false if its last holder has released it. */

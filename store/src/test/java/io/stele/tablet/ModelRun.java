@@ -19,6 +19,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.ClearedRows;
 import io.stele.record.PendingFile;
 import io.stele.record.Pin;
 import io.stele.record.PinnedTablet;
@@ -117,6 +118,7 @@ final class ModelRun {
   private int pinsMade;
   private final List<Job> jobs = new ArrayList<>();
   private int jobsMade;
+  private long clearings;
 
   ModelRun(long seed) throws IOException {
     random = new Random(seed);
@@ -158,6 +160,9 @@ final class ModelRun {
     stepOfPins(part);
     if (random.nextInt(30) == 0) {
       stepOfJob();
+    }
+    if (random.nextInt(60) == 0) {
+      clear(part);
     }
     int dice = random.nextInt(100);
     if (dice < 52) {
@@ -587,6 +592,37 @@ final class ModelRun {
     assertThat(part.tablet.readPoint()).isGreaterThan(before);
     assertThat(part.manifest.record().redoPoint()).isEqualTo(part.tablet.readPoint());
     part.tablet.resumeWrites();
+  }
+
+  /** Some or all rows of a tablet go, but at pins. */
+  private void clear(Part part) throws IOException {
+    Bytes one = data.row();
+    Bytes other = data.row();
+    boolean inOrder = one.compareTo(other) < 0;
+    RowRange asked =
+        random.nextInt(3) == 0 || one.equals(other)
+            ? RowRange.ALL
+            : inOrder ? new RowRange(one, other) : new RowRange(other, one);
+    Optional<RowRange> range = asked.intersection(part.tablet.extent());
+    if (range.isEmpty()) {
+      return;
+    }
+    note("clear " + range.get() + " of " + part.tablet.id());
+    part.log.hold(false);
+    takeAnswers(part);
+    assertThat(part.tablet.pauseWrites()).isDone();
+    ClearedRows cleared = ClearedRows.NONE.with(++clearings, List.of(range.get()));
+    if (random.nextInt(4) == 0) {
+      part.manifest.next(TestManifest.Mood.FAILS);
+      assertThatThrownBy(() -> part.tablet.clear(range.get(), cleared))
+          .isInstanceOf(IOException.class);
+    }
+    part.tablet.clear(range.get(), cleared);
+    part.tablet.resumeWrites();
+    assertThat(part.manifest.record().redoPoint()).isEqualTo(part.tablet.readPoint());
+    visible.clear(range.get());
+    rebuildQueued();
+    checkAll();
   }
 
   /** What the files of a tablet have for a query at a pin, read without it. */

@@ -6,6 +6,7 @@ import io.stele.model.Column;
 import io.stele.model.Edit;
 import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
+import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -84,6 +85,11 @@ final class PlainModel {
       }
     }
     columns(row).forEach(this::collect);
+  }
+
+  /** Removes what there is in these rows. */
+  void clear(RowRange range) {
+    rows.keySet().removeIf(range::contains);
   }
 
   private void collect(Column column, TreeMap<Long, Version> versions) {
