@@ -7,7 +7,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Which rows to read. */
+/** Which rows to read, or to delete. */
 final class RangeOptions {
   @Option(names = "--prefix", paramLabel = "TEXT", description = "Only rows that begin with this.")
   private Optional<String> prefix = Optional.empty();

@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.model.RowRange;
 import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
@@ -22,9 +23,9 @@ import picocli.CommandLine.Spec;
 /** {@code stele table}: tables and their families. */
 @Command(
     name = "table",
-    description = "Create, list, describe, alter, compact and drop tables.",
+    description = "Create, list, describe, alter, compact, truncate and drop tables; delete ranges of rows.",
     mixinStandardHelpOptions = true,
-    synopsisSubcommandLabel = "(create|list|describe|alter|compact|drop)",
+    synopsisSubcommandLabel = "(create|list|describe|alter|compact|delete-rows|truncate|drop)",
     footer = {
       "",
       "Examples:",
@@ -294,6 +295,72 @@ final class TableCommand {
       stele.admin().compactTable(name);
     }
     out().println("Compacted table " + name + ".");
+    return ExitCode.DONE.number();
+  }
+
+  @Command(
+      name = "truncate",
+      description = "Delete all rows of a table, and keep the table.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "This cannot be undone, so --yes is required. It costs what the table's tablets cost, not its rows.",
+        "",
+        "Example:",
+        "  stele table truncate webtable --yes"
+      })
+  int truncate(
+      @Mixin ClusterOptions cluster,
+      @Parameters(paramLabel = "TABLE") String name,
+      @Option(names = "--yes", description = "Confirm that all rows are to be deleted.")
+          boolean sure)
+      throws Exception {
+    if (!sure) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get("truncate"),
+          "truncating table " + name + " deletes all its data: add --yes to confirm");
+    }
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      stele.admin().truncateTable(name);
+    }
+    out().println("Truncated table " + name + ".");
+    return ExitCode.DONE.number();
+  }
+
+  @Command(
+      name = "delete-rows",
+      description = "Delete all rows of a table in a range.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "This cannot be undone, so --yes is required. It costs what the tablets cost, not the rows in them.",
+        "Without a range it is refused: `stele table truncate` deletes all rows.",
+        "",
+        "Example:",
+        "  stele table delete-rows webtable --from com.a --to com.b --yes",
+        "  stele table delete-rows webtable --prefix com.example --yes"
+      })
+  int deleteRows(
+      @Mixin ClusterOptions cluster,
+      @Mixin RangeOptions range,
+      @Parameters(paramLabel = "TABLE") String name,
+      @Option(names = "--yes", description = "Confirm that the rows are to be deleted.")
+          boolean sure)
+      throws Exception {
+    var command = spec.commandLine().getSubcommands().get("delete-rows");
+    RowRange rows = range.of(command);
+    if (rows.equals(RowRange.ALL)) {
+      throw new ParameterException(
+          command, "give --prefix, --from or --to; `stele table truncate` deletes all rows");
+    }
+    if (!sure) {
+      throw new ParameterException(
+          command, "this deletes rows " + rows + " of table " + name + ": add --yes to confirm");
+    }
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      stele.admin().deleteRows(name, rows);
+    }
+    out().println("Deleted rows " + rows + " of table " + name + ".");
     return ExitCode.DONE.number();
   }
 

@@ -13,6 +13,7 @@ import io.stele.metadata.TableCodec;
 import io.stele.metadata.TabletEvents;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -30,6 +31,7 @@ import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
 import io.stele.wire.control.ControlProtos.BalanceResponseProto;
 import io.stele.wire.control.ControlProtos.ChangeIdProto;
+import io.stele.wire.control.ControlProtos.ClearRowsRequestProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
@@ -185,6 +187,41 @@ public final class Admin {
     DropTableRequestProto request =
         DropTableRequestProto.newBuilder().setName(name).setChange(newChange(name)).build();
     change("dropping table " + name, TO_FIND_OUT, master -> master.dropTable(null, request));
+  }
+
+  /**
+   * Deletes all rows of a table, at the cost of its tablets, not of its rows. See {@link
+   * #deleteRows}.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name;
+   *     OUTCOME_UNKNOWN if rows may still go
+   */
+  public void truncateTable(String name) throws IOException {
+    deleteRows(name, RowRange.ALL);
+  }
+
+  /**
+   * Deletes all there is in some rows of a table, whatever timestamps it has, at the cost of the
+   * tablets with these rows. When this returns, what was written before it began is gone, and what
+   * is written from then on stays. Meanwhile each row goes at one moment, with all others of its
+   * tablet; tablets go one by one. While another change is made to the table, this waits for it.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
+   *     the range is empty; OUTCOME_UNKNOWN if rows may still go
+   */
+  public void deleteRows(String name, RowRange rows) throws IOException {
+    TableRules.checkNotReserved(name);
+    ClearRowsRequestProto request =
+        ClearRowsRequestProto.newBuilder()
+            .setName(name)
+            .setStartRow(ByteStrings.of(rows.start()))
+            .setEndRow(ByteStrings.of(rows.end()))
+            .setChange(newChange(name))
+            .build();
+    change(
+        "deleting rows " + rows + " of table " + name,
+        TO_FIND_OUT,
+        master -> master.clearRows(null, request));
   }
 
   /**

@@ -94,8 +94,8 @@ final class ActiveMaster implements AutoCloseable {
                 new DeadLogs(runtime, fs, layout, requests, Keys.SORT_BYTES_MIN.in(conf)),
                 cluster.lease(),
                 wake));
-    SchemaNews news = new SchemaNews(requests, servers::live);
-    TableAdmin tables = opened(new TableAdmin(runtime, schemas, forLoop, news, wake));
+    SchemaSteps steps = new SchemaSteps(schemas, forLoop, requests, servers::live);
+    TableAdmin tables = opened(new TableAdmin(runtime, schemas, steps, wake));
     MasterLoop loop = new MasterLoop(runtime, forLoop, servers, requests, tables, wake);
     Balance balance = new Balance(runtime, locks);
     loop.balanceBy(balance);

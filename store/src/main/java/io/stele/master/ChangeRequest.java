@@ -2,6 +2,8 @@ package io.stele.master;
 
 import io.stele.metadata.SchemaChange.Kind;
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
 import io.stele.model.TableRules;
 import io.stele.model.TableSchema;
 import java.util.List;
@@ -68,6 +70,22 @@ record ChangeRequest(String id, long seen, Wish wish) {
     @Override
     public void check() {
       TableRules.checkNotReserved(name());
+    }
+  }
+
+  /** Delete all there is in some rows of a table. */
+  record Clear(String name, RowRange rows) implements Wish {
+    @Override
+    public Kind kind() {
+      return Kind.CLEAR;
+    }
+
+    @Override
+    public void check() {
+      TableRules.checkNotReserved(name);
+      if (rows.isEmpty()) {
+        throw SteleException.refused("there is no row in the range " + rows);
+      }
     }
   }
 

@@ -7,6 +7,7 @@ import io.stele.metadata.TableCodec;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -21,6 +22,7 @@ import io.stele.wire.control.ControlProtos.BalanceResponseProto;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.BeginJobResponseProto;
 import io.stele.wire.control.ControlProtos.ChangeIdProto;
+import io.stele.wire.control.ControlProtos.ClearRowsRequestProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
@@ -154,6 +156,18 @@ final class MasterRequests implements MasterProtocol {
   public TableChangeProto dropTable(RpcController c, DropTableRequestProto request)
       throws ServiceException {
     return serve(() -> ask(request.getChange(), new ChangeRequest.Drop(request.getName())));
+  }
+
+  @Override
+  public TableChangeProto clearRows(RpcController c, ClearRowsRequestProto request)
+      throws ServiceException {
+    return serve(
+        () -> {
+          RowRange rows =
+              new RowRange(
+                  ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
+          return ask(request.getChange(), new ChangeRequest.Clear(request.getName(), rows));
+        });
   }
 
   private TableChangeProto ask(ChangeIdProto id, ChangeRequest.Wish wish) throws IOException {

@@ -6,14 +6,18 @@ import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.SchemaChange;
 import io.stele.metadata.SchemaChange.Step;
 import io.stele.metadata.Schemas;
+import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,11 +33,18 @@ final class SchemaSteps {
   private final Schemas schemas;
   private final TabletRecords records;
   private final SchemaNews news;
+  private final Clearing clearing;
 
-  SchemaSteps(Schemas schemas, TabletRecords records, SchemaNews news) {
+  /** Asks {@code servers} for what they have to do; those that are {@code live}. */
+  SchemaSteps(
+      Schemas schemas,
+      TabletRecords records,
+      TabletServers servers,
+      Supplier<Map<ServerId, ServerInfo>> live) {
     this.schemas = schemas;
     this.records = records;
-    this.news = news;
+    this.news = new SchemaNews(servers, live);
+    this.clearing = new Clearing(records, servers, live);
   }
 
   /** What came of a step. */
@@ -104,6 +115,12 @@ final class SchemaSteps {
           yield new Taken.Waits();
         }
         yield new Taken.Ended(change.made());
+      }
+      case CLEAR_TABLETS -> {
+        if (table.isEmpty()) {
+          yield lost(change);
+        }
+        yield clearing.goOn(change) ? new Taken.Ended(change.made()) : new Taken.Waits();
       }
     };
   }

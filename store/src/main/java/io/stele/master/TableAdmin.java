@@ -1,6 +1,7 @@
 package io.stele.master;
 
 import io.stele.master.ChangeRequest.Alter;
+import io.stele.master.ChangeRequest.Clear;
 import io.stele.master.ChangeRequest.Create;
 import io.stele.master.ChangeRequest.Drop;
 import io.stele.metadata.EndedChange;
@@ -9,7 +10,7 @@ import io.stele.metadata.SchemaChange.Step;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableName;
-import io.stele.metadata.TabletRecords;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
@@ -24,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes requests to create, alter and drop tables: it decides about each once, and writes down what
- * it decided in the node of the table's name ({@link io.stele.metadata.TableNames}), in one
- * conditional write. {@link TableChanges} does the rest.
+ * Takes requests to create, alter, clear and drop tables: it decides about each once, and writes
+ * down what it decided in the node of the table's name ({@link io.stele.metadata.TableNames}), in
+ * one conditional write. {@link TableChanges} does the rest.
  *
  * <p>A request asked again, of this master or another, is answered by what was written down. Under
  * one name one change is made at a time; others are to be asked for again.
@@ -46,12 +47,10 @@ final class TableAdmin implements AutoCloseable {
    *
    * @param wake told when a table is made or gone
    */
-  TableAdmin(
-      ProcessRuntime runtime, Schemas schemas, TabletRecords records, SchemaNews news, Wake wake) {
+  TableAdmin(ProcessRuntime runtime, Schemas schemas, SchemaSteps steps, Wake wake) {
     this.runtime = runtime;
     this.schemas = schemas;
-    this.changes =
-        new TableChanges(runtime, schemas, new SchemaSteps(schemas, records, news), wake);
+    this.changes = new TableChanges(runtime, schemas, steps, wake);
   }
 
   /** How a change stands. */
@@ -147,7 +146,12 @@ final class TableAdmin implements AutoCloseable {
               now,
               Code.REFUSED,
               "there is a table " + now.name() + " already: choose another name, or drop it first")
-          : begun(request, now, Step.WRITE_NODE, schemas.nextId(), Optional.of(create));
+          : begun(
+              request,
+              now,
+              Step.WRITE_NODE,
+              schemas.nextId(),
+              new Wanted(Optional.of(create), RowRange.ALL));
     }
     if (table.isEmpty() || table.get().state() != StoredTable.State.READY) {
       return refused(
@@ -157,7 +161,11 @@ final class TableAdmin implements AutoCloseable {
           "there is no table " + now.name() + "; `stele table list` shows them all");
     }
     if (request.wish() instanceof Drop) {
-      return begun(request, now, Step.MARK_DROPPED, table.get().id(), Optional.empty());
+      return begun(request, now, Step.MARK_DROPPED, table.get().id(), Wanted.NO_SCHEMA);
+    }
+    if (request.wish() instanceof Clear clear) {
+      Wanted wanted = new Wanted(Optional.empty(), clear.rows());
+      return begun(request, now, Step.CLEAR_TABLETS, table.get().id(), wanted);
     }
     Alter alter = (Alter) request.wish();
     return whyNot(table.get(), alter)
@@ -169,7 +177,7 @@ final class TableAdmin implements AutoCloseable {
                     now,
                     Step.WRITE_SCHEMA,
                     table.get().id(),
-                    Optional.of(new Create(alter.schema(), List.of()))));
+                    new Wanted(Optional.of(new Create(alter.schema(), List.of())), RowRange.ALL)));
   }
 
   private static Optional<String> whyNot(StoredTable table, Alter alter) {
@@ -198,17 +206,23 @@ final class TableAdmin implements AutoCloseable {
             Optional.of(new EndedChange.Failure(code, why))));
   }
 
+  /** What a change is to make of a table: its schema, or of which rows nothing is to be left. */
+  private record Wanted(Optional<Create> table, RowRange cleared) {
+    static final Wanted NO_SCHEMA = new Wanted(Optional.empty(), RowRange.ALL);
+  }
+
   private Answer begun(
-      ChangeRequest request, TableName now, Step first, TableId table, Optional<Create> wanted) {
+      ChangeRequest request, TableName now, Step first, TableId table, Wanted wanted) {
     return new Answer.Running(
         new SchemaChange(
             request.id(),
             now.next(request.seen()),
             first,
             table,
-            wanted.map(Create::schema),
-            wanted.map(Create::splitRows).orElse(List.of()),
-            runtime.wallClock().millis()));
+            wanted.table().map(Create::schema),
+            wanted.table().map(Create::splitRows).orElse(List.of()),
+            runtime.wallClock().millis(),
+            wanted.cleared()));
   }
 
   /** Looks which changes were begun earlier, by this master or another, and did not end. */

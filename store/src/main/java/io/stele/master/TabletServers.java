@@ -3,14 +3,17 @@ package io.stele.master;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
 import io.stele.wire.Address;
+import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletRefs;
 import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
@@ -144,6 +147,18 @@ final class TabletServers implements AutoCloseable {
           call(server, p -> p.refreshSchema(null, request));
           told.run();
         });
+  }
+
+  /** Asks for rows of {@code record}'s tablet to be cleared, unless that is still under way. */
+  void clear(ServerInfo info, TabletRecord record, long change, RowRange rows) {
+    ClearTabletRequestProto request =
+        ClearTabletRequestProto.newBuilder()
+            .setTablet(ref(record))
+            .setChange(change)
+            .setStartRow(ByteStrings.of(rows.start()))
+            .setEndRow(ByteStrings.of(rows.end()))
+            .build();
+    other(info, "clear " + record.id(), server -> call(server, p -> p.clearTablet(null, request)));
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.stele.metadata;
 
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param wanted the schema, until it is in the table's node; empty then, and for a drop
  * @param splitRows where a new table is cut, until they are in its node
  * @param begunMillis when it began, by the clock of the master that began it; for people only
+ * @param rows which rows it clears, where that is what it does; all otherwise
  */
 public record SchemaChange(
     String id,
@@ -24,7 +26,8 @@ public record SchemaChange(
     TableId table,
     Optional<TableSchema> wanted,
     List<Bytes> splitRows,
-    long begunMillis) {
+    long begunMillis,
+    RowRange rows) {
   /** What is done to the table. */
   public enum Kind {
     /** It comes. */
@@ -32,7 +35,9 @@ public record SchemaChange(
     /** It gets another schema. */
     ALTER("altered"),
     /** It goes, and all it holds. */
-    DROP("dropped");
+    DROP("dropped"),
+    /** Rows of it are deleted, or all. */
+    CLEAR("cleared of rows");
 
     private final String participle;
 
@@ -40,7 +45,7 @@ public record SchemaChange(
       this.participle = participle;
     }
 
-    /** "created", "altered" or "dropped". */
+    /** "created", "altered", "dropped" or "cleared of rows". */
     public String participle() {
       return participle;
     }
@@ -55,7 +60,8 @@ public record SchemaChange(
     TELL_SERVERS(Kind.ALTER, "a tablet server may not know the change yet"),
     MARK_DROPPED(Kind.DROP, "it is being marked as dropped"),
     REMOVE_RECORDS(Kind.DROP, "some of its tablets are not unloaded yet"),
-    REMOVE_NODE(Kind.DROP, "its node is being removed from the lock service");
+    REMOVE_NODE(Kind.DROP, "its node is being removed from the lock service"),
+    CLEAR_TABLETS(Kind.CLEAR, "some of its tablets still have the rows");
 
     private final Kind kind;
     private final String waitsFor;
@@ -72,7 +78,7 @@ public record SchemaChange(
 
     /** Whether the table's records in METADATA are read or written. */
     public boolean needsRecords() {
-      return this == WRITE_RECORDS || this == REMOVE_RECORDS;
+      return this == WRITE_RECORDS || this == REMOVE_RECORDS || this == CLEAR_TABLETS;
     }
 
     /** What a change at this step waits for, in words about the table. */
@@ -92,7 +98,8 @@ public record SchemaChange(
 
   /** The same at a later step, after what is wanted was written to the table's node. */
   public SchemaChange at(Step next) {
-    return new SchemaChange(id, sequence, next, table, Optional.empty(), List.of(), begunMillis);
+    return new SchemaChange(
+        id, sequence, next, table, Optional.empty(), List.of(), begunMillis, rows);
   }
 
   /** What came of it: it was made. */

@@ -8,6 +8,7 @@ import io.stele.metadata.avro.EndedValue;
 import io.stele.metadata.avro.NameValue;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
@@ -158,6 +159,8 @@ public final class TableNames {
             .setWanted(Avro.buffer(change.wanted().map(TableCodec::encode).orElse(Bytes.EMPTY)))
             .setSplitRows(change.splitRows().stream().map(Avro::buffer).toList())
             .setBegunMillis(change.begunMillis())
+            .setStart(Avro.buffer(change.rows().start()))
+            .setEnd(Avro.buffer(change.rows().end()))
             .build());
   }
 
@@ -219,7 +222,8 @@ public final class TableNames {
                 new TableId(read.getTable()),
                 wanted,
                 read.getSplitRows().stream().map(Avro::bytes).toList(),
-                read.getBegunMillis()));
+                read.getBegunMillis(),
+                new RowRange(Avro.bytes(read.getStart()), Avro.bytes(read.getEnd()))));
   }
 
   private static EndedChange ended(EndedValue value) {

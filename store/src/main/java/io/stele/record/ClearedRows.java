@@ -40,6 +40,11 @@ public record ClearedRows(long change, List<RowRange> rows) {
     return new ClearedRows(change, joined(all));
   }
 
+  /** What was cleared for that change, as far as it is known. */
+  public List<RowRange> of(long forChange) {
+    return forChange == change ? rows : List.of();
+  }
+
   /** The same in a tablet of {@code extent}. */
   public ClearedRows clipped(RowRange extent) {
     return new ClearedRows(

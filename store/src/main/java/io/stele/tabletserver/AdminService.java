@@ -13,6 +13,7 @@ import io.stele.record.PendingFile;
 import io.stele.tablet.TabletStatistics;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.TabletRefs;
+import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -161,6 +162,15 @@ final class AdminService implements TabletServerService.BlockingInterface {
     return answer(hosted, maintenance.settle(hosted, request.getJob()));
   }
 
+  @Override
+  public EmptyProto clearTablet(RpcController controller, ClearTabletRequestProto request) {
+    RowRange rows =
+        new RowRange(
+            ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
+    maintenance.clear(users(request.getTablet()), request.getChange(), rows);
+    return DONE;
+  }
+
   private static JobFilesResponseProto answer(HostedTablet hosted, boolean done) {
     RowRange rows = hosted.record().extent();
     return JobFilesResponseProto.newBuilder()
@@ -174,7 +184,8 @@ final class AdminService implements TabletServerService.BlockingInterface {
   private HostedTablet users(TabletRefProto tablet) {
     TabletId id = id(tablet);
     if (id.table().isSystem()) {
-      throw SteleException.refused("tablet " + id + " is not a user's: jobs do not write it");
+      throw SteleException.refused(
+          "tablet " + id + " is not a user's: jobs do not write it, and it is not cleared");
     }
     return server.tablets().require(id, tablet.getEpoch());
   }

@@ -2,10 +2,12 @@ package io.stele.tabletserver;
 
 import io.stele.config.TabletServerConfig;
 import io.stele.log.OldestNeeded;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.record.PendingFile;
 import io.stele.runtime.Futures;
 import io.stele.runtime.Permits;
+import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
 import java.time.Duration;
@@ -37,10 +39,12 @@ final class Maintenance {
   private static final String PIN = "be pinned";
   private static final String REGISTER = "register the files of job ";
   private static final String SETTLE = "settle the files of jobs that are over";
+  private static final String CLEAR = "be cleared of rows";
   private static final String UNPIN = "be rid of the pins of jobs that are over";
   private static final int STUCK_MEMTABLES = 2;
   private static final int OPERATIONS_SHARE_COMPACTED = 4;
 
+  private final ProcessRuntime runtime;
   private final HostedTablets tablets;
   private final ServerResources resources;
   private final ServerLife life;
@@ -57,6 +61,7 @@ final class Maintenance {
       JobPins pins,
       JobFiles files,
       TabletServerConfig config) {
+    this.runtime = server.runtime();
     this.tablets = server.tablets();
     this.resources = server.resources();
     this.life = server.life();
@@ -236,6 +241,22 @@ final class Maintenance {
       startMinorWork(hosted, what, () -> files.register(hosted, waiting));
     }
     return JobFiles.isRegistered(hosted, waiting);
+  }
+
+  /**
+   * Begins to clear rows of a tablet for a change of its table, unless they are, or it is busy:
+   * then the next request will.
+   */
+  void clear(HostedTablet hosted, long change, RowRange rows) {
+    if (!RowClearing.left(hosted, change, rows).isEmpty()) {
+      startMinorWork(
+          hosted,
+          CLEAR,
+          () -> {
+            files.settle(hosted); // What has committed before is cleared, too.
+            RowClearing.clear(runtime, hosted, change, rows);
+          });
+    }
   }
 
   /** Begins to settle the files of a job that is over; returns whether none waits any more. */

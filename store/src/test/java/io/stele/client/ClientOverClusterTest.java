@@ -270,6 +270,44 @@ class ClientOverClusterTest {
   }
 
   @Test
+  void rowsAreDeletedByRangeAndAllAndWhatIsWrittenLaterStays() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf(), Site.inMemory(), 2, 1)) {
+      Stele stele = cluster.client();
+      Admin admin = stele.admin();
+      admin.createTable(TableSchema.of("t", "f"), List.of(Bytes.of("d"), Bytes.of("g")));
+      Table table = stele.table("t");
+      for (String row : List.of("a", "b", "c", "d", "e", "f", "g", "h")) {
+        table.mutate(Mutation.of(row).put("f", "", "v"));
+      }
+      admin.deleteRows("t", RowRange.of("b", "f"));
+      assertThat(keys(table)).containsExactly("a", "f", "g", "h");
+      table.mutate(Mutation.of("c").put("f", "", "new"));
+      admin.mergeTablet("t", Bytes.of("d"));
+      admin.compactTable("t");
+      assertThat(keys(table)).containsExactly("a", "c", "f", "g", "h");
+      admin.truncateTable("t");
+      assertThat(keys(table)).isEmpty();
+      table.mutate(Mutation.of("z").put("f", "", "new"));
+      assertThat(keys(table)).containsExactly("z");
+
+      assertThatThrownBy(() -> admin.truncateTable("u"))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("there is no table u");
+      assertThatThrownBy(() -> admin.deleteRows("t", RowRange.of("b", "b")))
+          .isInstanceOf(SteleException.class)
+          .hasMessageContaining("no row in the range");
+    }
+  }
+
+  private static List<String> keys(Table table) throws IOException {
+    List<String> keys = new ArrayList<>();
+    try (Rows rows = table.readRows(RowQuery.ALL)) {
+      rows.forEach(row -> keys.add(row.key().toUtf8()));
+    }
+    return keys;
+  }
+
+  @Test
   void aWriteThatAsksForItIsOnDiskWhenItIsAcknowledged() throws Exception {
     CrashableDisk disk = new CrashableDisk();
     Site site = Site.inMemory(disk, new MemoryLockStore());

@@ -19,6 +19,8 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.ClearedRows;
+import io.stele.record.ManifestEdit;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
@@ -28,6 +30,7 @@ import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -78,8 +81,7 @@ final class MasterFixture {
   final TabletServers servers = new TabletServers(process, plane);
   final DeadLogs logs = new DeadLogs(process, fs, layout, servers, 0);
   final ServerWatch watch = new ServerWatch(process, locks, logs, LEASE, wake);
-  final SchemaNews news = new SchemaNews(servers, watch::live);
-  final TableAdmin tables = new TableAdmin(process, schemas, records, news, wake);
+  final TableAdmin tables = new TableAdmin(process, schemas, steps(), wake);
   final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
   final Balance balance = new Balance(process, locks); // Nobody balances unless a test wants it.
   final JobLeases jobs = new JobLeases(process, new JobNodes(process, locks), Applications.NONE);
@@ -160,6 +162,11 @@ final class MasterFixture {
     return MetadataKeys.row(table, Bytes.EMPTY);
   }
 
+  /** The steps of a master that has taken none. */
+  SchemaSteps steps() {
+    return new SchemaSteps(schemas, records, servers, watch::live);
+  }
+
   boolean isServed(TableId table) throws IOException {
     List<TabletRecord> tablets = records.readAll(table);
     return !tablets.isEmpty() && tablets.stream().allMatch(loop.view()::isServed);
@@ -208,6 +215,23 @@ final class MasterFixture {
       } catch (IOException e) {
         throw new ServiceException(e);
       }
+    }
+
+    @Override
+    public EmptyProto clearTablet(RpcController c, ClearTabletRequestProto request)
+        throws ServiceException {
+      requests.add("clear " + request.getTablet().getTablet());
+      RowRange rows =
+          new RowRange(
+              ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
+      return change(() -> clear(record(request.getTablet()), request.getChange(), rows));
+    }
+
+    private void clear(TabletRecord record, long change, RowRange rows) throws IOException {
+      RowRange here = record.extent().intersection(rows).orElseThrow();
+      ClearedRows cleared = record.cleared().with(change, List.of(here));
+      records.edit(
+          record, new ManifestEdit("cleared", List.of(), List.of(), 0, 0, false).clearing(cleared));
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.master.ChangeRequest.Clear;
 import io.stele.lock.LockPaths;
 import io.stele.master.ChangeRequest.Alter;
 import io.stele.master.ChangeRequest.Create;
@@ -47,7 +48,7 @@ class TableAdminTest {
 
   /** Another master, which knows nothing of what this one did. */
   private TableAdmin successor() {
-    return new TableAdmin(master.process, master.schemas, master.records, master.news, master.wake);
+    return new TableAdmin(master.process, master.schemas, master.steps(), master.wake);
   }
 
   private void carryOn(TableAdmin tables) throws Exception {
@@ -204,6 +205,32 @@ class TableAdminTest {
   }
 
   @Test
+  void rowsAreClearedTabletByTabletOnceWhoeverCarriesItOn() throws Exception {
+    master.run(
+        () -> {
+          TableId table = master.table("users", Bytes.of("m"), Bytes.of("t"));
+          master.start(A);
+          master.watch.refresh(true);
+          for (TabletRecord tablet : master.records.readAll(table)) {
+            master.records.loaded(master.records.assign(tablet, A));
+          }
+          Clear wish = new Clear("users", RowRange.of("c", "p"));
+          running(master.ask("clear", wish));
+          carryOn(successor());
+          assertThat(ended(master.ask("clear", wish)).failure()).isEmpty();
+          assertThat(master.records.readAll(table))
+              .extracting(tablet -> tablet.cleared().rows())
+              .containsExactly(
+                  List.of(RowRange.of("c", "m")), List.of(RowRange.of("m", "p")), List.of());
+          master.plane.requests.clear();
+          carryOn(successor());
+          assertThat(ended(master.ask("clear", wish)).failure()).isEmpty();
+          assertThat(master.plane.requests).noneMatch(request -> request.startsWith("clear"));
+          running(master.ask("again", wish));
+        });
+  }
+
+  @Test
   void anAlterationThatAMasterLeftIsToldToAllServersByTheNextWithoutBeingAsked() throws Exception {
     master.run(
         () -> {
@@ -223,7 +250,7 @@ class TableAdminTest {
 
   /** Takes the change under way up to a step as a master does that ends before it writes so. */
   private void leaveAt(String name, Step until) throws IOException {
-    SchemaSteps steps = new SchemaSteps(master.schemas, master.records, master.news);
+    SchemaSteps steps = master.steps();
     while (true) {
       TableName now = master.schemas.names().read(name);
       SchemaSteps.Taken taken = steps.take(now.running().orElseThrow());

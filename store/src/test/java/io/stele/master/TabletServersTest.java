@@ -13,6 +13,7 @@ import io.stele.sim.Simulation;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -178,6 +179,11 @@ class TabletServersTest {
     public EmptyProto loadTablets(RpcController c, LoadTabletsRequestProto request) {
       request.getTabletsList().forEach(tablet -> tablets.add(tablet.getTablet()));
       return EmptyProto.getDefaultInstance();
+    }
+
+    @Override
+    public EmptyProto clearTablet(RpcController c, ClearTabletRequestProto request) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -39,6 +39,9 @@ public sealed interface Action {
    */
   record Scan(RowRange range, long limit) implements Action {}
 
+  /** Deletes all rows of {@code range}, each at some moment. */
+  record Clear(RowRange range) implements Action {}
+
   /** Anything else; no checker but that of deadlines and failures looks at it. */
   record Other(String text) implements Action {}
 }

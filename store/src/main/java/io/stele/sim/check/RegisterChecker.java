@@ -2,6 +2,7 @@ package io.stele.sim.check;
 
 import io.stele.model.Bytes;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -32,6 +33,17 @@ public final class RegisterChecker {
       row(call.action())
           .ifPresent(row -> byRow.computeIfAbsent(row, key -> new ArrayList<>()).add(call));
     }
+    for (Call call : calls) {
+      if (call.action() instanceof Action.Clear clear) {
+        byRow.forEach(
+            (row, ofRow) -> {
+              if (clear.range().contains(row)) {
+                ofRow.add(call);
+              }
+            });
+      }
+    }
+    byRow.values().forEach(ofRow -> ofRow.sort(Comparator.comparingInt(Call::number)));
     byRow.forEach((row, ofRow) -> checkRow(row, RegisterCall.of(ofRow), stepsMax, findings));
     return findings.violations();
   }
@@ -54,7 +66,7 @@ public final class RegisterChecker {
     }
   }
 
-  /** The register that a call is of; none for one that opens a table. */
+  /** The register that a call is of; none for one of many, or that opens a table. */
   private static Optional<Bytes> row(Action action) {
     if (action instanceof Action.Read read) {
       return Optional.of(read.row());
@@ -66,7 +78,7 @@ public final class RegisterChecker {
       return Optional.of(remove.row());
     } else if (action instanceof Action.CompareAndSet set) {
       return Optional.of(set.row());
-    } else if (action instanceof Action.Other) {
+    } else if (action instanceof Action.Other || action instanceof Action.Clear) {
       return Optional.empty();
     }
     throw new IllegalArgumentException("no call of a register: " + action);

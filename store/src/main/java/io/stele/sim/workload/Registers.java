@@ -6,6 +6,7 @@ import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
 import io.stele.model.Filter;
 import io.stele.model.Mutation;
+import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.sim.check.Action;
 import io.stele.sim.check.Call;
@@ -29,6 +30,7 @@ public final class Registers extends TableWorkload {
   private static final Column VALUE = Column.of("f", "value");
 
   private final int rows;
+  private final int clearedOfHundred;
 
   /** With so many rows in a table of that name. */
   public Registers(String table, int rows, Pace pace) {
@@ -38,6 +40,18 @@ public final class Registers extends TableWorkload {
         table,
         pace);
     this.rows = rows;
+    this.clearedOfHundred = 0;
+  }
+
+  private Registers(String table, int rows, int clearedOfHundred, Pace pace) {
+    super("clears", "deletes of ranges of rows are linearizable row by row", table, pace);
+    this.rows = rows;
+    this.clearedOfHundred = clearedOfHundred;
+  }
+
+  /** The same, of whose rows ranges are deleted, too. */
+  public static Registers cleared(String table, int rows, int ofHundred, Pace pace) {
+    return new Registers(table, rows, ofHundred, pace);
   }
 
   @Override
@@ -57,7 +71,9 @@ public final class Registers extends TableWorkload {
       Bytes row = row(random.nextInt(rows));
       Bytes value = Bytes.of(client + "-" + i);
       int choice = random.nextInt(100);
-      if (choice < reads) {
+      if (clearedOfHundred > 0 && random.nextInt(100) < clearedOfHundred) {
+        clear(context, table, random);
+      } else if (choice < reads) {
         lastSeen.remove(row);
         table
             .readRow(row)
@@ -75,6 +91,22 @@ public final class Registers extends TableWorkload {
       }
       pace.pause(context);
     }
+  }
+
+  private void clear(WorkloadContext context, RecordedTable table, RandomGenerator random)
+      throws InterruptedException {
+    int first = random.nextInt(rows);
+    int end = first + 1 + random.nextInt(rows);
+    RowRange range =
+        random.nextInt(4) == 0
+            ? RowRange.ALL
+            : new RowRange(row(first), end < rows ? row(end) : Bytes.EMPTY);
+    table.call(
+        new Action.Clear(range),
+        () -> {
+          context.client().admin().deleteRows(this.table, range);
+          return new Result.Done();
+        });
   }
 
   private static void compareAndSet(
