@@ -1,11 +1,11 @@
 package io.stele.cli;
 
-import io.stele.model.RowRange;
 import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.LocalityGroup;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableSchema;
 import java.io.PrintWriter;
@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
 /** {@code stele table}: tables and their families. */
 @Command(
     name = "table",
-    description = "Create, list, describe, alter, compact, truncate and drop tables; delete ranges of rows.",
+    description =
+        "Create, list, describe, alter, compact, truncate and drop tables; delete ranges of rows.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "(create|list|describe|alter|compact|delete-rows|truncate|drop)",
     footer = {

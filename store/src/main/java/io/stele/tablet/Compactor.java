@@ -539,7 +539,7 @@ final class Compactor {
         throw SteleException.retryLater(
             "tablet " + core.spec().id() + " was pinned during the " + reason + ": it is void");
       }
-      if (!core.current().peek().files().containsAll(chosen)) {
+      if (!isOurs(chosen)) {
         writer.discard(output);
         throw SteleException.retryLater(
             "rows of tablet "
@@ -558,6 +558,11 @@ final class Compactor {
       committing.unlock();
     }
     core.counters().mergingAndMajorCompactions.increment();
+  }
+
+  /** Whether none of them was replaced meanwhile, as rows of it were cleared. */
+  private boolean isOurs(List<TabletFile> files) {
+    return core.current().peek().files().containsAll(files);
   }
 
   /** The operations in the blocks of these files, without those forgotten since. */

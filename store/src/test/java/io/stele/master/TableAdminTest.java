@@ -3,9 +3,9 @@ package io.stele.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.stele.master.ChangeRequest.Clear;
 import io.stele.lock.LockPaths;
 import io.stele.master.ChangeRequest.Alter;
+import io.stele.master.ChangeRequest.Clear;
 import io.stele.master.ChangeRequest.Create;
 import io.stele.master.ChangeRequest.Drop;
 import io.stele.metadata.EndedChange;

@@ -22,8 +22,9 @@ final class Histories {
   static final List<Workload> WORKLOADS = Workloads.all(new Pace(Duration.ofMillis(200)));
   static final List<String> NAMES = WORKLOADS.stream().map(Workload::name).toList();
 
-  private static final List<Workload> WITH_JOBS =
-      Stream.concat(WORKLOADS.stream(), Stream.of(JobWritesTest.WORKLOAD)).toList();
+  private static final List<Workload> WITH_OTHERS =
+      Stream.concat(WORKLOADS.stream(), Stream.of(JobWritesTest.WORKLOAD, ClearedRowsTest.WORKLOAD))
+          .toList();
   private static final Duration LENGTH = Duration.ofSeconds(30);
   private static final int AT_ONCE = 2;
   private static final int SHRINK_RUNS_MAX = 60;
@@ -46,7 +47,7 @@ final class Histories {
   /** Those in which {@code fault} may show. */
   static List<HistoryRun.Report> run(long first, int count, PlantedFault fault)
       throws InterruptedException, ExecutionException {
-    return run(first, count, seed -> fault.plan(seed, LENGTH), WITH_JOBS);
+    return run(first, count, seed -> fault.plan(seed, LENGTH), WITH_OTHERS);
   }
 
   private static List<HistoryRun.Report> run(

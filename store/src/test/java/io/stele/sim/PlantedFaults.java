@@ -2,6 +2,7 @@ package io.stele.sim;
 
 import io.stele.lock.Lock;
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.List;
@@ -35,10 +36,12 @@ final class PlantedFaults {
 
   /** All of them. */
   static List<PlantedFault> all() {
-    return Stream.of(ofOwnersAndLogs(), ofTablets(), ofJobs()).flatMap(List::stream).toList();
+    return Stream.of(ofOwnersAndLogs(), ofTablets(), ofJobsAndClearing())
+        .flatMap(List::stream)
+        .toList();
   }
 
-  private static List<PlantedFault> ofJobs() {
+  private static List<PlantedFault> ofJobsAndClearing() {
     return List.of(
         fault(
                 "a tablet does not ask what became of a job",
@@ -46,6 +49,24 @@ final class PlantedFaults {
                 "check",
                 PlantedFault.Nothing.class)
             .under("jobs"),
+        fault(
+                "rows are cleared again by a request that comes late",
+                "tabletserver.RowClearing",
+                "left",
+                AllAgain.class)
+            .under("clears"),
+        fault(
+                "a compaction brings rows back that were cleared meanwhile",
+                "tablet.Compactor",
+                "isOurs",
+                PlantedFault.Yes.class)
+            .under("clears"),
+        fault(
+                "the number of a clearing is used again",
+                "tablet.Sequencer",
+                "passTo",
+                PlantedFault.Nothing.class)
+            .under("clears"),
         fault(
                 "the numbers of a job's files are used again",
                 "tablet.Sequencer",
@@ -177,6 +198,15 @@ final class PlantedFaults {
         @Advice.Argument(value = 0, readOnly = false) Lock lock,
         @Advice.FieldValue("runtime") ProcessRuntime runtime) {
       lock = Loosely.lockThatIsNotAsked(runtime);
+    }
+  }
+
+  static final class AllAgain {
+    @Advice.OnMethodExit
+    static void exit(
+        @Advice.Argument(2) RowRange rows,
+        @Advice.Return(readOnly = false) List<RowRange> returned) {
+      returned = List.of(rows);
     }
   }
 
