@@ -348,8 +348,8 @@ final class TableCommand {
       @Option(names = "--yes", description = "Confirm that the rows are to be deleted.")
           boolean sure)
       throws Exception {
+    RowRange rows = range.of(spec.commandLine());
     var command = spec.commandLine().getSubcommands().get("delete-rows");
-    RowRange rows = range.of(command);
     if (rows.equals(RowRange.ALL)) {
       throw new ParameterException(
           command, "give --prefix, --from or --to; `stele table truncate` deletes all rows");

@@ -299,8 +299,10 @@ final class Compactor {
           operations);
       made.addAll(operations.files());
       sequencer.passTo(upTo);
-      core.current().swap(state -> state.cleared(filesOf(state, files.removed()), made, upTo));
-      core.commits().pass(upTo);
+      core.current()
+          .swap(
+              state -> state.cleared(filesOf(state, files.removed()), made, upTo),
+              () -> core.commits().pass(upTo));
     } finally {
       made.forEach(TabletFile::release); // Now the state holds them.
     }

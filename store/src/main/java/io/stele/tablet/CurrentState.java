@@ -43,12 +43,23 @@ final class CurrentState {
    * @throws SteleException RETRY_LATER if the tablet was closed
    */
   void swap(UnaryOperator<TabletState> change) {
+    swap(change, () -> {});
+  }
+
+  /**
+   * As above.
+   *
+   * @param then done as soon as the new state is there, before anything that takes time: where no
+   *     read point could be read at it, readers wait for that
+   */
+  void swap(UnaryOperator<TabletState> change, Runnable then) {
     TabletState old;
     synchronized (swapping) {
       checkOpen();
       old = state;
       state = change.apply(old);
     }
+    then.run();
     old.release(); // May close files.
   }
 
