@@ -56,12 +56,6 @@ final class PlantedFaults {
                 AllAgain.class)
             .under("clears"),
         fault(
-                "a compaction brings rows back that were cleared meanwhile",
-                "tablet.Compactor",
-                "isOurs",
-                PlantedFault.Yes.class)
-            .under("clears"),
-        fault(
                 "the number of a clearing is used again",
                 "tablet.Sequencer",
                 "passTo",
