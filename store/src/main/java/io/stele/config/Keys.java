@@ -235,6 +235,22 @@ public final class Keys {
           ofDays(7),
           "An SSTable is deleted this long after its tablet dropped it at the earliest: a read must not take longer.");
 
+  public static final Key<Duration> MERGE_AFTER =
+      Key.time(
+          "stele.master.merge.after",
+          "6h",
+          ofMillis(0),
+          ofDays(365),
+          "Two neighbouring tablets that are small and hardly asked for this long are merged, unless balancing is off. 0s: none are, but on request.");
+
+  public static final Key<Long> HOT_SPLIT_BYTES_MIN =
+      Key.size(
+          "stele.master.hot.split.bytes.min",
+          "64m",
+          4 * KIB,
+          Long.MAX_VALUE,
+          "A tablet that is asked too much for one server is split if its SSTables have at least so many bytes.");
+
   public static final Key<Long> METADATA_SPLIT_BYTES =
       Key.size(
           "stele.metadata.split.bytes",

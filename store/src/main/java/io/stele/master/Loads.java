@@ -29,11 +29,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Loads {
   private static final double MILLI = 1000;
+  private static final double BUSY_RATE = 100; // A second: a server can do hundreds of times that.
 
   private final Map<TabletId, Tablet> tablets = new HashMap<>();
   private final Map<ServerId, Server> servers = new HashMap<>();
   private final Map<TableId, Table> tables = new TreeMap<>();
   private final Set<TabletId> away = new TreeSet<>();
+  private final Set<TabletId> busy = new TreeSet<>();
   private final Sum all = new Sum();
 
   /** What some tablets have together. */
@@ -107,6 +109,10 @@ public final class Loads {
 
     private long milliRate() {
       return Math.max(0, milliRate);
+    }
+
+    boolean isMeasured() {
+      return milliRate != UNKNOWN;
     }
 
     /** Requests a second of late; none where that is not known yet. */
@@ -211,6 +217,7 @@ public final class Loads {
     tablet.milliRate = milliRate;
     tablets.put(id, tablet);
     add(tablet, 1);
+    noteBusy(tablet);
     if (share != null) {
       tablet.place = share.server.tablets.size();
       share.server.tablets.add(tablet);
@@ -249,6 +256,7 @@ public final class Loads {
     }
     add(tablet, -1);
     away.remove(id);
+    busy.remove(id);
     Share share = tablet.share;
     if (share == null) {
       return;
@@ -285,6 +293,15 @@ public final class Loads {
     add(tablet, -1);
     tablet.milliRate = tablet.milliRate == Tablet.UNKNOWN ? now : (3 * tablet.milliRate + now) / 4;
     add(tablet, 1);
+    noteBusy(tablet);
+  }
+
+  private void noteBusy(Tablet tablet) {
+    if (tablet.rate() >= BUSY_RATE) {
+      busy.add(tablet.id);
+    } else {
+      busy.remove(tablet.id);
+    }
   }
 
   /** The tablet, if there is one of that name. */
@@ -305,6 +322,11 @@ public final class Loads {
   /** What all have together. */
   Sum all() {
     return all;
+  }
+
+  /** The tablets that are asked so much that it is worth looking at them, by id. */
+  Set<TabletId> busy() {
+    return Collections.unmodifiableSet(busy);
   }
 
   /** The tablets that no server serves, by id. */

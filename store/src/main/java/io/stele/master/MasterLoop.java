@@ -65,6 +65,7 @@ final class MasterLoop implements Runnable {
 
   private volatile boolean stopped;
   private volatile Optional<Balance> balance = Optional.empty();
+  private volatile Optional<Reshaping> reshaping = Optional.empty();
   private volatile View view = new View(Map.of(), new TreeMap<>());
 
   private boolean bootstrapped;
@@ -178,6 +179,11 @@ final class MasterLoop implements Runnable {
   /** Has tablets balanced from now on, as {@code how} says. */
   void balanceBy(Balance how) {
     balance = Optional.of(how);
+  }
+
+  /** Has hot tablets split and small ones merged from now on, as {@code how} says. */
+  void reshapeBy(Reshaping how) {
+    reshaping = Optional.of(how);
   }
 
   /** The records in these rows of METADATA may have changed: the loop reads them, soon. */
@@ -315,6 +321,9 @@ final class MasterLoop implements Runnable {
     boolean moved = tables.goOn(metadata::hasRecords) || merging;
     if (complete && balance.isPresent() && isAtPeace(root)) {
       moved |= balance(balance.get(), snapshot, known);
+    }
+    if (complete && !moved && reshaping.isPresent() && isAtPeace(root)) {
+      moved |= reshape(reshaping.get(), snapshot, known);
     }
     fullDue = !complete;
     servers.recoveries().look(view, servers.logs()::isUnderWay, complete);
@@ -459,6 +468,34 @@ final class MasterLoop implements Runnable {
       return !begun.isEmpty();
     } catch (IOException e) {
       LOG.warn("Cannot balance now; will retry: {}", e.toString());
+      return false;
+    }
+  }
+
+  /** Has hot tablets split and small ones merged; returns whether it begins to. */
+  private boolean reshape(
+      Reshaping how, ClusterSnapshot snapshot, Map<TabletId, TabletRecord> known) {
+    try {
+      Reshaping.Wishes wishes =
+          how.decide(tableRecords, merges.isUnderWay(), () -> snapshot.toBalance(away(known)));
+      for (TabletId tablet : wishes.split()) {
+        TabletRecord record = Objects.requireNonNull(known.get(tablet));
+        Optional<ServerInfo> server = record.assignment().server().map(id -> view.live().get(id));
+        if (server.isPresent()) {
+          LOG.info("Having {} split: it is asked too much for one server", record);
+          requests.split(server.get(), record);
+        }
+      }
+      wishes
+          .merge()
+          .ifPresent(
+              pair -> {
+                LOG.info("Merging {} and {}: they are small", pair.lower(), pair.upper());
+                merges.ask(pair.lower(), pair.upper());
+              });
+      return wishes.merge().isPresent();
+    } catch (IOException e) {
+      LOG.warn("Cannot look for hot and small tablets now; will retry: {}", e.toString());
       return false;
     }
   }

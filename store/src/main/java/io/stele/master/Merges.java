@@ -125,6 +125,11 @@ final class Merges {
     return taken.contains(tablet);
   }
 
+  /** Whether any are to. */
+  boolean isUnderWay() {
+    return !taken.isEmpty();
+  }
+
   /** Tells which unassigned tablets must not be assigned now, of all that are known. */
   Predicate<TabletRecord> held(Map<TabletId, TabletRecord> known) {
     Set<TabletId> uppers = new HashSet<>();

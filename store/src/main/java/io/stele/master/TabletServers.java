@@ -19,6 +19,7 @@ import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
+import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
 import io.stele.wire.control.ControlProtos.TabletRefProto;
 import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
@@ -130,6 +131,16 @@ final class TabletServers implements AutoCloseable {
             queue.discards.putIfAbsent(record.id(), ref(record));
           }
         });
+  }
+
+  /** Asks for {@code record}'s tablet to be halved, unless that is still under way. */
+  void split(ServerInfo info, TabletRecord record) {
+    SplitTabletRequestProto request =
+        SplitTabletRequestProto.newBuilder().setTablet(ref(record)).build();
+    other(
+        info,
+        "split " + record.id(),
+        server -> call(server, plane -> plane.splitTablet(null, request)));
   }
 
   /**

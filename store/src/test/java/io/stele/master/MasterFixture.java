@@ -53,8 +53,10 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
@@ -182,6 +184,7 @@ final class MasterFixture {
     boolean sorts = true;
     final List<TabletId> stuck = new ArrayList<>(); // Cannot be unloaded.
     final List<TabletId> lost = new ArrayList<>(); // Loaded, and not reported.
+    final Map<TabletId, Long> busy = new TreeMap<>(); // Requests a second.
 
     @Override
     public <P, R> R call(Address server, Class<P> protocol, Duration timeout, Call<P, R> call)
@@ -322,7 +325,10 @@ final class MasterFixture {
                   .setTablet(TabletServers.ref(record))
                   .setState("LOADED")
                   .setStartRow(ByteStrings.of(record.extent().start()))
-                  .setEndRow(ByteStrings.of(record.extent().end())));
+                  .setEndRow(ByteStrings.of(record.extent().end()))
+                  .setRequests(
+                      busy.getOrDefault(record.id(), 0L)
+                          * Duration.ofNanos(process.nanoTime()).toSeconds()));
         }
       }
       return report.build();
@@ -345,7 +351,8 @@ final class MasterFixture {
 
     @Override
     public EmptyProto splitTablet(RpcController c, SplitTabletRequestProto request) {
-      throw new UnsupportedOperationException();
+      requests.add("split " + request.getTablet().getTablet());
+      return EmptyProto.getDefaultInstance();
     }
 
     @Override

@@ -107,6 +107,28 @@ class TabletsAwayTest {
   }
 
   @Test
+  void tabletsThatAreSmallAndHardlyAskedAreMergedByThemselvesWhileClientsHardlyNotice()
+      throws Exception {
+    World world = new World(0, 2);
+    world.mergeAfter = "10s";
+    world.pause = Duration.ofSeconds(3);
+    world.run(
+        () -> {
+          for (int i = 0; i < 4; i++) {
+            world.client.admin().splitTablet("t", Bytes.of("0000" + i));
+          }
+          assertThat(world.client.table("t").tablets()).hasSize(6);
+          world.client.admin().setBalanced(false);
+          world.process.sleep(Duration.ofSeconds(60));
+          assertThat(world.client.table("t").tablets()).hasSize(6);
+          world.client.admin().setBalanced(true);
+          world.process.sleep(Duration.ofSeconds(200));
+          assertThat(world.client.table("t").tablets()).as("as it was created").hasSize(2);
+        });
+    assertThat(world.longestGap).isLessThan(AWAY_MAX);
+  }
+
+  @Test
   void threeHundredTabletsArePinnedWithinSecondsWhileClientsWrite() throws Exception {
     World world = new World(0, 300);
     world.run(
@@ -128,6 +150,8 @@ class TabletsAwayTest {
     SimulatedProcess process;
     Stele client;
     Duration longestGap = Duration.ZERO;
+    Duration pause = PAUSE; // Of each client, after each write.
+    String mergeAfter = "0s";
     int writes;
     private boolean ended;
 
@@ -160,6 +184,7 @@ class TabletsAwayTest {
             conf.set(Keys.MEMTABLE_BYTES.name(), "1m");
             conf.set(Keys.LOG_SEGMENT_BYTES.name(), "4m");
             conf.set(Keys.LOG_SEGMENTS_MAX.name(), "64");
+            conf.set(Keys.MERGE_AFTER.name(), mergeAfter);
             cluster = new SimulatedCluster(simulation, conf);
             cluster.add(SimulatedCluster.Kind.MASTER);
             for (int i = 0; i < 3; i++) {
@@ -221,7 +246,7 @@ class TabletsAwayTest {
           writes++;
           Duration took = Duration.ofNanos(process.nanoTime() - start);
           longestGap = took.compareTo(longestGap) > 0 ? took : longestGap;
-          process.sleep(PAUSE);
+          process.sleep(pause);
         }
       } catch (Exception e) {
         failure.complete(e);

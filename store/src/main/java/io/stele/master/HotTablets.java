@@ -1,0 +1,69 @@
+package io.stele.master;
+
+import io.stele.model.TabletId;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Which tablets should be split because they are asked so much that no server could have them
+ * without having more to do than others: what each half is asked can go to a server of its own.
+ *
+ * <p>One is split if it has been so hot for a while, and has at least so many bytes that halves are
+ * worth it. Its halves are other tablets, which must be hot for as long before they are split.
+ *
+ * <p>It depends only on what it is told. For one thread.
+ */
+final class HotTablets {
+  /** Of what an average server is asked: a tablet that is asked less can be evened out by moves. */
+  private static final double SHARE = 0.5;
+
+  private static final Duration HOT_FOR = Duration.ofSeconds(60);
+  private static final int AT_ONCE = 4;
+
+  private final long bytesMin;
+  private final Map<TabletId, Long> sinceNanos = new TreeMap<>();
+
+  /**
+   * Before any is known.
+   *
+   * @param bytesMin a tablet with less is not split
+   */
+  HotTablets(long bytesMin) {
+    this.bytesMin = bytesMin;
+  }
+
+  /** The tablets to split now, the hottest first. To be asked every few seconds. */
+  List<TabletId> toSplit(Loads loads, Balancer.Cluster cluster, long nowNanos) {
+    if (cluster.servers().size() < 2) {
+      sinceNanos.clear();
+      return List.of();
+    }
+    double rateMin = SHARE * loads.all().rate() / cluster.servers().size();
+    List<Loads.Tablet> hot =
+        loads.busy().stream()
+            .flatMap(id -> loads.tablet(id).stream())
+            .filter(tablet -> tablet.rate() >= rateMin && tablet.bytes() >= bytesMin)
+            .filter(tablet -> !cluster.dropping().contains(tablet.id().table()))
+            .toList();
+    Set<TabletId> ids = hot.stream().map(Loads.Tablet::id).collect(Collectors.toSet());
+    sinceNanos.keySet().retainAll(ids);
+    ids.forEach(id -> sinceNanos.putIfAbsent(id, nowNanos));
+    List<TabletId> due =
+        hot.stream()
+            .filter(tablet -> tablet.isLoaded() && !cluster.moves().containsKey(tablet.id()))
+            .sorted(
+                Comparator.comparingDouble((Loads.Tablet tablet) -> -tablet.rate())
+                    .thenComparing(Loads.Tablet::id))
+            .map(Loads.Tablet::id)
+            .filter(id -> nowNanos - sinceNanos.getOrDefault(id, nowNanos) >= HOT_FOR.toNanos())
+            .limit(AT_ONCE)
+            .toList();
+    due.forEach(sinceNanos::remove); // Where it cannot be split, it is tried again after as long.
+    return due;
+  }
+}

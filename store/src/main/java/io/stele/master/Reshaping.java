@@ -1,0 +1,86 @@
+package io.stele.master;
+
+import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * When the master has tablets split because they are hot, and merged because they are small:
+ * seldom, few at a time, and only while balancing is on.
+ *
+ * <p>For the master's loop alone.
+ */
+final class Reshaping {
+  private static final Duration LOOK_AT_HOT = Duration.ofSeconds(5);
+  private static final Duration LOOK_AT_SMALL = Duration.ofMinutes(1);
+  private static final int LOOKS = 4; // At small ones, in the time after which they are merged.
+
+  private final ProcessRuntime runtime;
+  private final Balance balance;
+  private final SmallTablets.Tables tables;
+  private final HotTablets hot;
+  private final Optional<SmallTablets> small;
+  private final Duration lookAtSmall;
+  private long nextHotNanos;
+  private long nextSmallNanos;
+
+  /**
+   * How it is done.
+   *
+   * @param hotBytesMin a tablet with less is not split for being hot
+   * @param mergeAfter how long tablets must be small before they are merged; zero: never
+   */
+  record Settings(long hotBytesMin, Duration mergeAfter) {}
+
+  /** What to do now. */
+  record Wishes(List<TabletId> split, Optional<SmallTablets.Pair> merge) {
+    static final Wishes NONE = new Wishes(List.of(), Optional.empty());
+  }
+
+  Reshaping(
+      ProcessRuntime runtime, Balance balance, SmallTablets.Tables tables, Settings settings) {
+    this.runtime = runtime;
+    this.balance = balance;
+    this.tables = tables;
+    this.hot = new HotTablets(settings.hotBytesMin());
+    this.small =
+        settings.mergeAfter().isZero()
+            ? Optional.empty()
+            : Optional.of(new SmallTablets(settings.mergeAfter()));
+    Duration part = settings.mergeAfter().dividedBy(LOOKS);
+    this.lookAtSmall = part.compareTo(LOOK_AT_SMALL) < 0 ? part : LOOK_AT_SMALL;
+    this.nextHotNanos = runtime.nanoTime();
+    this.nextSmallNanos = runtime.nanoTime();
+  }
+
+  /**
+   * What to do now; mostly nothing.
+   *
+   * @param merging whether tablets are being merged: then no others are
+   */
+  Wishes decide(KnownRecords known, boolean merging, Supplier<Balancer.Cluster> about)
+      throws IOException {
+    long now = runtime.nanoTime();
+    boolean hotDue = now - nextHotNanos >= 0;
+    boolean smallDue = small.isPresent() && !merging && now - nextSmallNanos >= 0;
+    if ((!hotDue && !smallDue) || !balance.isOn()) {
+      return Wishes.NONE;
+    }
+    Balancer.Cluster cluster = about.get();
+    List<TabletId> split = List.of();
+    if (hotDue) {
+      nextHotNanos = now + LOOK_AT_HOT.toNanos();
+      split = hot.toSplit(known.loads(), cluster, now);
+    }
+    Optional<SmallTablets.Pair> merge = Optional.empty();
+    if (smallDue) {
+      nextSmallNanos = now + lookAtSmall.toNanos();
+      merge = small.orElseThrow().toMerge(known.all(), known.loads(), cluster, tables, now);
+    }
+    return new Wishes(split, merge);
+  }
+}

@@ -1,0 +1,120 @@
+package io.stele.master;
+
+import io.stele.metadata.MergeRecords;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Which neighbouring tablets should become one because they are small and hardly asked.
+ *
+ * <p>Two are merged if they have been both for a long time, under the names they have: a split or a
+ * merge gives others, so what was split or merged lately is left alone. The rows at which somebody
+ * had the table cut when it was created stay first rows of tablets.
+ *
+ * <p>It depends only on what it is told, and what it remembers is lost with its master: then the
+ * time begins again. For one thread.
+ */
+final class SmallTablets {
+  /** What both may have together, and the part of the size at which their table splits tablets. */
+  private static final long BYTES_MAX = 64L << 20;
+
+  private static final int SPLIT_SIZE_PARTS = 4;
+  private static final double RATE_MAX = 1; // Requests a second, of each.
+
+  private final Duration after;
+  private Map<TabletId, Pair> pairs = new TreeMap<>(); // By the upper tablet.
+
+  /** Two neighbours that can be merged. */
+  record Pair(TabletRecord lower, TabletRecord upper, long sinceNanos) {}
+
+  /** What is known of a table. */
+  @FunctionalInterface
+  interface Tables {
+    Optional<StoredTable> table(TableId id) throws IOException;
+  }
+
+  /**
+   * Before any is known.
+   *
+   * @param after how long they must have been small and hardly asked; not zero
+   */
+  SmallTablets(Duration after) {
+    this.after = after;
+  }
+
+  /**
+   * The pair that has been small for longest, if it is due.
+   *
+   * @param records all tables' records, by row
+   */
+  Optional<Pair> toMerge(
+      Collection<TabletRecord> records,
+      Loads loads,
+      Balancer.Cluster cluster,
+      Tables tables,
+      long nowNanos)
+      throws IOException {
+    Map<TabletId, Pair> now = new TreeMap<>();
+    Optional<TabletRecord> before = Optional.empty();
+    for (TabletRecord record : records) {
+      if (before.isPresent() && mayMerge(before.get(), record, loads, cluster)) {
+        Pair known = pairs.get(record.id());
+        boolean same = known != null && known.lower().id().equals(before.get().id());
+        long since = same ? Objects.requireNonNull(known).sinceNanos() : nowNanos;
+        now.put(record.id(), new Pair(before.get(), record, since));
+      }
+      before = Optional.of(record);
+    }
+    pairs = now;
+    Optional<Pair> oldest = Optional.empty();
+    for (Pair pair : now.values()) {
+      boolean due = nowNanos - pair.sinceNanos() >= after.toNanos();
+      if (due
+          && (oldest.isEmpty() || pair.sinceNanos() - oldest.get().sinceNanos() < 0)
+          && suits(pair, tables.table(pair.upper().id().table()))) {
+        oldest = Optional.of(pair);
+      }
+    }
+    oldest.ifPresent(pair -> pairs.remove(pair.upper().id())); // If it fails: after as long again.
+    return oldest;
+  }
+
+  private static boolean mayMerge(
+      TabletRecord lower, TabletRecord upper, Loads loads, Balancer.Cluster cluster) {
+    return lower.id().table().equals(upper.id().table())
+        && !upper.extent().start().isEmpty()
+        && lower.extent().end().equals(upper.extent().start())
+        && lower.fileBytes() + upper.fileBytes() <= BYTES_MAX
+        && isCold(lower.id(), loads)
+        && isCold(upper.id(), loads)
+        && !cluster.dropping().contains(upper.id().table())
+        && !cluster.moves().containsKey(lower.id())
+        && !cluster.moves().containsKey(upper.id())
+        && MergeRecords.obstacle(lower, upper).isEmpty();
+  }
+
+  private static boolean isCold(TabletId id, Loads loads) {
+    return loads
+        .tablet(id)
+        .filter(tablet -> tablet.isLoaded() && tablet.isMeasured() && tablet.rate() < RATE_MAX)
+        .isPresent();
+  }
+
+  private static boolean suits(Pair pair, Optional<StoredTable> table) {
+    long bytes = pair.lower().fileBytes() + pair.upper().fileBytes();
+    return table
+        .filter(one -> one.state() == StoredTable.State.READY)
+        .filter(one -> bytes <= one.schema().splitBytes() / SPLIT_SIZE_PARTS)
+        .filter(one -> !one.splitRows().contains(pair.upper().extent().start()))
+        .isPresent();
+  }
+}

@@ -1,0 +1,143 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.metadata.Child;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Splits of hot tablets and merges of small ones, by a master's loop. */
+class ReshapingTest {
+  private static final ServerId A = new ServerId("a", 1, 1);
+  private static final ServerId B = new ServerId("b", 1, 1);
+
+  private final MasterFixture master = new MasterFixture();
+  private TableId table = TableId.METADATA;
+
+  /** A table that is cut at "m", and since then at "d", "g" and "t". */
+  private void started() throws Exception {
+    master.bootstrap();
+    master.start(A);
+    master.start(B);
+    table = master.table("t", Bytes.of("m"));
+    master.stepUntilIdle();
+    for (String row : List.of("d", "g", "t")) {
+      split(Bytes.of(row));
+    }
+    master.loop.lookAtAll();
+    master.stepUntilIdle();
+    reshape(Duration.ofHours(1));
+  }
+
+  private void reshape(Duration mergeAfter) {
+    master.loop.reshapeBy(
+        new Reshaping(
+            master.process,
+            master.balance,
+            master.schemas::table,
+            new Reshaping.Settings(0, mergeAfter)));
+  }
+
+  private void split(Bytes row) throws IOException {
+    for (TabletRecord parent : tablets()) {
+      if (parent.extent().contains(row)) {
+        master.records.split(parent, row, child(), child());
+      }
+    }
+  }
+
+  private Child child() {
+    return new Child(TabletId.random(table, master.process.random()), List.of());
+  }
+
+  private List<TabletRecord> tablets() throws IOException {
+    return master.records.readAll(table);
+  }
+
+  private void stepFor(Duration time) throws Exception {
+    for (long i = 0; i < time.toSeconds(); i++) {
+      master.loop.step();
+      master.sleep(Duration.ofSeconds(1));
+    }
+  }
+
+  @Test
+  void smallOnesAreMergedAfterALongTimeButNotAcrossTheRowsAtWhichTheTableWasCutAtFirst()
+      throws Exception {
+    master.run(
+        () -> {
+          started();
+          stepFor(Duration.ofMinutes(58));
+          assertThat(tablets()).hasSize(5);
+          stepFor(Duration.ofMinutes(10));
+          assertThat(tablets()).as("what is merged is left alone as long").hasSize(3);
+          stepFor(Duration.ofMinutes(70));
+          assertThat(tablets())
+              .extracting(TabletRecord::extent)
+              .containsExactly(RowRange.of("", "m"), RowRange.of("m", ""));
+          stepFor(Duration.ofMinutes(70));
+          assertThat(tablets()).hasSize(2);
+          assertThat(master.isServed(table)).isTrue();
+        });
+  }
+
+  @Test
+  void whatWasSplitLatelyIsLeftAlone() throws Exception {
+    master.run(
+        () -> {
+          started();
+          stepFor(Duration.ofMinutes(50));
+          split(Bytes.of("p"));
+          split(Bytes.of("x"));
+          master.loop.lookAtAll();
+          stepFor(Duration.ofMinutes(20));
+          assertThat(tablets())
+              .extracting(TabletRecord::extent)
+              .contains(RowRange.of("m", "p"), RowRange.of("p", "t"), RowRange.of("t", "x"));
+        });
+  }
+
+  @Test
+  void whereBalancingIsOffOrTheTimeIsZeroNothingIsMerged() throws Exception {
+    master.run(
+        () -> {
+          started();
+          master.balance.set(false);
+          stepFor(Duration.ofMinutes(90));
+          assertThat(tablets()).hasSize(5);
+          master.balance.set(true);
+          reshape(Duration.ZERO);
+          stepFor(Duration.ofMinutes(90));
+          assertThat(tablets()).hasSize(5);
+        });
+  }
+
+  @Test
+  void oneThatIsAskedTooMuchForOneServerIsToBeSplitAndOnesThatAreAskedAreNotMerged()
+      throws Exception {
+    master.run(
+        () -> {
+          started();
+          for (TabletRecord tablet : tablets()) {
+            master.plane.busy.put(tablet.id(), 10L);
+          }
+          TabletRecord hot = tablets().get(2);
+          master.plane.busy.put(hot.id(), 5000L);
+          stepFor(Duration.ofMinutes(3));
+          assertThat(master.plane.requests).contains("split " + hot.id().name());
+          assertThat(master.plane.requests.stream().filter(one -> one.startsWith("split")))
+              .hasSizeBetween(1, 3)
+              .containsOnly("split " + hot.id().name());
+          stepFor(Duration.ofMinutes(90));
+          assertThat(tablets()).hasSize(5);
+        });
+  }
+}
