@@ -3,6 +3,7 @@ package io.stele.master;
 import io.stele.metadata.MergeRecords;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
+import io.stele.model.CorruptionException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import java.io.IOException;
@@ -12,6 +13,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Which neighbouring tablets should become one because they are small and hardly asked.
@@ -24,6 +27,8 @@ import java.util.TreeMap;
  * time begins again. For one thread.
  */
 final class SmallTablets {
+  private static final Logger LOG = LoggerFactory.getLogger(SmallTablets.class);
+
   /** What both may have together, and the part of the size at which their table splits tablets. */
   private static final long BYTES_MAX = 64L << 20;
 
@@ -80,7 +85,7 @@ final class SmallTablets {
       boolean due = nowNanos - pair.sinceNanos() >= after.toNanos();
       if (due
           && (oldest.isEmpty() || pair.sinceNanos() - oldest.get().sinceNanos() < 0)
-          && suits(pair, tables.table(pair.upper().id().table()))) {
+          && suits(pair, tables)) {
         oldest = Optional.of(pair);
       }
     }
@@ -109,7 +114,14 @@ final class SmallTablets {
         .isPresent();
   }
 
-  private static boolean suits(Pair pair, Optional<StoredTable> table) {
+  private static boolean suits(Pair pair, Tables tables) throws IOException {
+    Optional<StoredTable> table;
+    try {
+      table = tables.table(pair.upper().id().table());
+    } catch (CorruptionException e) { // A check of the cluster says so. Other tables' pairs go on.
+      LOG.debug("{} is left as it is: its table's node is damaged", pair.upper(), e);
+      return false;
+    }
     long bytes = pair.lower().fileBytes() + pair.upper().fileBytes();
     return table
         .filter(one -> one.state() == StoredTable.State.READY)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.metadata.Child;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
@@ -138,6 +139,33 @@ class ReshapingTest {
               .containsOnly("split " + hot.id().name());
           stepFor(Duration.ofMinutes(90));
           assertThat(tablets()).hasSize(5);
+        });
+  }
+
+  @Test
+  void aTableWhoseNodeIsDamagedDoesNotKeepOthersFromBeingMerged() throws Exception {
+    master.run(
+        () -> {
+          started();
+          TableId damaged = table;
+          table = master.table("u");
+          master.stepUntilIdle();
+          split(Bytes.of("k"));
+          master.loop.lookAtAll();
+          master.loop.reshapeBy(
+              new Reshaping(
+                  master.process,
+                  master.balance,
+                  id -> {
+                    if (id.equals(damaged)) {
+                      throw new CorruptionException("a node", 0, "it is damaged");
+                    }
+                    return master.schemas.table(id);
+                  },
+                  new Reshaping.Settings(0, Duration.ofHours(1))));
+          stepFor(Duration.ofMinutes(140));
+          assertThat(tablets()).hasSize(1);
+          assertThat(master.records.readAll(damaged)).hasSize(5);
         });
   }
 }

@@ -200,33 +200,43 @@ public final class JobWrites extends TableWorkload {
     /** Commits, perhaps again, and finds out what came of it. */
     private void commit(String job, Map<TableId, List<FileRef>> files) throws InterruptedException {
       int number = begin();
+      long start = context.nanoTime();
+      boolean committed = false;
       CallOutcome outcome = new CallOutcome.Unknown("its client ended");
       try {
         for (int i = random.nextInt(4) == 0 ? 2 : 1; i > 0; i--) {
           boolean dies = random.nextInt(3) == 0; // Before it tells tablets of the commit.
-          ofCall(
-              () -> {
-                if (dies) {
-                  jobs.register(job, files);
-                }
-                jobs.commit(job, dies ? Map.of() : files);
-                return job;
-              });
+          Optional<String> done =
+              ofCall(
+                  () -> {
+                    if (dies) {
+                      jobs.register(job, files);
+                    }
+                    jobs.commit(job, dies ? Map.of() : files);
+                    return job;
+                  });
+          committed |= done.isPresent();
         }
-        outcome = outcome(job);
+        outcome = committed ? new CallOutcome.Answered(new Result.Done()) : outcome(job, start);
       } finally {
         context.history().end(number, outcome, context.nanoTime(), 0);
       }
     }
 
-    /** What became of a job, which is ended if it has not committed. */
-    private CallOutcome outcome(String job) throws InterruptedException {
+    /**
+     * What became of a job, which is ended if it has not committed. One that has is remembered for
+     * a lease.
+     *
+     * @param start when its commit was first asked for
+     */
+    private CallOutcome outcome(String job, long start) throws InterruptedException {
       end(job);
       Optional<JobNodes.State> state = ofCall(() -> jobs.state(job));
       if (state.isPresent() && state.get() == JobNodes.State.COMMITTED) {
         return new CallOutcome.Answered(new Result.Done());
       }
-      return state.isPresent() && state.get() == JobNodes.State.GONE
+      boolean remembered = context.nanoTime() - start < LEASE.toNanos();
+      return remembered && state.isPresent() && state.get() == JobNodes.State.GONE
           ? new CallOutcome.Rejected(Code.RETRY_LATER, "it was ended")
           : new CallOutcome.Unknown("its state is not known");
     }
