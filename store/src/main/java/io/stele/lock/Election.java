@@ -1,7 +1,9 @@
 package io.stele.lock;
 
 import io.stele.model.Bytes;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,13 +12,14 @@ import org.slf4j.LoggerFactory;
  * One candidate: waits for the lock at a path and holds it at most once.
  *
  * <p>Few processes take part in an election, so all of them watch the one lock and try again when
- * it changes. A candidate that lost its lock needs a new {@code Election}, or (better) a new
- * process.
+ * it changes, and a second after a try that failed. A candidate that lost its lock needs a new
+ * {@code Election}, or (better) a new process.
  *
  * <p>Safe for use by any number of threads.
  */
 public final class Election implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Election.class);
+  private static final Duration RETRY = Duration.ofSeconds(1);
 
   /** What a candidate is told, on a thread of the lock service: hand long work to another. */
   public interface Candidate {
@@ -33,17 +36,23 @@ public final class Election implements AutoCloseable {
     OVER
   }
 
+  private final ProcessRuntime runtime;
   private final LockService locks;
+  private final java.util.concurrent.locks.Lock attempting; // One at a time.
   private final String path;
   private final Bytes data;
   private final Candidate candidate;
 
   private State state = State.WAITING;
+  private boolean retrying;
   private Optional<Lock> held = Optional.empty();
   private Optional<LockService.Watch> watch = Optional.empty();
 
-  private Election(LockService locks, String path, Bytes data, Candidate candidate) {
+  private Election(
+      ProcessRuntime runtime, LockService locks, String path, Bytes data, Candidate candidate) {
+    this.runtime = runtime;
     this.locks = locks;
+    this.attempting = runtime.newLock();
     this.path = path;
     this.data = data;
     this.candidate = candidate;
@@ -55,8 +64,9 @@ public final class Election implements AutoCloseable {
    * @param path the lock that the leader holds
    * @param data what the leader's node says, such as its name
    */
-  public static Election stand(LockService locks, String path, Bytes data, Candidate candidate) {
-    Election election = new Election(locks, path, data, candidate);
+  public static Election stand(
+      ProcessRuntime runtime, LockService locks, String path, Bytes data, Candidate candidate) {
+    Election election = new Election(runtime, locks, path, data, candidate);
     LockService.Watch watch = locks.watch(path, election::attempt);
     election.watching(watch);
     return election;
@@ -77,27 +87,46 @@ public final class Election implements AutoCloseable {
     return state == State.LEADING && held.map(Lock::isHeld).orElse(false);
   }
 
-  // Called when the watch is set, after every change and after every reconnection; a failure to
-  // reach the service needs no retry of its own, as the connection's return calls this again.
+  // Called when the watch is set, after every change and after every reconnection. A request may
+  // fail while the connection stays, so none of that need follow.
   private void attempt() {
+    attempting.lock();
+    try {
+      if (isWaiting()) {
+        locks.tryLock(path, data).ifPresent(this::acquired);
+      }
+    } catch (IOException e) {
+      LOG.warn("Cannot take part in the election at {} now; will retry", path, e);
+      retrySoon();
+    } finally {
+      attempting.unlock();
+    }
+  }
+
+  private synchronized boolean isWaiting() {
+    return state == State.WAITING;
+  }
+
+  private void retrySoon() {
     synchronized (this) {
-      if (state != State.WAITING) {
+      if (retrying || state != State.WAITING) {
         return;
       }
+      retrying = true;
     }
-    Optional<Lock> lock;
-    try {
-      lock = locks.tryLock(path, data);
-    } catch (IOException e) {
-      LOG.warn(
-          "Cannot take part in the election at {} now; will retry when the connection is back",
-          path,
-          e);
-      return;
-    }
-    if (lock.isPresent()) {
-      acquired(lock.get());
-    }
+    runtime.start(
+        "election-retry",
+        () -> {
+          try {
+            runtime.sleep(RETRY);
+          } catch (InterruptedException e) {
+            return; // The process ends.
+          }
+          synchronized (this) {
+            retrying = false;
+          }
+          attempt();
+        });
   }
 
   private void acquired(Lock lock) {

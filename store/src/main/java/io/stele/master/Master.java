@@ -88,6 +88,7 @@ public final class Master implements Closeable {
   private void stand() {
     Election standing =
         Election.stand(
+            environment.runtime(),
             environment.locks(),
             LockPaths.MASTER,
             new MasterInfo(process, Optional.empty()).encode(),

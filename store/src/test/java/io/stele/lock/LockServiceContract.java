@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -301,10 +302,10 @@ abstract class LockServiceContract {
         LockService other = connect()) {
       Recorder first = new Recorder();
       Recorder second = new Recorder();
-      Election one = Election.stand(locks, LockPaths.MASTER, A, first);
+      Election one = Election.stand(SystemRuntime.INSTANCE, locks, LockPaths.MASTER, A, first);
       assertThat(first.events.poll(60, TimeUnit.SECONDS)).isEqualTo("elected");
       assertThat(one.leading()).isTrue();
-      Election two = Election.stand(other, LockPaths.MASTER, B, second);
+      Election two = Election.stand(SystemRuntime.INSTANCE, other, LockPaths.MASTER, B, second);
       assertThat(two.leading()).isFalse();
       expire(locks);
       assertThat(first.events.poll(60, TimeUnit.SECONDS)).isEqualTo("lost");
@@ -313,7 +314,7 @@ abstract class LockServiceContract {
       two.close();
       assertThat(two.leading()).isFalse();
       Recorder third = new Recorder();
-      Election last = Election.stand(locks, LockPaths.MASTER, A, third);
+      Election last = Election.stand(SystemRuntime.INSTANCE, locks, LockPaths.MASTER, A, third);
       assertThat(third.events.poll(60, TimeUnit.SECONDS)).isEqualTo("elected");
       last.close();
       one.close();
