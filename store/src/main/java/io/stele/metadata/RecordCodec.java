@@ -254,7 +254,7 @@ final class RecordCodec {
   }
 
   static void putTentative(Mutation.Builder row, Tentative tentative) {
-    row.put(SPLIT, Bytes.EMPTY, encode(tentative));
+    row.put(SPLIT, Bytes.EMPTY, tentative.value());
   }
 
   static void putTrouble(Mutation.Builder row, LoadTrouble trouble) {
@@ -279,13 +279,13 @@ final class RecordCodec {
     return row.put(EVENTS, Bytes.EMPTY, event);
   }
 
-  static Bytes encode(Tentative tentative) {
+  static Bytes encodeTentative(TabletId parent, long parentEpoch, TabletId child, boolean merge) {
     return Avro.encode(
         TentativeValue.newBuilder()
-            .setParent(tentative.parent().toString())
-            .setParentEpoch(tentative.parentEpoch())
-            .setChild(tentative.child().toString())
-            .setMerge(tentative.merge())
+            .setParent(parent.toString())
+            .setParentEpoch(parentEpoch)
+            .setChild(child.toString())
+            .setMerge(merge)
             .build());
   }
 
@@ -324,7 +324,8 @@ final class RecordCodec {
                 TabletId.parse(tentative.getParent()),
                 tentative.getParentEpoch(),
                 TabletId.parse(tentative.getChild()),
-                tentative.getMerge()));
+                tentative.getMerge(),
+                value));
   }
 
   private static ServerId server(Bytes qualifier, String where) throws CorruptionException {

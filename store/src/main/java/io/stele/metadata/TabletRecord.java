@@ -63,9 +63,21 @@ public record TabletRecord(
    *     long as the merge can still be made
    * @param child the lower child; or the tablet that both become
    * @param merge whether it is a merge
+   * @param value the same as it is, or is to be, in METADATA: a later version may have written more
    */
-  public record Tentative(TabletId parent, long parentEpoch, TabletId child, boolean merge) {
-    /** A split. */
+  public record Tentative(
+      TabletId parent, long parentEpoch, TabletId child, boolean merge, Bytes value) {
+    /** A split or a merge that begins. */
+    public Tentative(TabletId parent, long parentEpoch, TabletId child, boolean merge) {
+      this(
+          parent,
+          parentEpoch,
+          child,
+          merge,
+          RecordCodec.encodeTentative(parent, parentEpoch, child, merge));
+    }
+
+    /** A split that begins. */
     public Tentative(TabletId parent, long parentEpoch, TabletId child) {
       this(parent, parentEpoch, child, false);
     }

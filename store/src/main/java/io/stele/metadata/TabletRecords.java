@@ -633,8 +633,7 @@ public final class TabletRecords {
   }
 
   static RecordRows.Condition still(Tentative tentative) {
-    return new RecordRows.Condition(
-        RecordCodec.TENTATIVE, Optional.of(RecordCodec.encode(tentative)));
+    return new RecordRows.Condition(RecordCodec.TENTATIVE, Optional.of(tentative.value()));
   }
 
   /** Until a merge is given up another master may still make it. */

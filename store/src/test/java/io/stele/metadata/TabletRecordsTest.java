@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.LockService;
+import io.stele.metadata.avro.TentativeValue;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
 import io.stele.model.Mutation;
@@ -20,6 +21,7 @@ import io.stele.record.Pin;
 import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
+import io.stele.sim.NextVersion;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -126,6 +128,22 @@ class TabletRecordsTest {
     metadata.apply(Mutation.of(before.row()).put("redo", "more", "whatever"));
     metadata.apply(Mutation.of(before.row()).put("invented", "", "whatever"));
     assertThat(only()).isEqualTo(before);
+  }
+
+  @Test
+  void aTentativeRecordThatTheNextVersionLeftDoesNotKeepThisOneFromSplittingThere()
+      throws IOException {
+    TabletRecord parent = records.loaded(records.assign(only(), ONE));
+    leaveTentative(parent, "m");
+    Bytes row = MetadataKeys.row(TABLE, Bytes.of("m"));
+    Bytes left = metadata.value(row, RecordCodec.TENTATIVE).orElseThrow();
+    NextVersion.runs("server-1.1");
+    Bytes next = NextVersion.written(left, new TentativeValue());
+    NextVersion.runs("client-1");
+    assertThat(next).isNotEqualTo(left);
+    metadata.apply(Mutation.of(row).put(RecordCodec.SPLIT, Bytes.EMPTY, next));
+    SplitResult split = split(parent, "m", 5);
+    assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
   }
 
   @Test
@@ -321,8 +339,7 @@ class TabletRecordsTest {
     TabletRecord.Tentative tentative =
         new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), split.lower().id());
     metadata.apply(
-        Mutation.of(split.lower().row())
-            .put(RecordCodec.SPLIT, Bytes.EMPTY, RecordCodec.encode(tentative)));
+        Mutation.of(split.lower().row()).put(RecordCodec.SPLIT, Bytes.EMPTY, tentative.value()));
     assertThat(records.readAll(TABLE))
         .extracting(TabletRecord::id)
         .containsExactly(split.lower().id(), split.upper().id());
@@ -419,7 +436,7 @@ class TabletRecordsTest {
                   owned.id(), owned.assignment().epoch(), split.lower().id());
           metadata.apply(
               Mutation.of(split.lower().row())
-                  .put(RecordCodec.SPLIT, Bytes.EMPTY, RecordCodec.encode(tentative)));
+                  .put(RecordCodec.SPLIT, Bytes.EMPTY, tentative.value()));
         }
       }
       for (TabletRecord record : records.readAll(TABLE)) {
