@@ -80,13 +80,9 @@ final class CheckCommand implements Callable<Integer> {
   }
 
   static void print(PrintWriter out, Problem problem) {
-    out.println(text(problem));
-    out.println("    " + problem.remedy());
-  }
-
-  static String text(Problem problem) {
     String detail = problem.detail().isEmpty() ? "" : ": " + problem.detail();
-    return problem.subject() + ": " + problem.wrong() + detail;
+    out.println(problem.subject() + ": " + problem.wrong() + detail);
+    out.println("    " + problem.remedy());
   }
 
   private static void print(PrintWriter out, CheckReport report) {

@@ -71,6 +71,7 @@ final class RepairCommand implements Callable<Integer> {
     if (report.problems().isEmpty()) {
       return ExitCode.DONE.number();
     }
+    List<Repair> repairs = ClusterRepair.of(report);
     int left = (int) report.problems().stream().filter(one -> one.repair().isEmpty()).count();
     if (yes) {
       Path root = new Path(Keys.ROOT_DIR.in(conf));
@@ -78,11 +79,11 @@ final class RepairCommand implements Callable<Integer> {
       try (Stele stele = Stele.connect(conf)) {
         ClusterRepair work =
             new ClusterRepair(SystemRuntime.INSTANCE, stele.admin(), fs, Layout.open(fs, root));
-        left += carryOut(ClusterRepair.of(report), acceptLoss, work::carryOut, out);
+        left += carryOut(repairs, acceptLoss, work::carryOut, out);
       }
       out.println("What next: stele check shows whether all is well now");
     } else {
-      left += ClusterRepair.of(report).size();
+      left += repairs.size();
       out.println("nothing was changed: to repair, add --yes");
     }
     return (left == 0 ? ExitCode.DONE : ExitCode.FAILED).number();

@@ -319,11 +319,12 @@ public final class Admin {
   public void releaseTablet(String tablet) throws IOException {
     ReleaseTabletRequestProto request =
         ReleaseTabletRequestProto.newBuilder().setTablet(tablet).build();
-    change(
+    untilDone(
         "releasing tablet " + tablet,
         "the cluster's status shows whether it is still quarantined",
         master ->
-            step(master.releaseTablet(null, request).getDone(), "its record is being written"));
+            new Progress(
+                master.releaseTablet(null, request).getDone(), "its record is being written"));
   }
 
   /**
@@ -340,7 +341,7 @@ public final class Admin {
     }
     ServerExitedRequestProto request =
         ServerExitedRequestProto.newBuilder().setServerId(server.toString()).setSeen(false).build();
-    change(
+    untilDone(
         "evicting server " + server,
         "the cluster's status shows whether it is there",
         master -> {
@@ -348,7 +349,7 @@ public final class Admin {
           boolean live =
               master.clusterStatus(null, EmptyProto.getDefaultInstance()).getServersList().stream()
                   .anyMatch(one -> one.getServerId().equals(server.toString()));
-          return step(!live, "the master has not seen yet that its lock is gone");
+          return new Progress(!live, "the master has not seen yet that its lock is gone");
         });
   }
 
@@ -363,17 +364,13 @@ public final class Admin {
   public void forgetTable(TableId table) throws IOException {
     ForgetTableRequestProto request =
         ForgetTableRequestProto.newBuilder().setTableId(table.value()).build();
-    change(
+    untilDone(
         "forgetting table " + table,
         "a check of the cluster shows whether records of it are left",
         master ->
-            step(
+            new Progress(
                 master.forgetTable(null, request).getDone(),
                 "its tablets are being unloaded, and their records deleted"));
-  }
-
-  private static TableChangeProto step(boolean done, String waitsFor) {
-    return TableChangeProto.newBuilder().setTableId("").setDone(done).setWaitsFor(waitsFor).build();
   }
 
   /**

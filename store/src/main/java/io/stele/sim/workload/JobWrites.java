@@ -224,8 +224,8 @@ public final class JobWrites extends TableWorkload {
     }
 
     /**
-     * What became of a job, which is ended if it has not committed. One that has is remembered for
-     * a lease.
+     * Ends a job unless it has committed, and says which. The cluster remembers a committed job for
+     * one lease.
      *
      * @param start when its commit was first asked for
      */
