@@ -6,7 +6,6 @@ import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.record.FileRef;
 import java.util.List;
-import java.util.TreeSet;
 
 /** References to SSTables as values of METADATA. */
 final class FileCodec {
@@ -35,16 +34,16 @@ final class FileCodec {
         FileValue.class,
         where,
         file ->
-            new FileRef(
-                file.getPath(),
-                file.getLength(),
-                new RowRange(Avro.bytes(file.getStart()), Avro.bytes(file.getEnd())),
-                file.getMinSequence(),
-                file.getMaxSequence(),
-                new TreeSet<>(file.getFamilies()),
-                file.getCollectedMicros(),
-                file.getOperationsMicros(),
-                file.getMerged(),
-                file.getClearedAt()));
+            FileRef.builder(
+                    file.getPath(),
+                    file.getLength(),
+                    new RowRange(Avro.bytes(file.getStart()), Avro.bytes(file.getEnd())))
+                .sequences(file.getMinSequence(), file.getMaxSequence())
+                .families(file.getFamilies())
+                .collectedMicros(file.getCollectedMicros())
+                .operationsMicros(file.getOperationsMicros())
+                .merged(file.getMerged())
+                .clearedAt(file.getClearedAt())
+                .build());
   }
 }

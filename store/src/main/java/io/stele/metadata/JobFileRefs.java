@@ -6,7 +6,6 @@ import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.JobFileProto;
-import java.util.TreeSet;
 
 /** Files of jobs in requests. */
 public final class JobFileRefs {
@@ -32,15 +31,12 @@ public final class JobFileRefs {
     try {
       return new PendingFile(
           job,
-          new FileRef(
+          PendingFile.unnumbered(
               file.getPath(),
               file.getLength(),
               new RowRange(
                   ByteStrings.bytes(file.getStartRow()), ByteStrings.bytes(file.getEndRow())),
-              PendingFile.UNNUMBERED,
-              PendingFile.UNNUMBERED,
-              new TreeSet<>(file.getFamiliesList()),
-              0));
+              file.getFamiliesList()));
     } catch (IllegalArgumentException e) {
       throw SteleException.refused(e);
     }

@@ -8,7 +8,6 @@ import io.stele.record.MergedFiles;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -182,23 +181,20 @@ public final class MergeRecords {
             Math.max(lower.assignment().epoch(), upper.assignment().epoch()) + 1);
     Map<String, Long> dropped = new TreeMap<>(upper.dropped());
     dropped.putAll(lower.dropped());
-    return new TabletRecord(
-        id,
-        new RowRange(lower.extent().start(), upper.extent().end()),
-        upper.row(),
-        assignment,
-        assignment.encode(),
-        MergedFiles.of(lower.files(), upper.files()),
-        Set.of(),
+    Redo redo =
         new Redo(
             Math.max(lower.redo().sequence(), upper.redo().sequence()),
-            Math.max(lower.redo().highestTimestamp(), upper.redo().highestTimestamp())),
-        dropped,
-        Optional.empty(),
-        Optional.empty(),
-        upper.pins(),
-        upper.pending(),
-        lower.cleared().and(upper.cleared()));
+            Math.max(lower.redo().highestTimestamp(), upper.redo().highestTimestamp()));
+    RowRange rows = new RowRange(lower.extent().start(), upper.extent().end());
+    return TabletRecord.builder(id, rows, upper.row())
+        .assignment(assignment)
+        .files(MergedFiles.of(lower.files(), upper.files()))
+        .redo(redo)
+        .dropped(dropped)
+        .pins(upper.pins())
+        .pending(upper.pending())
+        .cleared(lower.cleared().and(upper.cleared()))
+        .build();
   }
 
   private static void requireFree(TabletRecord record) {

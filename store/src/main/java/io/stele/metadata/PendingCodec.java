@@ -7,7 +7,6 @@ import io.stele.model.RowRange;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
 import java.util.List;
-import java.util.TreeSet;
 
 /** Files that wait for the end of their job, as values of METADATA. */
 final class PendingCodec {
@@ -34,13 +33,10 @@ final class PendingCodec {
         pending ->
             new PendingFile(
                 pending.getJob(),
-                new FileRef(
+                PendingFile.unnumbered(
                     pending.getPath(),
                     pending.getLength(),
                     new RowRange(Avro.bytes(pending.getStart()), Avro.bytes(pending.getEnd())),
-                    PendingFile.UNNUMBERED,
-                    PendingFile.UNNUMBERED,
-                    new TreeSet<>(pending.getFamilies()),
-                    0)));
+                    pending.getFamilies())));
   }
 }

@@ -127,21 +127,18 @@ final class RecordCodec {
       throw new CorruptionException(where, 0, "a tablet's record has no extent");
     }
     return Optional.of(
-        new TabletRecord(
-            extent.tablet,
-            extent.rows,
-            row.key(),
-            Assignment.decode(state, where),
-            state,
-            files,
-            logs,
-            redo,
-            dropped,
-            tentative,
-            trouble,
-            pins,
-            pending,
-            cleared));
+        TabletRecord.builder(extent.tablet, extent.rows, row.key())
+            .stored(Assignment.decode(state, where), state)
+            .files(files)
+            .logs(logs)
+            .redo(redo)
+            .dropped(dropped)
+            .tentative(tentative)
+            .trouble(trouble)
+            .pins(pins)
+            .pending(pending)
+            .cleared(cleared)
+            .build());
   }
 
   /** Puts all of {@code record} into its row. */

@@ -83,38 +83,6 @@ public record TabletRecord(
     }
   }
 
-  /** A tablet of which nothing was cleared. */
-  public TabletRecord(
-      TabletId id,
-      RowRange extent,
-      Bytes row,
-      Assignment assignment,
-      Bytes state,
-      List<FileRef> files,
-      Set<ServerId> logs,
-      Redo redo,
-      Map<String, Long> dropped,
-      Optional<Tentative> tentative,
-      Optional<LoadTrouble> trouble,
-      List<Pin> pins,
-      List<PendingFile> pending) {
-    this(
-        id,
-        extent,
-        row,
-        assignment,
-        state,
-        files,
-        logs,
-        redo,
-        dropped,
-        tentative,
-        trouble,
-        pins,
-        pending,
-        ClearedRows.NONE);
-  }
-
   public TabletRecord {
     files = List.copyOf(files);
     logs = java.util.Collections.unmodifiableSet(new TreeSet<>(logs));
@@ -123,23 +91,30 @@ public record TabletRecord(
     pending = pending.stream().sorted(Comparator.comparing(one -> one.file().path())).toList();
   }
 
+  /** The record of a tablet without data that no server has served yet, to be added to. */
+  public static Builder builder(TabletId id, RowRange extent, Bytes row) {
+    return new Builder(id, extent, row);
+  }
+
+  /** The same record, to be changed. */
+  public Builder toBuilder() {
+    return builder(id, extent, row)
+        .stored(assignment, state)
+        .files(files)
+        .logs(logs)
+        .redo(redo)
+        .dropped(dropped)
+        .tentative(tentative)
+        .trouble(trouble)
+        .pins(pins)
+        .pending(pending)
+        .cleared(cleared);
+  }
+
   /** A tablet without data that no server has served yet. */
   static TabletRecord created(TabletId id, RowRange extent) {
-    return new TabletRecord(
-        id,
-        extent,
-        id.equals(TabletId.ROOT) ? Bytes.EMPTY : MetadataKeys.row(id.table(), extent.end()),
-        Assignment.NEVER,
-        Assignment.NEVER.encode(),
-        List.of(),
-        Set.of(),
-        Redo.START,
-        Map.of(),
-        Optional.empty(),
-        Optional.empty(),
-        List.of(),
-        List.of(),
-        ClearedRows.NONE);
+    Bytes row = id.equals(TabletId.ROOT) ? Bytes.EMPTY : MetadataKeys.row(id.table(), extent.end());
+    return builder(id, extent, row).build();
   }
 
   /** Where the tablet is served; empty if it is not. */
@@ -165,39 +140,16 @@ public record TabletRecord(
   }
 
   TabletRecord withAssignment(Assignment next, Set<ServerId> nextLogs) {
-    return new TabletRecord(
-        id,
-        extent,
-        row,
-        next,
-        next.encode(),
-        files,
-        nextLogs,
-        redo,
-        dropped,
-        Optional.empty(),
-        next.state() == Assignment.State.LOADED ? Optional.empty() : trouble,
-        pins,
-        pending,
-        cleared);
+    return toBuilder()
+        .assignment(next)
+        .logs(nextLogs)
+        .tentative(Optional.empty())
+        .trouble(next.state() == Assignment.State.LOADED ? Optional.empty() : trouble)
+        .build();
   }
 
   TabletRecord withTrouble(Optional<LoadTrouble> next) {
-    return new TabletRecord(
-        id,
-        extent,
-        row,
-        assignment,
-        state,
-        files,
-        logs,
-        redo,
-        dropped,
-        tentative,
-        next,
-        pins,
-        pending,
-        cleared);
+    return toBuilder().trouble(next).build();
   }
 
   /** Whether it is not assigned until an operator releases it. */
@@ -206,43 +158,124 @@ public record TabletRecord(
   }
 
   TabletRecord withDropped(Map<String, Long> next) {
-    return new TabletRecord(
-        id,
-        extent,
-        row,
-        assignment,
-        state,
-        files,
-        logs,
-        redo,
-        next,
-        tentative,
-        trouble,
-        pins,
-        pending,
-        cleared);
+    return toBuilder().dropped(next).build();
   }
 
   TabletRecord withTentative(Tentative next) {
-    return new TabletRecord(
-        id,
-        extent,
-        row,
-        assignment,
-        state,
-        files,
-        logs,
-        redo,
-        dropped,
-        Optional.of(next),
-        trouble,
-        pins,
-        pending,
-        cleared);
+    return toBuilder().tentative(Optional.of(next)).build();
   }
 
   @Override
   public String toString() {
     return id + " " + extent + " " + assignment;
+  }
+
+  /** Builds a record; what is not set is empty. Not thread safe. */
+  public static final class Builder {
+    private final TabletId id;
+    private final RowRange extent;
+    private final Bytes row;
+    private Assignment assignment = Assignment.NEVER;
+    private Bytes state = Assignment.NEVER.encode();
+    private List<FileRef> files = List.of();
+    private Set<ServerId> logs = Set.of();
+    private Redo redo = Redo.START;
+    private Map<String, Long> dropped = Map.of();
+    private Optional<Tentative> tentative = Optional.empty();
+    private Optional<LoadTrouble> trouble = Optional.empty();
+    private List<Pin> pins = List.of();
+    private List<PendingFile> pending = List.of();
+    private ClearedRows cleared = ClearedRows.NONE;
+
+    private Builder(TabletId id, RowRange extent, Bytes row) {
+      this.id = id;
+      this.extent = extent;
+      this.row = row;
+    }
+
+    /** {@link TabletRecord#assignment} as this version writes it. */
+    public Builder assignment(Assignment next) {
+      return stored(next, next.encode());
+    }
+
+    /** An assignment and its bytes as they were read: a later version may have written more. */
+    public Builder stored(Assignment read, Bytes bytes) {
+      assignment = read;
+      state = bytes;
+      return this;
+    }
+
+    /** {@link TabletRecord#files}. */
+    public Builder files(List<FileRef> next) {
+      files = next;
+      return this;
+    }
+
+    /** {@link TabletRecord#logs}. */
+    public Builder logs(Set<ServerId> next) {
+      logs = next;
+      return this;
+    }
+
+    /** {@link TabletRecord#redo}. */
+    public Builder redo(Redo next) {
+      redo = next;
+      return this;
+    }
+
+    /** {@link TabletRecord#dropped}. */
+    public Builder dropped(Map<String, Long> next) {
+      dropped = next;
+      return this;
+    }
+
+    /** {@link TabletRecord#tentative}. */
+    public Builder tentative(Optional<Tentative> next) {
+      tentative = next;
+      return this;
+    }
+
+    /** {@link TabletRecord#trouble}. */
+    public Builder trouble(Optional<LoadTrouble> next) {
+      trouble = next;
+      return this;
+    }
+
+    /** {@link TabletRecord#pins}. */
+    public Builder pins(List<Pin> next) {
+      pins = next;
+      return this;
+    }
+
+    /** {@link TabletRecord#pending}. */
+    public Builder pending(List<PendingFile> next) {
+      pending = next;
+      return this;
+    }
+
+    /** {@link TabletRecord#cleared}. */
+    public Builder cleared(ClearedRows next) {
+      cleared = next;
+      return this;
+    }
+
+    /** The record. */
+    public TabletRecord build() {
+      return new TabletRecord(
+          id,
+          extent,
+          row,
+          assignment,
+          state,
+          files,
+          logs,
+          redo,
+          dropped,
+          tentative,
+          trouble,
+          pins,
+          pending,
+          cleared);
+    }
   }
 }

@@ -337,21 +337,17 @@ public final class TabletRecords {
           .forEach(server -> deleteLog(row, server));
     }
     TabletRecord next =
-        new TabletRecord(
-            record.id(),
-            record.extent(),
-            record.row(),
-            record.assignment(),
-            record.state(),
-            files,
-            logs,
-            redo,
-            dropped,
-            Optional.empty(),
-            Optional.empty(),
-            pins,
-            pending,
-            edit.cleared().orElse(record.cleared()));
+        record.toBuilder()
+            .files(files)
+            .logs(logs)
+            .redo(redo)
+            .dropped(dropped)
+            .tentative(Optional.empty())
+            .trouble(Optional.empty())
+            .pins(pins)
+            .pending(pending)
+            .cleared(edit.cleared().orElse(record.cleared()))
+            .build();
     requireFeatures(row, record, next);
     apply(edit.reason(), record, row);
     return next;
@@ -541,24 +537,21 @@ public final class TabletRecords {
       RowRange rows,
       Assignment assignment,
       Map<String, Long> dropped) {
-    return new TabletRecord(
-        child.id(),
-        rows,
-        MetadataKeys.row(child.id().table(), rows.end()),
-        assignment,
-        assignment.encode(),
-        child.files(),
-        parent.logs(),
-        parent.redo(),
-        dropped,
-        Optional.empty(),
-        Optional.empty(),
-        parent.pins(),
+    List<PendingFile> pending =
         parent.pending().stream()
             .filter(one -> one.meets(rows))
             .map(one -> one.clipped(rows))
-            .toList(),
-        parent.cleared().clipped(rows));
+            .toList();
+    return TabletRecord.builder(child.id(), rows, MetadataKeys.row(child.id().table(), rows.end()))
+        .assignment(assignment)
+        .files(child.files())
+        .logs(parent.logs())
+        .redo(parent.redo())
+        .dropped(dropped)
+        .pins(parent.pins())
+        .pending(pending)
+        .cleared(parent.cleared().clipped(rows))
+        .build();
   }
 
   /**

@@ -1,7 +1,9 @@
 package io.stele.record;
 
 import io.stele.model.RowRange;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
@@ -36,41 +38,6 @@ public record FileRef(
     long operationsMicros,
     boolean merged,
     long clearedAt) {
-  /** A file that was not cleared. */
-  public FileRef(
-      String path,
-      long length,
-      RowRange bounds,
-      long minSequence,
-      long maxSequence,
-      SortedSet<String> families,
-      long collectedMicros,
-      long operationsMicros,
-      boolean merged) {
-    this(
-        path,
-        length,
-        bounds,
-        minSequence,
-        maxSequence,
-        families,
-        collectedMicros,
-        operationsMicros,
-        merged,
-        0);
-  }
-
-  /** A file without operations. */
-  public FileRef(
-      String path,
-      long length,
-      RowRange bounds,
-      long minSequence,
-      long maxSequence,
-      SortedSet<String> families,
-      long collectedMicros) {
-    this(path, length, bounds, minSequence, maxSequence, families, collectedMicros, 0, false);
-  }
 
   public FileRef {
     families = Collections.unmodifiableSortedSet(new TreeSet<>(families));
@@ -89,34 +56,29 @@ public record FileRef(
     }
   }
 
+  /** A file of {@code length} bytes at {@code path}, of which {@code bounds} are the tablet's. */
+  public static Builder builder(String path, long length, RowRange bounds) {
+    return new Builder(path, length, bounds);
+  }
+
+  private Builder toBuilder() {
+    return builder(path, length, bounds)
+        .sequences(minSequence, maxSequence)
+        .families(families)
+        .collectedMicros(collectedMicros)
+        .operationsMicros(operationsMicros)
+        .merged(merged)
+        .clearedAt(clearedAt);
+  }
+
   /** The same file with only the rows that are also in {@code other}; {@code other} meets them. */
   public FileRef clipped(RowRange other) {
-    return new FileRef(
-        path,
-        length,
-        bounds.intersection(other).orElseThrow(),
-        minSequence,
-        maxSequence,
-        families,
-        collectedMicros,
-        operationsMicros,
-        merged,
-        clearedAt);
+    return toBuilder().bounds(bounds.intersection(other).orElseThrow()).build();
   }
 
   /** The same file, cleared by the operation of that sequence number. */
   FileRef cleared(long sequence) {
-    return new FileRef(
-        path,
-        length,
-        bounds,
-        minSequence,
-        maxSequence,
-        families,
-        collectedMicros,
-        operationsMicros,
-        merged,
-        sequence);
+    return toBuilder().clearedAt(sequence).build();
   }
 
   /** Whether its rows were cleared: only pins from before that see them. */
@@ -131,17 +93,10 @@ public record FileRef(
 
   /** The same as a file of a merged tablet, whose own time is that much ahead of this tablet's. */
   FileRef merged(long aheadMicros) {
-    return new FileRef(
-        path,
-        length,
-        bounds,
-        minSequence,
-        maxSequence,
-        families,
-        collectedMicros,
-        operationsMicros == 0 ? 0 : Math.addExact(operationsMicros, aheadMicros),
-        true,
-        clearedAt);
+    return toBuilder()
+        .operationsMicros(operationsMicros == 0 ? 0 : Math.addExact(operationsMicros, aheadMicros))
+        .merged(true)
+        .build();
   }
 
   /**
@@ -171,5 +126,87 @@ public record FileRef(
         + " "
         + families
         + (isCleared() ? " cleared at #" + clearedAt : "");
+  }
+
+  /** Builds a file's reference; what is not set is 0, false or empty. Not thread safe. */
+  public static final class Builder {
+    private final String path;
+    private final long length;
+    private RowRange bounds;
+    private long minSequence;
+    private long maxSequence;
+    private Set<String> families = Set.of();
+    private long collectedMicros;
+    private long operationsMicros;
+    private boolean merged;
+    private long clearedAt;
+
+    private Builder(String path, long length, RowRange bounds) {
+      this.path = path;
+      this.length = length;
+      this.bounds = bounds;
+    }
+
+    /** {@link FileRef#minSequence} and {@link FileRef#maxSequence}. */
+    public Builder sequences(long min, long max) {
+      minSequence = min;
+      maxSequence = max;
+      return this;
+    }
+
+    /** {@link FileRef#families}. */
+    public Builder families(Collection<String> names) {
+      families = new TreeSet<>(names);
+      return this;
+    }
+
+    /** {@link FileRef#collectedMicros}. */
+    public Builder collectedMicros(long micros) {
+      collectedMicros = micros;
+      return this;
+    }
+
+    /** {@link FileRef#operationsMicros}. */
+    public Builder operationsMicros(long micros) {
+      operationsMicros = micros;
+      return this;
+    }
+
+    /** {@link FileRef#merged}. */
+    public Builder merged(boolean since) {
+      merged = since;
+      return this;
+    }
+
+    /** {@link FileRef#clearedAt}. */
+    public Builder clearedAt(long sequence) {
+      clearedAt = sequence;
+      return this;
+    }
+
+    private Builder bounds(RowRange rows) {
+      bounds = rows;
+      return this;
+    }
+
+    /**
+     * The reference.
+     *
+     * @throws IllegalArgumentException if the path is absolute, the length negative, or the
+     *     sequence numbers do not go from low to high
+     */
+    public FileRef build() {
+      return new FileRef(
+          path,
+          length,
+          bounds,
+          minSequence,
+          maxSequence,
+          new TreeSet<>(families),
+          collectedMicros,
+          operationsMicros,
+          merged,
+          clearedAt);
+    }
   }
 }

@@ -34,93 +34,6 @@ public record ManifestEdit(
     List<PendingFile> pending,
     List<String> settled,
     Optional<ClearedRows> cleared) {
-  /** An edit of files. */
-  public ManifestEdit(
-      String reason,
-      List<FileRef> added,
-      List<FileRef> removed,
-      long redoPoint,
-      long highestTimestamp,
-      boolean coversReplay) {
-    this(
-        reason,
-        added,
-        removed,
-        redoPoint,
-        highestTimestamp,
-        coversReplay,
-        List.of(),
-        List.of(),
-        List.of(),
-        List.of(),
-        Optional.empty());
-  }
-
-  /** An edit of files and pins. */
-  public ManifestEdit(
-      String reason,
-      List<FileRef> added,
-      List<FileRef> removed,
-      long redoPoint,
-      long highestTimestamp,
-      boolean coversReplay,
-      List<Pin> pinned,
-      List<String> unpinned) {
-    this(
-        reason,
-        added,
-        removed,
-        redoPoint,
-        highestTimestamp,
-        coversReplay,
-        pinned,
-        unpinned,
-        List.of(),
-        List.of(),
-        Optional.empty());
-  }
-
-  /** An edit that clears nothing. */
-  public ManifestEdit(
-      String reason,
-      List<FileRef> added,
-      List<FileRef> removed,
-      long redoPoint,
-      long highestTimestamp,
-      boolean coversReplay,
-      List<Pin> pinned,
-      List<String> unpinned,
-      List<PendingFile> pending,
-      List<String> settled) {
-    this(
-        reason,
-        added,
-        removed,
-        redoPoint,
-        highestTimestamp,
-        coversReplay,
-        pinned,
-        unpinned,
-        pending,
-        settled,
-        Optional.empty());
-  }
-
-  /** The same, which also clears rows. */
-  public ManifestEdit clearing(ClearedRows now) {
-    return new ManifestEdit(
-        reason,
-        added,
-        removed,
-        redoPoint,
-        highestTimestamp,
-        coversReplay,
-        pinned,
-        unpinned,
-        pending,
-        settled,
-        Optional.of(now));
-  }
 
   public ManifestEdit {
     pinned = List.copyOf(pinned);
@@ -129,5 +42,100 @@ public record ManifestEdit(
     settled = List.copyOf(settled);
     added = List.copyOf(added);
     removed = List.copyOf(removed);
+  }
+
+  /** An edit that changes nothing yet, made for that {@link #reason}. */
+  public static Builder builder(String reason) {
+    return new Builder(reason);
+  }
+
+  /** Builds an edit; what is not set stays as it is. Not thread safe. */
+  public static final class Builder {
+    private final String reason;
+    private List<FileRef> added = List.of();
+    private List<FileRef> removed = List.of();
+    private long redoPoint;
+    private long highestTimestamp;
+    private boolean coversReplay;
+    private List<Pin> pinned = List.of();
+    private List<String> unpinned = List.of();
+    private List<PendingFile> pending = List.of();
+    private List<String> settled = List.of();
+    private Optional<ClearedRows> cleared = Optional.empty();
+
+    private Builder(String reason) {
+      this.reason = reason;
+    }
+
+    /** {@link ManifestEdit#added}. */
+    public Builder add(List<FileRef> files) {
+      added = files;
+      return this;
+    }
+
+    /** {@link ManifestEdit#removed}. */
+    public Builder remove(List<FileRef> files) {
+      removed = files;
+      return this;
+    }
+
+    /** {@link ManifestEdit#redoPoint} and {@link ManifestEdit#highestTimestamp}. */
+    public Builder reach(long redo, long timestamp) {
+      redoPoint = redo;
+      highestTimestamp = timestamp;
+      return this;
+    }
+
+    /** {@link ManifestEdit#coversReplay}. */
+    public Builder coversReplay(boolean covers) {
+      coversReplay = covers;
+      return this;
+    }
+
+    /** {@link ManifestEdit#pinned}. */
+    public Builder pin(Pin pin) {
+      pinned = List.of(pin);
+      return this;
+    }
+
+    /** {@link ManifestEdit#unpinned}. */
+    public Builder unpin(String name) {
+      unpinned = List.of(name);
+      return this;
+    }
+
+    /** {@link ManifestEdit#pending}. */
+    public Builder await(List<PendingFile> files) {
+      pending = files;
+      return this;
+    }
+
+    /** {@link ManifestEdit#settled}. */
+    public Builder settle(String job) {
+      settled = List.of(job);
+      return this;
+    }
+
+    /** {@link ManifestEdit#cleared}. */
+    public Builder clear(ClearedRows rows) {
+      cleared = Optional.of(rows);
+      return this;
+    }
+
+    /** The edit. */
+    public ManifestEdit build() {
+      return new ManifestEdit(
+          reason,
+          added,
+          removed,
+          redoPoint,
+          highestTimestamp,
+          coversReplay,
+          pinned,
+          unpinned,
+          pending,
+          settled,
+          cleared);
+    }
   }
 }

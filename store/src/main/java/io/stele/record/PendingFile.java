@@ -1,6 +1,7 @@
 package io.stele.record;
 
 import io.stele.model.RowRange;
+import java.util.Collection;
 
 /**
  * An SSTable that a job has written: it becomes the tablet's if the job commits, and is struck if
@@ -24,6 +25,15 @@ public record PendingFile(String job, FileRef file) {
       throw new IllegalArgumentException(
           "file " + file.path() + " is not in " + directory(job) + ", as those of job " + job);
     }
+  }
+
+  /** A job's file of {@code length} bytes that has {@code families} of {@code rows}. */
+  public static FileRef unnumbered(
+      String path, long length, RowRange rows, Collection<String> families) {
+    return FileRef.builder(path, length, rows)
+        .sequences(UNNUMBERED, UNNUMBERED)
+        .families(families)
+        .build();
   }
 
   /** Where a job's files are, relative to the root directory. */

@@ -139,16 +139,12 @@ final class CompactionWriter {
       GroupWriters.Written written, Coverage coverage, Times times, SchemaRules rules)
       throws IOException {
     FileRef ref =
-        new FileRef(
-            written.path(),
-            written.summary().length(),
-            core.spec().extent(),
-            coverage.minSequence(),
-            coverage.maxSequence(),
-            written.families(),
-            times.collectedMicros(),
-            times.operationsMicros(),
-            false);
+        FileRef.builder(written.path(), written.summary().length(), core.spec().extent())
+            .sequences(coverage.minSequence(), coverage.maxSequence())
+            .families(written.families())
+            .collectedMicros(times.collectedMicros())
+            .operationsMicros(times.operationsMicros())
+            .build();
     TabletFile file = TabletFile.open(environment, ref, rules);
     long found = file.table().properties().cells();
     if (found != written.cells()) {

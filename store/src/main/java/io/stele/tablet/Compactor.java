@@ -122,7 +122,7 @@ final class Compactor {
         Pin pin =
             new Pin(
                 name, core.current().peek().redoPoint(), core.clock().now(), core.rules().schema());
-        commit(edit("pinned by " + name, List.of(), List.of(), 0, List.of(pin), List.of()));
+        commit(edit("pinned by " + name, 0).pin(pin).build());
         core.pins().add(pin);
         return pin;
       } finally {
@@ -144,7 +144,7 @@ final class Compactor {
       List<TabletFile> files = core.current().peek().files();
       List<FileRef> unseen =
           ClearedFiles.unseen(files.stream().map(TabletFile::ref).toList(), left);
-      commit(edit("unpinned by " + name, List.of(), unseen, 0, List.of(), List.of(name)));
+      commit(edit("unpinned by " + name, 0).remove(unseen).unpin(name).build());
       core.pins().remove(name);
       if (!unseen.isEmpty()) {
         core.current().swap(state -> state.without(filesOf(state, unseen)));
@@ -171,7 +171,7 @@ final class Compactor {
         check(file);
       }
       if (!more.isEmpty()) {
-        commit(edit("files wait for job " + more.get(0).job(), 0, more, List.of(), List.of()));
+        commit(edit("files wait for job " + more.get(0).job(), 0).await(more).build());
         waiting.addAll(more);
         core.setPending(waiting);
       }
@@ -203,7 +203,7 @@ final class Compactor {
       if (filesOf(job).isEmpty()) {
         return false;
       }
-      commit(edit("job " + job + " did not commit", 0, List.of(), List.of(), List.of(job)));
+      commit(edit("job " + job + " did not commit", 0).settle(job).build());
       forget(job);
       return true;
     } finally {
@@ -243,7 +243,7 @@ final class Compactor {
         }
         sequencer.requireRest(before);
         List<FileRef> refs = made.stream().map(TabletFile::ref).toList();
-        commit(edit("files of job " + job, upTo, List.of(), refs, List.of(job)));
+        commit(edit("files of job " + job, upTo).add(refs).settle(job).build());
         sequencer.passTo(upTo);
         long last = upTo;
         core.current().swap(state -> state.with(made, last));
@@ -295,7 +295,7 @@ final class Compactor {
       List<FileRef> added = new ArrayList<>(files.added());
       added.addAll(operations.refs());
       commit(
-          edit("cleared " + rows, added, files.removed(), upTo, List.of(), List.of()).clearing(now),
+          edit("cleared " + rows, upTo).add(added).remove(files.removed()).clear(now).build(),
           operations);
       made.addAll(operations.files());
       sequencer.passTo(upTo);
@@ -340,14 +340,11 @@ final class Compactor {
 
   private TabletFile open(FileRef file, long sequence) throws IOException {
     FileRef numbered =
-        new FileRef(
-            file.path(),
-            file.length(),
-            file.bounds(),
-            sequence,
-            sequence,
-            file.families(),
-            core.clock().now());
+        FileRef.builder(file.path(), file.length(), file.bounds())
+            .sequences(sequence, sequence)
+            .families(file.families())
+            .collectedMicros(core.clock().now())
+            .build();
     return TabletFile.open(environment, numbered, core.rules());
   }
 
@@ -595,13 +592,10 @@ final class Compactor {
     committing.lock();
     try {
       ManifestEdit edit =
-          edit(
-              reason,
-              output.refs(),
-              removed.stream().map(TabletFile::ref).toList(),
-              boundary,
-              List.of(),
-              List.of());
+          edit(reason, boundary)
+              .add(output.refs())
+              .remove(removed.stream().map(TabletFile::ref).toList())
+              .build();
       commit(edit, output);
       try {
         core.current().swap(change);
@@ -633,43 +627,12 @@ final class Compactor {
     }
   }
 
-  private ManifestEdit edit(
-      String reason,
-      long boundary,
-      List<PendingFile> pending,
-      List<FileRef> added,
-      List<String> settled) {
-    ManifestEdit edit = edit(reason, added, List.of(), boundary, List.of(), List.of());
-    return new ManifestEdit(
-        reason,
-        added,
-        List.of(),
-        edit.redoPoint(),
-        edit.highestTimestamp(),
-        edit.coversReplay(),
-        List.of(),
-        List.of(),
-        pending,
-        settled);
-  }
-
-  private ManifestEdit edit(
-      String reason,
-      List<FileRef> added,
-      List<FileRef> removed,
-      long boundary,
-      List<Pin> pinned,
-      List<String> unpinned) {
+  /** An edit after which everything up to {@code boundary}, if not more, is in the files. */
+  private ManifestEdit.Builder edit(String reason, long boundary) {
     long redoPoint = Math.max(core.current().peek().redoPoint(), boundary);
-    return new ManifestEdit(
-        reason,
-        added,
-        removed,
-        redoPoint,
-        core.clock().highest(),
-        redoPoint >= replayedTo,
-        pinned,
-        unpinned);
+    return ManifestEdit.builder(reason)
+        .reach(redoPoint, core.clock().highest())
+        .coversReplay(redoPoint >= replayedTo);
   }
 
   /** Commits an edit; unless it is certain that nothing was changed, a failure stops the tablet. */

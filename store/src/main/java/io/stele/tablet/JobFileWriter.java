@@ -165,14 +165,11 @@ public final class JobFileWriter implements Closeable {
       if (group.writer.isPresent()) {
         SSTableSummary summary = group.writer.get().finish();
         files.add(
-            new FileRef(
+            PendingFile.unnumbered(
                 PendingFile.directory(target.job()) + "/" + summary.path().getName(),
                 summary.length(),
                 new RowRange(firstRow, lastRow.successor()),
-                PendingFile.UNNUMBERED,
-                PendingFile.UNNUMBERED,
-                group.families,
-                0));
+                group.families));
       }
     }
     finished = true;

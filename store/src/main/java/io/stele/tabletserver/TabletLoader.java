@@ -135,13 +135,10 @@ final class TabletLoader {
                       .records()
                       .edit(
                           before,
-                          new ManifestEdit(
-                              "logs not needed",
-                              List.of(),
-                              List.of(),
-                              before.redo().sequence(),
-                              before.redo().highestTimestamp(),
-                              true)));
+                          ManifestEdit.builder("logs not needed")
+                              .reach(before.redo().sequence(), before.redo().highestTimestamp())
+                              .coversReplay(true)
+                              .build()));
     }
   }
 

@@ -13,20 +13,16 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** Lists of a job's files, whole and damaged. */
 class FileListTest {
   private static FileRef file(String job, String name) {
-    return new FileRef(
+    return PendingFile.unnumbered(
         PendingFile.directory(job) + "/" + name,
         1234,
         new RowRange(Bytes.of("a\u0000"), Bytes.of("m")),
-        PendingFile.UNNUMBERED,
-        PendingFile.UNNUMBERED,
-        new TreeSet<>(List.of("f", "g")),
-        0);
+        List.of("f", "g"));
   }
 
   private static final Map<TableId, List<FileRef>> FILES =

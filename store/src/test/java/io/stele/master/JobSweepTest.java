@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
@@ -46,20 +45,19 @@ class JobSweepTest {
     String path = PendingFile.directory(job) + "/" + name + ".sst";
     master.fs.create(new Path(master.layout.root(), path)).close();
     return new PendingFile(
-        job, new FileRef(path, 0, RowRange.ALL, 0, 0, new TreeSet<>(List.of("f")), 0));
+        job, FileRef.builder(path, 0, RowRange.ALL).families(List.of("f")).build());
   }
 
   private boolean exists(PendingFile file) throws IOException {
     return master.fs.exists(new Path(master.layout.root(), file.file().path()));
   }
 
-  private void edit(List<FileRef> added, List<PendingFile> pending, List<String> settled)
-      throws IOException {
-    tablet =
-        master.records.edit(
-            tablet,
-            new ManifestEdit(
-                "bulk", added, List.of(), 1, 1, false, List.of(), List.of(), pending, settled));
+  private void edit(ManifestEdit.Builder edit) throws IOException {
+    tablet = master.records.edit(tablet, edit.reach(1, 1).build());
+  }
+
+  private static ManifestEdit.Builder bulk() {
+    return ManifestEdit.builder("bulk");
   }
 
   private void lookFor(Duration time) throws Exception {
@@ -76,13 +74,13 @@ class JobSweepTest {
           String job = begin();
           PendingFile waiting = file(job, "a-0");
           PendingFile other = file(job, "b-0");
-          edit(List.of(), List.of(waiting), List.of());
+          edit(bulk().await(List.of(waiting)));
           assertThat(sweep.sweep()).isZero();
           master.jobs.end(job);
           assertThat(sweep.sweep()).isEqualTo(1);
           assertThat(exists(waiting)).as("a record names it").isTrue();
           assertThat(exists(other)).isFalse();
-          edit(List.of(), List.of(), List.of(job));
+          edit(bulk().settle(job));
           assertThat(sweep.sweep()).isEqualTo(1);
           assertThat(master.fs.listStatus(master.layout.bulk())).isEmpty();
         });
@@ -95,13 +93,13 @@ class JobSweepTest {
           String job = begin();
           PendingFile taken = file(job, "a-0");
           PendingFile left = file(job, "killed-0");
-          edit(List.of(), List.of(taken), List.of());
+          edit(bulk().await(List.of(taken)));
           master.jobs.commit(job);
           master.jobs.commit(job);
           lookFor(LEASE.plusSeconds(5));
           assertThat(sweep.sweep()).isZero();
           assertThat(nodes.state(job)).isEqualTo(JobNodes.State.COMMITTED);
-          edit(List.of(taken.file()), List.of(), List.of(job));
+          edit(bulk().add(List.of(taken.file())).settle(job));
           sweep.sweep();
           assertThat(nodes.state(job)).isEqualTo(JobNodes.State.GONE);
           assertThat(nodes.commit(job)).isFalse();

@@ -233,8 +233,7 @@ final class MasterFixture {
     private void clear(TabletRecord record, long change, RowRange rows) throws IOException {
       RowRange here = record.extent().intersection(rows).orElseThrow();
       ClearedRows cleared = record.cleared().with(change, List.of(here));
-      records.edit(
-          record, new ManifestEdit("cleared", List.of(), List.of(), 0, 0, false).clearing(cleared));
+      records.edit(record, ManifestEdit.builder("cleared").clear(cleared).build());
     }
 
     @Override

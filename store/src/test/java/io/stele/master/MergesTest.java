@@ -80,9 +80,7 @@ class MergesTest {
               .hasMessageContaining("the first of its table");
           Pin pin = new Pin("job", 0, 1, TableSchema.of("t", "f"));
           master.records.edit(
-              tablets().get(0),
-              new ManifestEdit(
-                  "pinned", List.of(), List.of(), 0, 0, true, List.of(pin), List.of()));
+              tablets().get(0), ManifestEdit.builder("pinned").coversReplay(true).pin(pin).build());
           TabletRecord upper = tablets().get(1);
           merge(upper);
           assertThatThrownBy(() -> master.requests.mergeTablet(null, request(upper)))
@@ -95,8 +93,7 @@ class MergesTest {
           master.sleep(Duration.ofSeconds(2));
           master.records.edit(
               tablets().get(0),
-              new ManifestEdit(
-                  "unpinned", List.of(), List.of(), 0, 0, true, List.of(), List.of("job")));
+              ManifestEdit.builder("unpinned").coversReplay(true).unpin("job").build());
           merge(upper);
           assertThat(tablets()).hasSize(2);
         });
@@ -117,9 +114,7 @@ class MergesTest {
           assertThat(tablets().get(1).assignment().server()).as("waits for the other").isEmpty();
           Pin pin = new Pin("job", 0, 1, TableSchema.of("t", "f"));
           master.records.edit(
-              lower,
-              new ManifestEdit(
-                  "pinned", List.of(), List.of(), 0, 0, true, List.of(pin), List.of()));
+              lower, ManifestEdit.builder("pinned").coversReplay(true).pin(pin).build());
           master.stepUntilIdle();
           assertThat(tablets()).hasSize(3);
           assertThat(master.isServed(table)).isTrue();

@@ -17,8 +17,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.TreeSet;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 
@@ -150,20 +148,13 @@ class SweeperTest {
         () -> {
           String orphan = file(0, 1);
           master.memory.put(
-              new TabletRecord(
-                  tablet.id(),
-                  new RowRange(Bytes.of("m"), Bytes.EMPTY),
-                  tablet.row(),
-                  tablet.assignment(),
-                  tablet.state(),
-                  List.of(),
-                  tablet.logs(),
-                  tablet.redo(),
-                  Map.of(),
-                  tablet.tentative(),
-                  Optional.empty(),
-                  List.of(),
-                  List.of()));
+              TabletRecord.builder(
+                      tablet.id(), new RowRange(Bytes.of("m"), Bytes.EMPTY), tablet.row())
+                  .stored(tablet.assignment(), tablet.state())
+                  .logs(tablet.logs())
+                  .redo(tablet.redo())
+                  .tentative(tablet.tentative())
+                  .build());
           later();
           assertThat(sweeper.sweep()).isZero();
           assertThat(exists(orphan)).isTrue();
@@ -276,22 +267,8 @@ class SweeperTest {
   private void put(TabletRecord record, List<String> files, Map<String, Long> dropped) {
     List<FileRef> refs =
         files.stream()
-            .map(path -> new FileRef(path, 1, RowRange.ALL, 1, 1, new TreeSet<>(), 0))
+            .map(path -> FileRef.builder(path, 1, RowRange.ALL).sequences(1, 1).build())
             .toList();
-    master.memory.put(
-        new TabletRecord(
-            record.id(),
-            record.extent(),
-            record.row(),
-            record.assignment(),
-            record.state(),
-            refs,
-            record.logs(),
-            record.redo(),
-            dropped,
-            record.tentative(),
-            Optional.empty(),
-            List.of(),
-            List.of()));
+    master.memory.put(record.toBuilder().files(refs).dropped(dropped).build());
   }
 }

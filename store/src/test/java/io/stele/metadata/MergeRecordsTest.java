@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -50,7 +49,12 @@ class MergeRecordsTest {
   }
 
   private static FileRef file(String path, RowRange rows, long to, long micros) {
-    return new FileRef(path, 10, rows, 1, to, new TreeSet<>(List.of("f")), 3, micros, false);
+    return FileRef.builder(path, 10, rows)
+        .sequences(1, to)
+        .families(List.of("f"))
+        .collectedMicros(3)
+        .operationsMicros(micros)
+        .build();
   }
 
   /** A tablet that was served and has a file, unloaded. */
@@ -59,7 +63,12 @@ class MergeRecordsTest {
     FileRef file = file(path, loaded.extent(), to, micros);
     TabletRecord edited =
         records.edit(
-            loaded, new ManifestEdit("minor compaction", List.of(file), List.of(), to, to, true));
+            loaded,
+            ManifestEdit.builder("minor compaction")
+                .add(List.of(file))
+                .reach(to, to)
+                .coversReplay(true)
+                .build());
     return records.unloaded(edited, "unloaded");
   }
 
@@ -94,13 +103,11 @@ class MergeRecordsTest {
     whole =
         records.edit(
             whole,
-            new ManifestEdit(
-                "minor compaction",
-                List.of(file("a", whole.extent(), 5, 9)),
-                List.of(),
-                5,
-                5,
-                true));
+            ManifestEdit.builder("minor compaction")
+                .add(List.of(file("a", whole.extent(), 5, 9)))
+                .reach(5, 5)
+                .coversReplay(true)
+                .build());
     Bytes at = Bytes.of("d");
     SplitResult split =
         records.split(
@@ -119,13 +126,11 @@ class MergeRecordsTest {
     TabletRecord compacted =
         records.edit(
             loaded,
-            new ManifestEdit(
-                "major compaction",
-                List.of(file("c", merged.extent(), 5, 9)),
-                merged.files(),
-                5,
-                5,
-                false));
+            ManifestEdit.builder("major compaction")
+                .add(List.of(file("c", merged.extent(), 5, 9)))
+                .remove(merged.files())
+                .reach(5, 5)
+                .build());
     assertThat(compacted.files()).extracting(FileRef::path).containsExactly("c");
     assertThat(tablet(0)).isEqualTo(compacted);
     assertThat(metadata.value(merged.row(), RecordCodec.REQUIRES)).isEmpty();
@@ -150,7 +155,7 @@ class MergeRecordsTest {
   }
 
   private static ManifestEdit without(FileRef file) {
-    return new ManifestEdit("major compaction", List.of(), List.of(file), 7, 7, false);
+    return ManifestEdit.builder("major compaction").remove(List.of(file)).reach(7, 7).build();
   }
 
   private static FileRef half(TabletRecord whole, String start, String end) {
@@ -221,10 +226,20 @@ class MergeRecordsTest {
     FileRef file = file("a", loaded.extent(), 3, 0);
     TabletRecord one =
         records.edit(
-            loaded, new ManifestEdit("minor compaction", List.of(file), List.of(), 3, 3, true));
+            loaded,
+            ManifestEdit.builder("minor compaction")
+                .add(List.of(file))
+                .reach(3, 3)
+                .coversReplay(true)
+                .build());
     TabletRecord two =
         records.edit(
-            one, new ManifestEdit("major compaction", List.of(), List.of(file), 3, 3, true));
+            one,
+            ManifestEdit.builder("major compaction")
+                .remove(List.of(file))
+                .reach(3, 3)
+                .coversReplay(true)
+                .build());
     TabletRecord lower = records.unloaded(two, "unloaded");
     TabletRecord upper = tablet(1);
     TabletRecord merged = merges.finish(merges.begin(lower, upper, MERGED), upper);
@@ -242,9 +257,7 @@ class MergeRecordsTest {
     TabletRecord again = records.loaded(records.assign(fenced, TWO));
     Pin pin = new Pin("job", 0, 1, TableSchema.of("t", "f"));
     TabletRecord pinned =
-        records.edit(
-            again,
-            new ManifestEdit("pinned", List.of(), List.of(), 0, 0, true, List.of(pin), List.of()));
+        records.edit(again, ManifestEdit.builder("pinned").coversReplay(true).pin(pin).build());
     TabletRecord free = records.unloaded(pinned, "unloaded");
     assertThat(MergeRecords.isFree(free)).isTrue();
     assertThat(MergeRecords.obstacle(free, upper)).get().asString().contains("pinned by job");
@@ -262,21 +275,14 @@ class MergeRecordsTest {
   void tabletsWithFilesThatWaitForAJobAreNotMerged() throws IOException {
     TabletRecord loaded = records.loaded(records.assign(tablet(0), ONE));
     FileRef file =
-        new FileRef("bulk/job/0-0.sst", 10, loaded.extent(), 0, 0, new TreeSet<>(List.of("f")), 0);
+        FileRef.builder("bulk/job/0-0.sst", 10, loaded.extent()).families(List.of("f")).build();
     TabletRecord waiting =
         records.edit(
             loaded,
-            new ManifestEdit(
-                "files wait for a job",
-                List.of(),
-                List.of(),
-                0,
-                0,
-                true,
-                List.of(),
-                List.of(),
-                List.of(new PendingFile("job", file)),
-                List.of()));
+            ManifestEdit.builder("files wait for a job")
+                .coversReplay(true)
+                .await(List.of(new PendingFile("job", file)))
+                .build());
     TabletRecord free = records.unloaded(waiting, "unloaded");
     assertThat(MergeRecords.obstacle(free, tablet(1))).get().asString().contains("of job job");
     refused(free, tablet(1));

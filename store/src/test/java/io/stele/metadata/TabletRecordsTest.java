@@ -30,7 +30,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -227,8 +226,11 @@ class TabletRecordsTest {
     TabletRecord two =
         records.edit(
             one,
-            new ManifestEdit(
-                "merging compaction", List.of(file("b")), List.of(file("a")), 1, 1, false));
+            ManifestEdit.builder("merging compaction")
+                .add(List.of(file("b")))
+                .remove(List.of(file("a")))
+                .reach(1, 1)
+                .build());
     assertThat(two.files()).extracting(FileRef::path).containsExactly("b");
     assertThat(two.dropped()).containsEntry("a", 5000L);
     assertThat(only()).isEqualTo(two);
@@ -259,8 +261,8 @@ class TabletRecordsTest {
     Pin first = new Pin("job1", 9, 90, TableSchema.of("t", "f", "g"));
     TabletRecord pinned =
         records.edit(
-            records.edit(loaded, pins(List.of(second), List.of())),
-            pins(List.of(first), List.of()));
+            records.edit(loaded, edit("pins").pin(second).build()),
+            edit("pins").pin(first).build());
     assertThat(pinned.pins()).containsExactly(first, second);
     assertThat(only()).isEqualTo(pinned);
 
@@ -271,10 +273,10 @@ class TabletRecordsTest {
     assertThat(split.upper().pins()).containsExactly(first, second);
     assertThat(records.readAll(TABLE)).containsExactly(split.lower(), split.upper());
 
-    TabletRecord one = records.edit(split.upper(), pins(List.of(), List.of("job1")));
+    TabletRecord one = records.edit(split.upper(), edit("pins").unpin("job1").build());
     assertThat(one.pins()).containsExactly(second);
     assertThat(required(one)).contains("pins");
-    TabletRecord none = records.edit(one, pins(List.of(), List.of("job2")));
+    TabletRecord none = records.edit(one, edit("pins").unpin("job2").build());
     assertThat(none.pins()).isEmpty();
     assertThat(required(none)).isEmpty();
     assertThat(records.readAll(TABLE)).containsExactly(split.lower(), none);
@@ -288,7 +290,7 @@ class TabletRecordsTest {
     PendingFile low = waiting("job1", "low-0", RowRange.of("a", "c"));
     PendingFile other = waiting("job2", "other-0", RowRange.of("x", "z"));
     TabletRecord registered =
-        records.edit(loaded, bulk(List.of(), List.of(both, low, other), List.of()));
+        records.edit(loaded, edit("bulk").await(List.of(both, low, other)).build());
     assertThat(only()).isEqualTo(registered);
     assertThat(registered.files()).isEmpty();
     assertThat(required(registered)).contains("bulk");
@@ -302,28 +304,22 @@ class TabletRecordsTest {
 
     FileRef taken = both.clipped(RowRange.of("m", "")).file();
     TabletRecord one =
-        records.edit(split.upper(), bulk(List.of(taken), List.of(), List.of("job1")));
+        records.edit(split.upper(), edit("bulk").add(List.of(taken)).settle("job1").build());
     assertThat(one.pending()).containsExactly(other);
-    TabletRecord none = records.edit(one, bulk(List.of(), List.of(), List.of("job2")));
+    TabletRecord none = records.edit(one, edit("bulk").settle("job2").build());
     assertThat(none.pending()).isEmpty();
     assertThat(required(none)).as("as long as it has the file").contains("bulk");
-    ManifestEdit rewritten = new ManifestEdit("merged", List.of(), List.of(taken), 9, 90, false);
+    ManifestEdit rewritten = edit("merged").remove(List.of(taken)).build();
     assertThat(required(records.edit(none, rewritten))).isEmpty();
   }
 
   private static PendingFile waiting(String job, String name, RowRange rows) {
     String path = "bulk/" + job + "/" + name + ".sst";
-    return new PendingFile(job, new FileRef(path, 100, rows, 0, 0, new TreeSet<>(List.of("f")), 0));
+    return new PendingFile(job, FileRef.builder(path, 100, rows).families(List.of("f")).build());
   }
 
-  private static ManifestEdit bulk(
-      List<FileRef> added, List<PendingFile> pending, List<String> settled) {
-    return new ManifestEdit(
-        "bulk", added, List.of(), 9, 90, false, List.of(), List.of(), pending, settled);
-  }
-
-  private static ManifestEdit pins(List<Pin> pinned, List<String> unpinned) {
-    return new ManifestEdit("pins", List.of(), List.of(), 9, 90, false, pinned, unpinned);
+  private static ManifestEdit.Builder edit(String reason) {
+    return ManifestEdit.builder(reason).reach(9, 90);
   }
 
   /** What the record requires of those that read it. */
@@ -527,21 +523,16 @@ class TabletRecordsTest {
             TabletId.random(TABLE, clocks.random()),
             new RowRange(parent.extent().start(), Bytes.of(at)));
     TabletRecord tentative =
-        new TabletRecord(
-            whole.id(),
-            whole.extent(),
-            whole.row(),
-            parent.assignment(),
-            parent.state(),
-            parent.files(),
-            parent.logs(),
-            parent.redo(),
-            whole.dropped(),
-            Optional.of(
-                new TabletRecord.Tentative(parent.id(), parent.assignment().epoch(), whole.id())),
-            Optional.empty(),
-            List.of(),
-            List.of());
+        whole.toBuilder()
+            .stored(parent.assignment(), parent.state())
+            .files(parent.files())
+            .logs(parent.logs())
+            .redo(parent.redo())
+            .tentative(
+                Optional.of(
+                    new TabletRecord.Tentative(
+                        parent.id(), parent.assignment().epoch(), whole.id())))
+            .build();
     metadata.apply(RecordCodec.putAll(tentative, "split").build());
   }
 
@@ -550,16 +541,18 @@ class TabletRecordsTest {
   }
 
   private static FileRef file(String path) {
-    return new FileRef(path, 100, RowRange.ALL, 1, 2, new TreeSet<>(List.of("f")), 7);
+    return FileRef.builder(path, 100, RowRange.ALL)
+        .sequences(1, 2)
+        .families(List.of("f"))
+        .collectedMicros(7)
+        .build();
   }
 
   private static ManifestEdit minor(FileRef added, Redo redo, boolean coversReplay) {
-    return new ManifestEdit(
-        "minor compaction",
-        List.of(added),
-        List.of(),
-        redo.sequence(),
-        redo.highestTimestamp(),
-        coversReplay);
+    return ManifestEdit.builder("minor compaction")
+        .add(List.of(added))
+        .reach(redo.sequence(), redo.highestTimestamp())
+        .coversReplay(coversReplay)
+        .build();
   }
 }

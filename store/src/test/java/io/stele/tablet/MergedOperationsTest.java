@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -43,16 +42,11 @@ class MergedOperationsTest {
       Bytes block = window.encodeRecent(0, sequence);
       window.moveToWritten(sequence);
       return new File(
-          new FileRef(
-              "file",
-              1,
-              RowRange.ALL,
-              1,
-              9,
-              new TreeSet<>(List.of("f")),
-              0,
-              OperationWindow.timeOf(block),
-              false),
+          FileRef.builder("file", 1, RowRange.ALL)
+              .sequences(1, 9)
+              .families(List.of("f"))
+              .operationsMicros(OperationWindow.timeOf(block))
+              .build(),
           block);
     }
   }

@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -288,10 +287,14 @@ class MergedTabletTest {
 
   @Test
   void filesOfOneRowMayNotHaveTheSameSequenceNumbers() {
-    FileRef one = new FileRef("a", 1, LOW, 1, 5, new TreeSet<>(List.of("f")), 0);
-    FileRef neighbour = new FileRef("b", 1, HIGH, 3, 9, new TreeSet<>(List.of("f")), 0);
+    FileRef one = FileRef.builder("a", 1, LOW).sequences(1, 5).families(List.of("f")).build();
+    FileRef neighbour =
+        FileRef.builder("b", 1, HIGH).sequences(3, 9).families(List.of("f")).build();
     FileRef across =
-        new FileRef("c", 1, RowRange.of("l", "n"), 5, 5, new TreeSet<>(List.of("f")), 0);
+        FileRef.builder("c", 1, RowRange.of("l", "n"))
+            .sequences(5, 5)
+            .families(List.of("f"))
+            .build();
     assertThat(one.overlaps(neighbour)).isFalse();
     assertThat(one.overlaps(across)).isTrue();
     assertThat(neighbour.overlaps(across)).isTrue();

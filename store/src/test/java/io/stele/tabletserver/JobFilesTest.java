@@ -144,14 +144,8 @@ class JobFilesTest {
         out.write(new byte[(int) file.length()]);
       }
       FileRef other =
-          new FileRef(
-              "bulk/" + job + "/other-0.sst",
-              file.length(),
-              file.bounds(),
-              0,
-              0,
-              file.families(),
-              0);
+          PendingFile.unnumbered(
+              "bulk/" + job + "/other-0.sst", file.length(), file.bounds(), file.families());
       List<PendingFile> files = List.of(new PendingFile(job, other));
       assertThatThrownBy(() -> server.files.register(hosted, files))
           .isInstanceOf(CorruptionException.class);

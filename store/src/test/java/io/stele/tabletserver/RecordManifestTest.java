@@ -3,8 +3,6 @@ package io.stele.tabletserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.stele.metadata.Assignment;
-import io.stele.metadata.Redo;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
@@ -15,9 +13,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -29,21 +24,7 @@ class RecordManifestTest {
 
   @Test
   void theRecordCanBeReadWhileAChangeOfItWaitsForMetadata() throws Exception {
-    TabletRecord root =
-        new TabletRecord(
-            TabletId.ROOT,
-            RowRange.ALL,
-            Bytes.EMPTY,
-            Assignment.NEVER,
-            Bytes.EMPTY,
-            List.of(),
-            Set.of(),
-            Redo.START,
-            Map.of(),
-            Optional.empty(),
-            Optional.empty(),
-            List.of(),
-            List.of());
+    TabletRecord root = TabletRecord.builder(TabletId.ROOT, RowRange.ALL, Bytes.EMPTY).build();
     RecordManifest manifest = new RecordManifest(SystemRuntime.INSTANCE, null, root, life);
     CountDownLatch changing = new CountDownLatch(1);
     CountDownLatch metadataIsBack = new CountDownLatch(1);
