@@ -19,7 +19,6 @@ import io.stele.sim.FaultInjector;
 import io.stele.sim.FaultInjector.Effect;
 import io.stele.sim.Operation;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -27,52 +26,32 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.Path;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class CommitLogTest {
-  private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
-  private static final LogOptions OPTIONS = LogOptions.DEFAULT.withRetries(5, Duration.ofMillis(1));
-
-  private final CrashableFileSystem fs = CrashableFileSystem.create();
-  private final CompletableFuture<IOException> failure = new CompletableFuture<>();
-
-  @BeforeEach
-  void makeDirectory() throws IOException {
-    LogDirectory.create(fs, DIRECTORY);
-  }
-
-  /** A log whose standby is there, so that the next flush is one of the test's. */
-  private CommitLog open(TabletKind kind, LogOptions options) throws IOException {
-    return CommitLog.open(
-        SystemRuntime.INSTANCE,
-        new LogLocation(fs, DIRECTORY, SERVER, kind),
-        options,
-        failure::complete);
-  }
-
-  private CommitLog open(LogOptions options) throws Exception {
-    CommitLog log = open(TabletKind.USER, options);
-    log.awaitStandby();
-    return log;
-  }
-
+class CommitLogTest extends LogTestCase {
   /** Returns when so many segments were created. */
   private static void awaitSegments(CommitLog log, int count) {
     await(() -> log.statistics().segments() >= count);
   }
 
-  private static void await(BooleanSupplier condition) {
-    while (!condition.getAsBoolean()) {
-      assertThat(Thread.interrupted()).as("waited in vain").isFalse(); // By JUnit's time limit.
-      Thread.onSpinWait();
-    }
+  /** The next flush counts {@code flushing} down and waits for {@code goOn}. */
+  private void holdNextFlush(CountDownLatch flushing, CountDownLatch goOn) {
+    fs.disk()
+        .inject(
+            FaultInjector.at(
+                Operation.FLUSH,
+                path -> true,
+                1,
+                new Effect.Delay(
+                    () -> {
+                      flushing.countDown();
+                      await(goOn);
+                    })));
   }
 
   private RecordSource read() throws IOException {
@@ -109,17 +88,7 @@ class CommitLogTest {
     CountDownLatch flushing = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     try (CommitLog log = open(OPTIONS)) {
-      fs.disk()
-          .inject(
-              FaultInjector.at(
-                  Operation.FLUSH,
-                  path -> true,
-                  1,
-                  new Effect.Delay(
-                      () -> {
-                        flushing.countDown();
-                        await(goOn);
-                      })));
+      holdNextFlush(flushing, goOn);
       List<CompletableFuture<Void>> acknowledged = new ArrayList<>();
       acknowledged.add(log.append(record(TABLET, 0, 10)));
       flushing.await();
@@ -342,17 +311,7 @@ class CommitLogTest {
     CountDownLatch goOn = new CountDownLatch(1);
     Path file = LogDirectory.segment(DIRECTORY, TabletKind.USER, 1);
     try (CommitLog log = open(OPTIONS)) {
-      fs.disk()
-          .inject(
-              FaultInjector.at(
-                  Operation.FLUSH,
-                  path -> true,
-                  1,
-                  new Effect.Delay(
-                      () -> {
-                        flushing.countDown();
-                        await(goOn);
-                      })));
+      holdNextFlush(flushing, goOn);
       CompletableFuture<Void> first = log.append(record(TABLET, 1, 10));
       flushing.await();
       first.thenRun(() -> assertUnsynced(file, true));

@@ -1,58 +1,21 @@
 package io.stele.log;
 
-import static io.stele.log.LogRecords.SERVER;
 import static io.stele.log.LogRecords.TABLET;
 import static io.stele.log.LogRecords.record;
 import static io.stele.log.LogRecords.replayed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.stele.model.TabletKind;
-import io.stele.runtime.SystemRuntime;
-import io.stele.sim.CrashableFileSystem;
-import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.Path;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Nothing is acknowledged that fewer DataNodes have than asked for. */
 @Timeout(60)
-class ReplicasTest {
-  private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
-  private static final LogOptions OPTIONS = LogOptions.DEFAULT.withRetries(5, Duration.ofMillis(1));
-
-  private final CrashableFileSystem fs = CrashableFileSystem.create();
-  private final CompletableFuture<IOException> failure = new CompletableFuture<>();
-
-  @BeforeEach
-  void makeDirectory() throws IOException {
-    LogDirectory.create(fs, DIRECTORY);
-  }
-
-  private CommitLog open(LogOptions options) throws Exception {
-    CommitLog log =
-        CommitLog.open(
-            SystemRuntime.INSTANCE,
-            new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER),
-            options,
-            failure::complete);
-    log.awaitStandby();
-    return log;
-  }
-
-  private static void await(BooleanSupplier condition) {
-    while (!condition.getAsBoolean()) {
-      assertThat(Thread.interrupted()).as("waited in vain").isFalse(); // By JUnit's time limit.
-      Thread.onSpinWait();
-    }
-  }
-
+class ReplicasTest extends LogTestCase {
   @Test
   void aWriteWaitsUntilAPipelineHasTheMinimumOfReplicas() throws Exception {
     try (CommitLog log = open(OPTIONS)) {

@@ -21,6 +21,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.ClearedRows;
 import io.stele.record.ManifestEdit;
+import io.stele.runtime.Task;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
@@ -29,21 +30,13 @@ import io.stele.sim.Simulation;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
-import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
-import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
-import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
-import io.stele.wire.control.ControlProtos.JobFilesResponseProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
-import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
-import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
-import io.stele.wire.control.ControlProtos.RegisterFilesRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
-import io.stele.wire.control.ControlProtos.SettleJobRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
 import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
@@ -97,6 +90,17 @@ final class MasterFixture {
 
   void sleep(Duration time) throws InterruptedException {
     simulation.outside().sleep(time);
+  }
+
+  /** Starts a task that runs the loop. */
+  Task startLoop() {
+    return process.start("loop", loop);
+  }
+
+  /** Stops the loop, and returns when its task is over. */
+  void stopLoop(Task task) throws Exception {
+    loop.stop();
+    simulation.outside().await(task.ended());
   }
 
   /** Lets the loop step until nothing is left to do, and requests be answered in between. */
@@ -169,13 +173,18 @@ final class MasterFixture {
     return new SchemaSteps(schemas, records, servers, watch::live);
   }
 
+  /** The tablet of a table that has one. */
+  TabletRecord only(TableId table) throws IOException {
+    return records.readAll(table).get(0);
+  }
+
   boolean isServed(TableId table) throws IOException {
     List<TabletRecord> tablets = records.readAll(table);
     return !tablets.isEmpty() && tablets.stream().allMatch(loop.view()::isServed);
   }
 
   /** All tablet servers. */
-  final class Servers implements ControlPlane, TabletServerProtocol {
+  final class Servers extends UnimplementedTabletServer implements ControlPlane {
     private Address asked;
     final List<String> requests = new ArrayList<>();
     final List<TabletId> damaged = new ArrayList<>(); // Cannot be loaded anywhere.
@@ -286,11 +295,6 @@ final class MasterFixture {
     }
 
     @Override
-    public EmptyProto compactTable(RpcController c, CompactTableRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
     public ServerReportResponseProto report(RpcController c, EmptyProto request)
         throws ServiceException {
       try {
@@ -334,29 +338,9 @@ final class MasterFixture {
     }
 
     @Override
-    public JobFilesResponseProto registerFiles(RpcController c, RegisterFilesRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public JobFilesResponseProto settleJob(RpcController c, SettleJobRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public PinTabletResponseProto pinTablet(RpcController c, PinTabletRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
     public EmptyProto splitTablet(RpcController c, SplitTabletRequestProto request) {
       requests.add("split " + request.getTablet().getTablet());
       return EmptyProto.getDefaultInstance();
-    }
-
-    @Override
-    public EmptyProto drain(RpcController c, DrainRequestProto request) {
-      throw new UnsupportedOperationException();
     }
   }
 }

@@ -188,7 +188,7 @@ class MasterLoopTest {
           master.start(A);
           TableId lost = new TableId("t77");
           master.records.createTable(lost, List.of());
-          TabletRecord record = master.records.readAll(lost).get(0);
+          TabletRecord record = master.only(lost);
           master.records.release(master.records.loaded(master.records.assign(record, B)), "fenced");
           master.loop.lookAtAll();
           master.stepUntilIdle();
@@ -205,7 +205,7 @@ class MasterLoopTest {
           master.start(A);
           master.stepUntilIdle();
           TableId table = master.table("users");
-          TabletRecord tablet = master.records.readAll(table).get(0);
+          TabletRecord tablet = master.only(table);
           master.records.assign(tablet, A); // By a master that ended before it could ask.
           master.loop.lookAtAll();
           master.stepUntilIdle();
@@ -220,13 +220,12 @@ class MasterLoopTest {
           master.bootstrap();
           master.start(A);
           master.locks.disconnect();
-          var task = master.process.start("loop", master.loop);
+          var task = master.startLoop();
           master.sleep(Duration.ofSeconds(5));
           master.locks.reconnect();
           master.sleep(Duration.ofSeconds(5));
           assertThat(master.isServed(TableId.METADATA)).isTrue();
-          master.loop.stop();
-          master.simulation.outside().await(task.ended());
+          master.stopLoop(task);
         });
   }
 
@@ -238,10 +237,10 @@ class MasterLoopTest {
           master.bootstrap();
           master.start(A);
           TableId table = master.table("users");
-          var task = master.process.start("loop", master.loop);
+          var task = master.startLoop();
           master.sleep(Duration.ofSeconds(30));
           assertThat(master.locks.read(LockPaths.server(A))).as("while all is well").isPresent();
-          TabletRecord tablet = master.records.readAll(table).get(0);
+          TabletRecord tablet = master.only(table);
           master.plane.lost.add(tablet.id());
           master.sleep(Duration.ofSeconds(3));
           master.start(B);
@@ -250,8 +249,7 @@ class MasterLoopTest {
           master.plane.lost.clear();
           master.sleep(MasterFixture.LEASE.multipliedBy(2));
           assertThat(master.records.readAll(table)).allMatch(record -> record.assignment().isTo(B));
-          master.loop.stop();
-          master.simulation.outside().await(task.ended());
+          master.stopLoop(task);
         });
   }
 
@@ -262,14 +260,13 @@ class MasterLoopTest {
           master.bootstrap();
           master.start(A);
           TableId table = master.table("users");
-          var task = master.process.start("loop", master.loop);
+          var task = master.startLoop();
           master.sleep(Duration.ofSeconds(15));
-          master.records.unloaded(master.records.readAll(table).get(0), "drained");
+          master.records.unloaded(master.only(table), "drained");
           master.sleep(Duration.ofSeconds(30));
           assertThat(master.locks.read(LockPaths.server(A))).isPresent();
           assertThat(master.isServed(table)).isTrue();
-          master.loop.stop();
-          master.simulation.outside().await(task.ended());
+          master.stopLoop(task);
         });
   }
 
@@ -282,17 +279,16 @@ class MasterLoopTest {
           master.start(B);
           TableId bad = master.table("bad");
           TableId good = master.table("good");
-          TabletRecord tablet = master.records.readAll(bad).get(0);
+          TabletRecord tablet = master.only(bad);
           master.plane.damaged.add(tablet.id());
-          var task = master.process.start("loop", master.loop);
+          var task = master.startLoop();
           master.sleep(Duration.ofSeconds(30));
           assertThat(master.isServed(good)).isTrue();
-          TabletRecord stuck = master.records.readAll(bad).get(0);
+          TabletRecord stuck = master.only(bad);
           assertThat(stuck.isQuarantined()).isTrue();
           assertThat(stuck.assignment().epoch()).as("attempts").isEqualTo(4);
           assertThat(master.plane.failedOn).contains("a", "b");
-          master.loop.stop();
-          master.simulation.outside().await(task.ended());
+          master.stopLoop(task);
         });
   }
 
@@ -303,15 +299,15 @@ class MasterLoopTest {
           master.bootstrap();
           master.start(A);
           TableId bad = master.table("bad");
-          TabletRecord tablet = master.records.readAll(bad).get(0);
+          TabletRecord tablet = master.only(bad);
           master.plane.damaged.add(tablet.id());
-          var task = master.process.start("loop", master.loop);
+          var task = master.startLoop();
           master.sleep(Duration.ofSeconds(30));
-          long before = master.records.readAll(bad).get(0).assignment().epoch();
+          long before = master.only(bad).assignment().epoch();
           assertThat(master.loop.retryIn(tablet.id()).orElseThrow())
               .isBetween(Duration.ofSeconds(20), Duration.ofMinutes(1));
           master.sleep(Duration.ofHours(10));
-          TabletRecord stuck = master.records.readAll(bad).get(0);
+          TabletRecord stuck = master.only(bad);
           assertThat(stuck.isQuarantined()).isTrue();
           // After 1, 2, 4, 8, 16 and 32 minutes, then every hour.
           assertThat(stuck.assignment().epoch() - before).isBetween(13L, 16L);
@@ -319,9 +315,8 @@ class MasterLoopTest {
           master.plane.damaged.clear();
           master.sleep(Duration.ofHours(1));
           assertThat(master.isServed(bad)).isTrue();
-          assertThat(master.records.readAll(bad).get(0).trouble()).isEmpty();
-          master.loop.stop();
-          master.simulation.outside().await(task.ended());
+          assertThat(master.only(bad).trouble()).isEmpty();
+          master.stopLoop(task);
         });
   }
 
@@ -332,18 +327,17 @@ class MasterLoopTest {
           master.bootstrap();
           master.start(A);
           TableId bad = master.table("bad");
-          TabletRecord tablet = master.records.readAll(bad).get(0);
+          TabletRecord tablet = master.only(bad);
           master.plane.damaged.add(tablet.id());
-          var task = master.process.start("loop", master.loop);
+          var task = master.startLoop();
           master.sleep(Duration.ofMinutes(20));
-          assertThat(master.records.readAll(bad).get(0).isQuarantined()).isTrue();
+          assertThat(master.only(bad).isQuarantined()).isTrue();
           master.plane.damaged.clear();
           master.loop.release(tablet.id());
           master.sleep(Duration.ofSeconds(5));
           assertThat(master.isServed(bad)).isTrue();
-          assertThat(master.records.readAll(bad).get(0).trouble()).isEmpty();
-          master.loop.stop();
-          master.simulation.outside().await(task.ended());
+          assertThat(master.only(bad).trouble()).isEmpty();
+          master.stopLoop(task);
         });
   }
 
@@ -354,18 +348,17 @@ class MasterLoopTest {
           master.bootstrap();
           master.start(A);
           TableId table = master.table("users");
-          TabletRecord tablet = master.records.readAll(table).get(0);
+          TabletRecord tablet = master.only(table);
           master.plane.away.add(tablet.id());
-          var task = master.process.start("loop", master.loop);
+          var task = master.startLoop();
           master.sleep(Duration.ofMinutes(10));
-          TabletRecord waiting = master.records.readAll(table).get(0);
+          TabletRecord waiting = master.only(table);
           assertThat(waiting.isQuarantined()).isFalse();
           assertThat(waiting.assignment().epoch()).isBetween(5L, 25L);
           master.plane.away.clear();
           master.sleep(Duration.ofMinutes(2));
           assertThat(master.isServed(table)).isTrue();
-          master.loop.stop();
-          master.simulation.outside().await(task.ended());
+          master.stopLoop(task);
         });
   }
 

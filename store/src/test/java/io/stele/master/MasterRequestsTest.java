@@ -236,6 +236,6 @@ class MasterRequestsTest {
     if (withServer) {
       master.start(A);
     }
-    return master.process.start("loop", master.loop);
+    return master.startLoop();
   }
 }

@@ -22,10 +22,6 @@ class MovesTest {
 
   private final MasterFixture master = new MasterFixture();
 
-  private TabletRecord only(TableId table) throws Exception {
-    return master.records.readAll(table).get(0);
-  }
-
   private static MoveTabletRequestProto request(TabletRecord tablet, Optional<ServerId> to) {
     MoveTabletRequestProto.Builder request =
         MoveTabletRequestProto.newBuilder().setTablet(TabletServers.ref(tablet));
@@ -43,7 +39,7 @@ class MovesTest {
     master.start(C);
     master.loop.lookAtAll();
     master.stepUntilIdle();
-    return only(table);
+    return master.only(table);
   }
 
   private MoveTabletResponseProto move(MoveTabletRequestProto request) throws Exception {
@@ -65,7 +61,7 @@ class MovesTest {
           assertThat(answer.getDone()).isTrue();
           assertThat(answer.getServerId()).isEqualTo(C.toString());
           master.stepUntilIdle();
-          TabletRecord after = only(before.id().table());
+          TabletRecord after = master.only(before.id().table());
           assertThat(after.assignment().isTo(C)).isTrue();
           assertThat(after.assignment().epoch()).isEqualTo(before.assignment().epoch() + 1);
           assertThat(master.loop.moves().count()).isZero();
@@ -108,7 +104,7 @@ class MovesTest {
               .hasMessageContaining("does not take tablets");
           master.loop.moves().ask(before, Optional.of(nobody)); // It was there a moment ago.
           master.stepUntilIdle();
-          assertThat(only(before.id().table()).state()).isEqualTo(before.state());
+          assertThat(master.only(before.id().table()).state()).isEqualTo(before.state());
           assertThat(master.loop.moves().count()).isZero();
         });
   }
@@ -137,7 +133,7 @@ class MovesTest {
             master.sleep(Duration.ofSeconds(1));
           }
           assertThat(master.loop.moves().count()).isZero();
-          assertThat(only(before.id().table()).assignment().isTo(A)).isTrue();
+          assertThat(master.only(before.id().table()).assignment().isTo(A)).isTrue();
         });
   }
 
@@ -148,7 +144,7 @@ class MovesTest {
           TabletRecord before = started();
           master.records.unloaded(before, "unloaded");
           master.loop.step();
-          assertThat(only(before.id().table()).assignment().server()).isEmpty();
+          assertThat(master.only(before.id().table()).assignment().server()).isEmpty();
           master.requests.tabletsChanged(
               null,
               TabletsChangedRequestProto.newBuilder()
@@ -156,7 +152,7 @@ class MovesTest {
                   .addTablets(TabletServers.ref(before))
                   .build());
           master.loop.step();
-          assertThat(only(before.id().table()).assignment().server()).isPresent();
+          assertThat(master.only(before.id().table()).assignment().server()).isPresent();
         });
   }
 
@@ -166,13 +162,13 @@ class MovesTest {
         () -> {
           started();
           TableId table = master.table("u");
-          TabletRecord unknown = only(table);
+          TabletRecord unknown = master.only(table);
           assertThatThrownBy(
                   () -> master.requests.moveTablet(null, request(unknown, Optional.of(B))))
               .isInstanceOf(SteleException.class)
               .hasMessageContaining("does not know");
           master.stepUntilIdle();
-          assertThat(move(request(only(table), Optional.of(B))).getDone()).isTrue();
+          assertThat(move(request(master.only(table), Optional.of(B))).getDone()).isTrue();
         });
   }
 }

@@ -12,23 +12,10 @@ import io.stele.sim.SimulatedProcess;
 import io.stele.sim.Simulation;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
-import io.stele.wire.TabletServerProtocol;
-import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
-import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
-import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
-import io.stele.wire.control.ControlProtos.JobFilesResponseProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
-import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
-import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
-import io.stele.wire.control.ControlProtos.RegisterFilesRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
-import io.stele.wire.control.ControlProtos.SettleJobRequestProto;
-import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
-import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
-import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
-import io.stele.wire.control.ControlProtos.UnloadTabletsRequestProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -137,7 +124,7 @@ class TabletServersTest {
   }
 
   /** Calls that take a second; those to {@code slow} ten, and those to {@code refusing} fail. */
-  private static final class SlowPlane implements ControlPlane, TabletServerProtocol {
+  private static final class SlowPlane extends UnimplementedTabletServer implements ControlPlane {
     private final SimulatedProcess process;
     private final List<Address> calls = new ArrayList<>();
     private final List<String> answered = new ArrayList<>();
@@ -182,59 +169,13 @@ class TabletServersTest {
     }
 
     @Override
-    public EmptyProto clearTablet(RpcController c, ClearTabletRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public SortSegmentsResponseProto sortSegments(
-        RpcController c, SortSegmentsRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public EmptyProto unloadTablets(RpcController c, UnloadTabletsRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
     public EmptyProto refreshSchema(RpcController c, RefreshSchemaRequestProto request) {
       return EmptyProto.getDefaultInstance();
     }
 
     @Override
-    public EmptyProto compactTable(RpcController c, CompactTableRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
     public ServerReportResponseProto report(RpcController c, EmptyProto request) {
       return ServerReportResponseProto.getDefaultInstance();
-    }
-
-    @Override
-    public JobFilesResponseProto registerFiles(RpcController c, RegisterFilesRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public JobFilesResponseProto settleJob(RpcController c, SettleJobRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public PinTabletResponseProto pinTablet(RpcController c, PinTabletRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public EmptyProto splitTablet(RpcController c, SplitTabletRequestProto request) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public EmptyProto drain(RpcController c, DrainRequestProto request) {
-      throw new UnsupportedOperationException();
     }
   }
 }

@@ -14,7 +14,7 @@ class SimulatedClusterTest {
   private static final long FIRST = Long.getLong("stele.seed", 0);
   private static final int COUNT = Integer.getInteger("stele.histories", 1000);
   private static final int AGAIN = Math.min(100, COUNT); // Of these the hashes are compared.
-  private static final int BATCH = 100;
+  private static final int BATCH = 1000;
 
   @Test
   void nothingIsLostDoubledStaleTornOrLeftOver() throws Exception {
