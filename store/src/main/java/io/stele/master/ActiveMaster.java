@@ -98,13 +98,15 @@ final class ActiveMaster implements AutoCloseable {
     TableAdmin tables = opened(new TableAdmin(runtime, schemas, steps, wake));
     MasterLoop loop = new MasterLoop(runtime, forLoop, servers, requests, tables, wake);
     Balance balance = new Balance(runtime, locks);
-    loop.balanceBy(balance);
-    loop.reshapeBy(
-        new Reshaping(
-            runtime,
-            balance,
-            schemas::table,
-            new Reshaping.Settings(Keys.HOT_SPLIT_BYTES_MIN.in(conf), Keys.MERGE_AFTER.in(conf))));
+    loop.rebalancing().balanceBy(balance);
+    loop.rebalancing()
+        .reshapeBy(
+            new Reshaping(
+                runtime,
+                balance,
+                schemas::table,
+                new Reshaping.Settings(
+                    Keys.HOT_SPLIT_BYTES_MIN.in(conf), Keys.MERGE_AFTER.in(conf))));
     loop.retryQuarantinedAfter(Keys.QUARANTINE_RETRY.in(conf));
     sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
 

@@ -72,7 +72,7 @@ final class AssignmentPlanner {
             .toList();
     for (ClusterSnapshot.Server server : servers) {
       live.put(server.id(), server);
-      loads.put(server.id(), new Load(0, 0, server.id()));
+      loads.put(server.id(), new Load(server.tablets(), server.bytes(), server.id()));
     }
     snapshot.tablets().forEach(this::count);
     for (ClusterSnapshot.Server server : servers) {

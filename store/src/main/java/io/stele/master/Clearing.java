@@ -4,14 +4,15 @@ import io.stele.metadata.SchemaChange;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.record.ClearedRows;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
@@ -19,12 +20,20 @@ import java.util.function.Supplier;
  * tablets' records, and stays there through splits and merges: so they are done when what the
  * records say, at whatever moments they were read, covers all rows.
  *
+ * <p>What was found done is remembered while the change runs, so that only the records of the rows
+ * that are left are read, and of these only some at a time, in order: a table costs what it has
+ * tablets, however often it is looked at.
+ *
  * <p>Safe for use by any number of threads; waits for METADATA only.
  */
 final class Clearing {
+  // Tablets of one table that are asked at a time: enough for all servers to have some.
+  private static final int AT_ONCE = 1000;
+
   private final TabletRecords records;
   private final TabletServers servers;
   private final Supplier<Map<ServerId, ServerInfo>> live;
+  private final Map<String, ClearedRows> known = new ConcurrentHashMap<>(); // By change.
 
   Clearing(TabletRecords records, TabletServers servers, Supplier<Map<ServerId, ServerInfo>> live) {
     this.records = records;
@@ -34,24 +43,44 @@ final class Clearing {
 
   /** Asks for what is not done; returns whether all is. */
   boolean goOn(SchemaChange change) throws IOException {
-    List<RowRange> done = new ArrayList<>();
-    for (TabletRecord record : records.readAll(change.table())) {
-      Optional<RowRange> wanted = record.extent().intersection(change.rows());
-      if (wanted.isEmpty()) {
-        continue;
+    ClearedRows done = known.getOrDefault(change.id(), ClearedRows.NONE);
+    int room = AT_ONCE;
+    for (RowRange left : done.left(change.sequence(), change.rows())) {
+      Optional<Bytes> next = Optional.of(left.start());
+      while (next.isPresent() && room > 0) {
+        List<TabletRecord> some = records.readFrom(change.table(), next.get(), room);
+        next = Optional.empty();
+        for (TabletRecord record : some) {
+          Optional<RowRange> wanted = record.extent().intersection(left);
+          if (wanted.isEmpty()) {
+            break;
+          }
+          done = done.with(change.sequence(), cleared(record, wanted.get(), change));
+          room--;
+          next =
+              Optional.of(record.extent().end())
+                  .filter(end -> !end.isEmpty() && left.isBeforeEnd(end));
+        }
       }
-      ClearedRows cleared = record.cleared();
-      if (cleared.left(change.sequence(), wanted.get()).isEmpty()) {
-        done.add(wanted.get());
-        continue;
-      }
-      done.addAll(cleared.clipped(wanted.get()).of(change.sequence()));
-      record
-          .location()
-          .flatMap(at -> Optional.ofNullable(live.get().get(at.server())))
-          .ifPresent(server -> servers.clear(server, record, change.sequence(), change.rows()));
     }
-    ClearedRows all = ClearedRows.NONE.with(change.sequence(), done);
-    return all.left(change.sequence(), change.rows()).isEmpty();
+    boolean all = done.left(change.sequence(), change.rows()).isEmpty();
+    if (all) {
+      known.remove(change.id());
+    } else {
+      known.put(change.id(), done);
+    }
+    return all;
+  }
+
+  /** Which of {@code wanted} are cleared; asks for the others. */
+  private List<RowRange> cleared(TabletRecord record, RowRange wanted, SchemaChange change) {
+    if (record.cleared().left(change.sequence(), wanted).isEmpty()) {
+      return List.of(wanted);
+    }
+    record
+        .location()
+        .flatMap(at -> Optional.ofNullable(live.get().get(at.server())))
+        .ifPresent(server -> servers.clear(server, record, change.sequence(), change.rows()));
+    return record.cleared().clipped(wanted).of(change.sequence());
   }
 }

@@ -12,11 +12,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the master knows of the cluster at one moment: all that its decisions depend on.
+ * What the master knows of the cluster at one moment, as far as its decisions depend on it.
  *
  * @param servers those that hold their locks
  * @param fenced servers of which it is certain that they can write nothing any more
- * @param tablets as their records were read last
+ * @param tablets as their records were read last: those of the system, and all others that are not
+ *     served, are to go, or are to move
  * @param dropping tables whose tablets are to go
  * @param moves tablets that are to go to other servers
  */
@@ -69,8 +70,15 @@ public record ClusterSnapshot(
    * A server that holds its lock.
    *
    * @param draining whether it gives its tablets away and takes no new ones
+   * @param tablets how many it has beside those of the snapshot, about which nothing is to do
+   * @param bytes of the SSTables of these
    */
-  public record Server(ServerId id, boolean draining) {}
+  public record Server(ServerId id, boolean draining, int tablets, long bytes) {
+    /** One that has no tablets but those of the snapshot. */
+    public Server(ServerId id, boolean draining) {
+      this(id, draining, 0, 0);
+    }
+  }
 
   /**
    * A tablet.

@@ -50,6 +50,14 @@ public final class Loads {
       milliRate += sign * tablet.milliRate();
     }
 
+    final Sum copy() {
+      Sum copy = new Sum();
+      copy.tablets = tablets;
+      copy.bytes = bytes;
+      copy.milliRate = milliRate;
+      return copy;
+    }
+
     final int count() {
       return tablets;
     }
@@ -312,6 +320,27 @@ public final class Loads {
   /** What the server has, if it has anything. */
   Optional<Server> server(ServerId id) {
     return Optional.ofNullable(servers.get(id));
+  }
+
+  /**
+   * What each server has, but for {@code some} tablets. Costs what there are servers and tablets of
+   * these.
+   */
+  Map<ServerId, Sum> without(Collection<TabletId> some) {
+    Map<ServerId, Sum> left = new HashMap<>();
+    servers.forEach((id, server) -> left.put(id, server.copy()));
+    for (TabletId id : some) {
+      Tablet tablet = tablets.get(id);
+      if (tablet != null && tablet.share != null) {
+        Objects.requireNonNull(left.get(tablet.share.server.id)).add(tablet, -1);
+      }
+    }
+    return left;
+  }
+
+  /** The servers that have something. */
+  Set<ServerId> servers() {
+    return Collections.unmodifiableSet(servers.keySet());
   }
 
   /** By id. */

@@ -15,7 +15,6 @@ import io.stele.model.TabletId;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -27,6 +26,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -60,18 +60,17 @@ final class MasterLoop implements Runnable {
   private final LoadTroubles troubles;
   private final Moves moves;
   private final Merges merges;
+  private final Rebalancing rebalancing;
   private final PlanExecutor executor;
   private final Wake wake;
 
   private volatile boolean stopped;
-  private volatile Optional<Balance> balance = Optional.empty();
-  private volatile Optional<Reshaping> reshaping = Optional.empty();
   private volatile View view = new View(Map.of(), new TreeMap<>());
 
   private boolean bootstrapped;
   private boolean fullDue;
   private List<TabletRecord> metadataRecords = List.of();
-  private final KnownRecords tableRecords = new KnownRecords();
+  private final KnownRecords known = new KnownRecords();
   private final Set<TabletId> readInFull = new HashSet<>(); // Tablets of METADATA.
   private final Set<RecordRow> reported = new ConcurrentSkipListSet<>();
   private long nextFullReadNanos;
@@ -88,7 +87,7 @@ final class MasterLoop implements Runnable {
    * What the loop saw last, for requests.
    *
    * @param live the servers that hold their locks
-   * @param tablets by id
+   * @param tablets by id; it changes as the loop goes on
    */
   record View(Map<ServerId, ServerInfo> live, NavigableMap<TabletId, TabletRecord> tablets) {
     /** Whether a live server serves the tablet. */
@@ -108,18 +107,10 @@ final class MasterLoop implements Runnable {
 
     /** Whether live servers serve all tablets of the table. */
     boolean isServed(TableId table) {
-      List<TabletRecord> all = new ArrayList<>();
-      for (TabletRecord record : tablets.tailMap(new TabletId(table, "0".repeat(16))).values()) {
-        if (!record.id().table().equals(table)) {
-          break;
-        }
-        if (!isServed(record)) {
-          return false;
-        }
-        all.add(record);
-      }
-      all.sort(Comparator.comparing(TabletRecord::row));
-      return TabletRecords.tile(all);
+      Collection<TabletRecord> all = KnownRecords.of(table, tablets);
+      return all.stream().allMatch(this::isServed)
+          && TabletRecords.tile(
+              all.stream().sorted(Comparator.comparing(TabletRecord::row)).toList());
     }
   }
 
@@ -141,6 +132,7 @@ final class MasterLoop implements Runnable {
     this.troubles = new LoadTroubles(runtime, records);
     this.moves = new Moves(runtime);
     this.merges = new Merges(runtime, records);
+    this.rebalancing = new Rebalancing(moves, merges, requests);
     this.executor = new PlanExecutor(runtime, records, requests);
   }
 
@@ -176,14 +168,9 @@ final class MasterLoop implements Runnable {
     return merges;
   }
 
-  /** Has tablets balanced from now on, as {@code how} says. */
-  void balanceBy(Balance how) {
-    balance = Optional.of(how);
-  }
-
-  /** Has hot tablets split and small ones merged from now on, as {@code how} says. */
-  void reshapeBy(Reshaping how) {
-    reshaping = Optional.of(how);
+  /** What evens out what servers have. */
+  Rebalancing rebalancing() {
+    return rebalancing;
   }
 
   /** The records in these rows of METADATA may have changed: the loop reads them, soon. */
@@ -270,7 +257,8 @@ final class MasterLoop implements Runnable {
     boolean asked = wake.takeAll();
     boolean full = asked || fullDue || runtime.nanoTime() - nextFullReadNanos >= 0;
     fullDue = true; // Unless this step comes to its end.
-    servers.refresh(full);
+    servers.look(full);
+    CompletableFuture<Void> loss = wake.nextLoss();
     Map<ServerId, ServerInfo> live = servers.live();
     requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
 
@@ -284,62 +272,90 @@ final class MasterLoop implements Runnable {
       }
       metadataRecords = records.readUndamaged(TableId.METADATA);
     }
+    known.system(root, metadataRecords);
     ServedMetadata metadata = servedMetadata(rootServed, live);
     if (full) {
       tables.resume();
+      orphans.lookAgain();
     }
     Set<TableId> dropping = tables.dropping();
-    boolean complete = readTables(full, metadata, live, dropping);
-    if (hasLost(live)) {
+    Look look = new Look(live, metadata, loss);
+    boolean complete = readTables(full, look, dropping);
+    if (look.isOvertaken()) {
       return true;
     }
-
-    NavigableMap<TabletId, TabletRecord> known = new TreeMap<>();
-    known.put(root.id(), root);
-    metadataRecords.forEach(record -> known.put(record.id(), record));
-    tableRecords.all().forEach(record -> known.put(record.id(), record));
-    known.values().forEach(record -> record.assignment().server().ifPresent(servers::named));
-    List<TabletRecord> gone = orphans(full);
+    Set<TableId> gone = orphans.gone(known.tables());
+    known.hide(
+        gone.stream().filter(table -> !orphans.isGivenUp(table)).collect(Collectors.toSet()));
     dropping = withGivenUp(dropping, gone);
-    gone.stream()
-        .filter(orphan -> !orphans.isGivenUp(orphan))
-        .forEach(orphan -> known.remove(orphan.id()));
-    executor.retain(known.keySet());
-    view = new View(live, known);
-    reports.ask(live);
-    reports.takeRates().forEach(rates -> rates.forEach(tableRecords.loads()::measured));
+    known.servers().forEach(servers::named);
+    view = new View(live, known.byId());
+    hearReports(live);
     servers.logs().goOn(live);
+    return act(look, dropping, gone, complete);
+  }
 
-    ClusterSnapshot snapshot = snapshot(live, known, dropping);
+  /** What one step has to do with. */
+  private record Look(
+      Map<ServerId, ServerInfo> live, ServedMetadata metadata, CompletableFuture<Void> loss) {
+    /**
+     * Whether one of the servers lives no more. The step then ends, and another begins: each try to
+     * reach what that server has of METADATA would take its time, and there may be many.
+     */
+    boolean isOvertaken() {
+      return loss.isDone();
+    }
+
+    boolean hasRecord(TabletRecord record) {
+      return metadata.hasRecord(record.id(), record.row());
+    }
+  }
+
+  /**
+   * Decides and acts.
+   *
+   * @param gone tables whose records are left over
+   * @param complete whether all records that had to be read were
+   * @return whether something is under way that will change soon
+   */
+  private boolean act(Look look, Set<TableId> dropping, Set<TableId> gone, boolean complete)
+      throws IOException {
+    Predicate<TabletRecord> held = merges.held(known);
+    Map<TabletId, TabletRecord> open = known.open(look.live().keySet(), dropping, wanted());
+    executor.retain(open.keySet());
+    ClusterSnapshot snapshot = snapshot(look.live(), open, dropping, held);
     List<Action> actions = AssignmentPlanner.plan(snapshot);
-    PlanExecutor.Outcome outcome = executor.execute(actions, view, metadata, () -> hasLost(live));
+    PlanExecutor.Outcome outcome =
+        executor.execute(actions, view, look.metadata(), look::isOvertaken);
     outcome.changed().forEach(this::remember);
-    complete &= outcome.complete();
+    boolean all = outcome.complete() && complete;
     // Nothing else that needs METADATA comes before what makes METADATA reachable again.
-    complete &= tidyUp(gone, known, metadata);
-    boolean merging = !hasLost(live) && merge(known, dropping, metadata);
-    boolean moved = tables.goOn(metadata::hasRecords) || merging;
-    if (complete && balance.isPresent() && isAtPeace(root)) {
-      moved |= balance(balance.get(), snapshot, known);
+    all &= tidyUp(gone, look);
+    boolean merging = !look.isOvertaken() && merge(dropping, look);
+    boolean moved = tables.goOn(look.metadata()::hasRecords) || merging;
+    if (all && isAtPeace()) {
+      moved |= rebalancing.goOn(known, view, moved, () -> snapshot.toBalance(away(held)));
     }
-    if (complete && !moved && reshaping.isPresent() && isAtPeace(root)) {
-      moved |= reshape(reshaping.get(), snapshot, known);
-    }
-    fullDue = !complete;
-    servers.recoveries().look(view, servers.logs()::isUnderWay, complete);
-    return !complete
+    fullDue = !all;
+    servers.recoveries().look(view, known::on, servers.logs()::isUnderWay, all);
+    return !all
         || !actions.isEmpty()
         || moved
         || servers.isFencing()
         || servers.logs().isUnderWay();
   }
 
-  /**
-   * Whether a server of {@code live} is so no more. The step then ends, and another begins: each
-   * try to reach what that server has of METADATA would take its time, and there may be many.
-   */
-  private boolean hasLost(Map<ServerId, ServerInfo> live) {
-    return !servers.live().keySet().containsAll(live.keySet());
+  /** The tablets that are to move or to be merged. */
+  private Set<TabletId> wanted() {
+    Set<TabletId> wanted = new TreeSet<>(moves.tablets());
+    wanted.addAll(merges.tablets());
+    return wanted;
+  }
+
+  private void hearReports(Map<ServerId, ServerInfo> live) {
+    reports.ask(live);
+    reports.takeDraining().forEach(servers::heard);
+    reports.takeRates().forEach(rates -> rates.forEach(known.loads()::measured));
   }
 
   private static boolean isServed(TabletRecord record, Map<ServerId, ServerInfo> live) {
@@ -362,22 +378,18 @@ final class MasterLoop implements Runnable {
    *
    * @return whether everything that was tried could be read
    */
-  private boolean readTables(
-      boolean full,
-      ServedMetadata metadata,
-      Map<ServerId, ServerInfo> live,
-      Set<TableId> dropping) {
+  private boolean readTables(boolean full, Look look, Set<TableId> dropping) {
     long start = runtime.nanoTime();
     if (full) {
       readInFull.clear();
     }
     boolean complete = true;
-    for (List<ServedMetadata.Part> run : metadata.runs()) {
-      if (!read(run, live, dropping)) {
+    for (List<ServedMetadata.Part> run : look.metadata().runs()) {
+      if (!read(run, look, dropping)) {
         complete = false;
         for (ServedMetadata.Part part : run.size() > 1 ? run : List.<ServedMetadata.Part>of()) {
-          if (!hasLost(live)) {
-            read(List.of(part), live, dropping);
+          if (!look.isOvertaken()) {
+            read(List.of(part), look, dropping);
           }
         }
       }
@@ -391,11 +403,10 @@ final class MasterLoop implements Runnable {
   }
 
   /** Returns whether it could. */
-  private boolean read(
-      List<ServedMetadata.Part> run, Map<ServerId, ServerInfo> live, Set<TableId> dropping) {
+  private boolean read(List<ServedMetadata.Part> run, Look look, Set<TableId> dropping) {
     try {
       if (run.stream().allMatch(part -> readInFull.contains(part.id()))) {
-        readAgain(ServedMetadata.rows(run), live, dropping);
+        readAgain(ServedMetadata.rows(run), look, dropping);
       } else {
         readAll(ServedMetadata.rows(run));
         run.forEach(part -> readInFull.add(part.id()));
@@ -411,20 +422,13 @@ final class MasterLoop implements Runnable {
   }
 
   private void readAll(RowRange rows) throws IOException {
-    tableRecords.replace(rows, records.readUndamaged(rows));
+    known.replace(rows, records.readUndamaged(rows));
   }
 
-  private void readAgain(RowRange rows, Map<ServerId, ServerInfo> live, Set<TableId> dropping)
-      throws IOException {
+  private void readAgain(RowRange rows, Look look, Set<TableId> dropping) throws IOException {
     Set<RecordRow> open =
-        tableRecords.all().stream()
-            .filter(record -> rows.contains(record.row()))
-            .filter(
-                record ->
-                    !isServed(record, live)
-                        || dropping.contains(record.id().table())
-                        || moves.has(record.id())
-                        || merges.has(record.id()))
+        known.open(look.live().keySet(), dropping, wanted()).values().stream()
+            .filter(record -> !record.id().table().isSystem() && rows.contains(record.row()))
             .map(record -> new RecordRow(record.id().table(), record.row()))
             .collect(Collectors.toCollection(TreeSet::new));
     Set<RecordRow> news =
@@ -436,9 +440,9 @@ final class MasterLoop implements Runnable {
     try {
       for (PlanExecutor.Reread read : executor.readAgain(open)) {
         if (read.now().isPresent()) {
-          tableRecords.put(read.now().get());
+          known.put(read.now().get());
         } else {
-          tableRecords.remove(read.row().row());
+          known.remove(read.row().row());
         }
       }
     } catch (IOException | SteleException e) {
@@ -451,72 +455,24 @@ final class MasterLoop implements Runnable {
    * Whether no server is being replaced and all METADATA is served. Otherwise a tablet that moves
    * would be away until its record can be written.
    */
-  private boolean isAtPeace(TabletRecord root) {
-    return !servers.isFencing() && view.isServed(root) && view.isServed(TableId.METADATA);
-  }
-
-  /** Begins moves that even out what servers have; returns whether it did. */
-  private boolean balance(
-      Balance how, ClusterSnapshot snapshot, Map<TabletId, TabletRecord> known) {
-    try {
-      List<Balancer.Move> begun =
-          how.decide(tableRecords.loads(), () -> snapshot.toBalance(away(known)));
-      for (Balancer.Move move : begun) {
-        LOG.info("Moving {} from {} to {}, to balance", move.tablet(), move.from(), move.to());
-        moves.ask(Objects.requireNonNull(known.get(move.tablet())), Optional.of(move.to()));
-      }
-      return !begun.isEmpty();
-    } catch (IOException e) {
-      LOG.warn("Cannot balance now; will retry: {}", e.toString());
-      return false;
-    }
-  }
-
-  /** Has hot tablets split and small ones merged; returns whether it begins to. */
-  private boolean reshape(
-      Reshaping how, ClusterSnapshot snapshot, Map<TabletId, TabletRecord> known) {
-    try {
-      Reshaping.Wishes wishes =
-          how.decide(tableRecords, merges.isUnderWay(), () -> snapshot.toBalance(away(known)));
-      for (TabletId tablet : wishes.split()) {
-        TabletRecord record = Objects.requireNonNull(known.get(tablet));
-        Optional<ServerInfo> server = record.assignment().server().map(id -> view.live().get(id));
-        if (server.isPresent()) {
-          LOG.info("Having {} split: it is asked too much for one server", record);
-          requests.split(server.get(), record);
-        }
-      }
-      wishes
-          .merge()
-          .ifPresent(
-              pair -> {
-                LOG.info("Merging {} and {}: they are small", pair.lower(), pair.upper());
-                merges.ask(pair.lower(), pair.upper());
-              });
-      return wishes.merge().isPresent();
-    } catch (IOException e) {
-      LOG.warn("Cannot look for hot and small tablets now; will retry: {}", e.toString());
-      return false;
-    }
+  private boolean isAtPeace() {
+    return !servers.isFencing() && view.isServed(TableId.ROOT) && view.isServed(TableId.METADATA);
   }
 
   /** How many tablets of tables wait to be served. */
-  private int away(Map<TabletId, TabletRecord> known) {
-    Predicate<TabletRecord> held = merges.held(known);
+  private int away(Predicate<TabletRecord> held) {
     return (int)
-        tableRecords.loads().away().stream()
-            .filter(known::containsKey)
-            .filter(id -> isToBeServed(Objects.requireNonNull(known.get(id)), held))
+        known.loads().away().stream()
+            .flatMap(id -> Optional.ofNullable(known.byId().get(id)).stream())
+            .filter(record -> isToBeServed(record, held))
             .count();
   }
 
   /** Goes on with merges; returns whether some are under way. */
-  private boolean merge(
-      Map<TabletId, TabletRecord> known, Set<TableId> dropping, ServedMetadata metadata) {
-    Merges.Outcome outcome =
-        merges.goOn(known, dropping, record -> metadata.hasRecord(record.id(), record.row()));
+  private boolean merge(Set<TableId> dropping, Look look) {
+    Merges.Outcome outcome = merges.goOn(known, dropping, look::hasRecord);
     for (TabletRecord gone : outcome.removed()) {
-      tableRecords.remove(gone.row());
+      known.remove(gone.row());
     }
     outcome.changed().forEach(this::remember);
     if (!outcome.changed().isEmpty()) {
@@ -533,37 +489,29 @@ final class MasterLoop implements Runnable {
   }
 
   /** Tablets of tables that are gone and given up go like those of dropped ones. */
-  private Set<TableId> withGivenUp(Set<TableId> dropping, List<TabletRecord> gone) {
+  private Set<TableId> withGivenUp(Set<TableId> dropping, Set<TableId> gone) {
     Set<TableId> all = new TreeSet<>(dropping);
-    gone.stream().filter(orphans::isGivenUp).forEach(orphan -> all.add(orphan.id().table()));
+    gone.stream().filter(orphans::isGivenUp).forEach(all::add);
     return all;
   }
 
-  /** The records of tables that are gone: no action uses them, unless the table is given up. */
-  private List<TabletRecord> orphans(boolean full) throws IOException {
-    if (full) {
-      orphans.lookAgain();
-    }
-    return orphans.among(tableRecords.all());
-  }
-
   /**
-   * Removes the records of tables that are {@code gone}, writes down which tablets could not be
-   * loaded, and compares the records with what is served; what cannot be done now waits.
+   * Removes records of tables that are {@code gone}, writes down which tablets could not be loaded,
+   * and compares the records with what is served; what cannot be done now waits.
    *
    * @return whether all was done, and is as it should be
    */
-  private boolean tidyUp(
-      List<TabletRecord> gone, Map<TabletId, TabletRecord> known, ServedMetadata metadata) {
-    Predicate<TabletRecord> reachable = record -> metadata.hasRecord(record.id(), record.row());
+  private boolean tidyUp(Set<TableId> gone, Look look) {
     try {
-      for (TabletRecord orphan : gone) {
-        if (reachable.test(orphan) && orphans.remove(orphan)) {
-          tableRecords.remove(orphan.row());
+      for (TableId table : gone) {
+        for (TabletRecord orphan : known.of(table)) {
+          if (look.hasRecord(orphan) && orphans.remove(orphan)) {
+            known.remove(orphan.row());
+          }
         }
       }
-      troubles.apply(known, reachable).forEach(this::remember);
-      return checkServed(known.values(), reachable);
+      troubles.apply(known.byId(), look::hasRecord).forEach(this::remember);
+      return checkServed(look);
     } catch (IOException | SteleException e) {
       LOG.warn("Not all records could be tidied up; the next step goes on: {}", e.toString());
       return false;
@@ -575,14 +523,12 @@ final class MasterLoop implements Runnable {
    * METADATA says is LOADED there loses its lock: it ends, and its tablets go to others when it is
    * fenced.
    *
-   * @param reachable whether a record can be read now
    * @return whether all is as it should be
    */
-  private boolean checkServed(Collection<TabletRecord> known, Predicate<TabletRecord> reachable)
-      throws IOException {
+  private boolean checkServed(Look look) throws IOException {
     boolean good = true;
     for (TabletRecord record : reports.unserved(known)) {
-      if (!reachable.test(record)) {
+      if (!look.hasRecord(record)) {
         continue;
       }
       good = false;
@@ -606,15 +552,30 @@ final class MasterLoop implements Runnable {
   }
 
   private ClusterSnapshot snapshot(
-      Map<ServerId, ServerInfo> live, Map<TabletId, TabletRecord> known, Set<TableId> dropping) {
-    Predicate<TabletRecord> held = merges.held(known);
+      Map<ServerId, ServerInfo> live,
+      Map<TabletId, TabletRecord> open,
+      Set<TableId> dropping,
+      Predicate<TabletRecord> held) {
+    Map<ServerId, Loads.Sum> others = known.loads().without(open.keySet());
     return new ClusterSnapshot(
         live.entrySet().stream()
             .map(
-                server -> new ClusterSnapshot.Server(server.getKey(), server.getValue().draining()))
+                server ->
+                    Optional.ofNullable(others.get(server.getKey()))
+                        .map(
+                            has ->
+                                new ClusterSnapshot.Server(
+                                    server.getKey(),
+                                    server.getValue().draining(),
+                                    has.count(),
+                                    has.bytes()))
+                        .orElseGet(
+                            () ->
+                                new ClusterSnapshot.Server(
+                                    server.getKey(), server.getValue().draining())))
             .toList(),
         servers.fenced(),
-        known.values().stream()
+        open.values().stream()
             .filter(record -> isToBeServed(record, held))
             .map(
                 record ->
@@ -627,12 +588,12 @@ final class MasterLoop implements Runnable {
                         record.trouble().map(LoadTrouble::server)))
             .toList(),
         dropping,
-        moves.current(known, live));
+        moves.current(known.byId(), live));
   }
 
   private void remember(TabletRecord record) {
     if (!record.id().table().isSystem()) {
-      tableRecords.put(record);
+      known.put(record);
     }
   }
 }

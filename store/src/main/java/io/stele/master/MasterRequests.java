@@ -50,8 +50,10 @@ import io.stele.wire.control.ControlProtos.TabletsChangedRequestProto;
 import io.stele.wire.control.ControlProtos.TroubledTabletProto;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.function.Function;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
@@ -194,10 +196,7 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           MasterLoop.View view = loop.view();
-          int unassigned = 0;
-          for (TabletRecord record : view.tablets().values()) {
-            unassigned += view.isServed(record) ? 0 : 1;
-          }
+          Served served = Served.of(view);
           ClusterStatusResponseProto.Builder status =
               ClusterStatusResponseProto.newBuilder()
                   .setTables(
@@ -205,14 +204,14 @@ final class MasterRequests implements MasterProtocol {
                           tables.schemas().list().tables().stream()
                               .filter(table -> table.state() == StoredTable.State.READY)
                               .count())
-                  .setTablets(view.tablets().size())
-                  .setUnassigned(unassigned);
+                  .setTablets(served.tablets())
+                  .setUnassigned(served.unassigned());
           self.ifPresent(address -> status.setMaster(address.toString()));
           addTroubles(status, view);
           tables.onTheirWay().forEach(change -> status.addChanges(message(change)));
           servers.recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
           for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
-            status.addServers(status(server.getKey(), server.getValue(), view));
+            status.addServers(status(server.getKey(), server.getValue(), served));
           }
           return status.build();
         });
@@ -276,22 +275,41 @@ final class MasterRequests implements MasterProtocol {
     return loop.retryIn(tablet).map(in -> " (tried again in " + in.toSeconds() + " s)").orElse("");
   }
 
-  private ServerStatusProto status(ServerId server, ServerInfo info, MasterLoop.View view) {
-    List<TabletRecord> tablets =
-        view.tablets().values().stream()
-            .filter(record -> record.assignment().isTo(server) && view.isServed(record))
-            .toList();
+  /** What there is, counted in one pass. */
+  private record Served(
+      int tablets, int unassigned, Map<ServerId, Integer> count, Map<ServerId, Long> bytes) {
+    static Served of(MasterLoop.View view) {
+      Map<ServerId, Integer> count = new HashMap<>();
+      Map<ServerId, Long> bytes = new HashMap<>();
+      int tablets = 0;
+      int unassigned = 0;
+      for (TabletRecord record : view.tablets().values()) {
+        tablets++;
+        if (view.isServed(record)) {
+          ServerId server = record.assignment().server().orElseThrow();
+          count.merge(server, 1, Integer::sum);
+          bytes.merge(server, record.fileBytes(), Long::sum);
+        } else {
+          unassigned++;
+        }
+      }
+      return new Served(tablets, unassigned, count, bytes);
+    }
+  }
+
+  private ServerStatusProto status(ServerId server, ServerInfo info, Served served) {
+    int tablets = served.count().getOrDefault(server, 0);
     ServerStatusProto.Builder status =
         ServerStatusProto.newBuilder()
             .setServerId(server.toString())
             .setControlAddress(info.control().toString())
             .setDraining(info.draining())
             .setDataAddress(info.data().toString())
-            .setTablets(tablets.size())
-            .setSstableBytes(tablets.stream().mapToLong(TabletRecord::fileBytes).sum());
+            .setTablets(tablets)
+            .setSstableBytes(served.bytes().getOrDefault(server, 0L));
     info.web().ifPresent(web -> status.setWebAddress(web.toString()));
     loop.reports().status(server).ifPresent(status::mergeFrom);
-    return status.setTablets(tablets.size()).build(); // The records are newer than the report.
+    return status.setTablets(tablets).build(); // The records are newer than the report.
   }
 
   @Override
@@ -328,6 +346,9 @@ final class MasterRequests implements MasterProtocol {
 
   @Override
   public EmptyProto tabletsChanged(RpcController c, TabletsChangedRequestProto request) {
+    if (request.hasDraining()) { // First: what it gave away must not go back to it.
+      servers.heard(parsed(request.getServerId(), ServerId::parse), request.getDraining());
+    }
     loop.changed(request.getTabletsList().stream().map(MasterRequests::rowOf).toList());
     return EmptyProto.getDefaultInstance();
   }
@@ -375,7 +396,7 @@ final class MasterRequests implements MasterProtocol {
   public MergeTabletResponseProto mergeTablet(RpcController c, MergeTabletRequestProto request) {
     TabletRefProto ref = request.getTablet();
     TabletId tablet = parsed(ref.getTableId() + "/" + ref.getTablet(), TabletId::parse);
-    Map<TabletId, TabletRecord> tablets = loop.view().tablets();
+    NavigableMap<TabletId, TabletRecord> tablets = loop.view().tablets();
     TabletRecord upper = tablets.get(tablet);
     if (upper == null) { // It may have been split or merged: who asks looks again.
       loop.changed(List.of(rowOf(ref)));

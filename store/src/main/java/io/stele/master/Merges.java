@@ -14,9 +14,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -125,20 +127,23 @@ final class Merges {
     return taken.contains(tablet);
   }
 
+  /** The tablets that are to. */
+  Set<TabletId> tablets() {
+    return Collections.unmodifiableSet(taken);
+  }
+
   /** Whether any are to. */
   boolean isUnderWay() {
     return !taken.isEmpty();
   }
 
   /** Tells which unassigned tablets must not be assigned now, of all that are known. */
-  Predicate<TabletRecord> held(Map<TabletId, TabletRecord> known) {
+  Predicate<TabletRecord> held(KnownRecords known) {
     Set<TabletId> uppers = new HashSet<>();
-    for (TabletRecord lower : known.values()) {
-      if (lower.isMerging()) {
-        Optional.ofNullable(known.get(lower.tentative().orElseThrow().parent()))
-            .filter(upper -> MergeRecords.canFinish(lower, upper))
-            .ifPresent(upper -> uppers.add(upper.id()));
-      }
+    for (TabletRecord lower : known.merging()) {
+      Optional.ofNullable(known.byId().get(lower.tentative().orElseThrow().parent()))
+          .filter(upper -> MergeRecords.canFinish(lower, upper))
+          .ifPresent(upper -> uppers.add(upper.id()));
     }
     return record ->
         record.isMerging()
@@ -174,16 +179,16 @@ final class Merges {
   /**
    * Goes on with what can go on.
    *
-   * @param known all records that count
+   * @param records all that count
    * @param dropping tables that are on their way out, of which nothing is merged
    * @param reachable whether a record can be written now
    */
-  Outcome goOn(
-      Map<TabletId, TabletRecord> known, Set<TableId> dropping, Predicate<TabletRecord> reachable) {
+  Outcome goOn(KnownRecords records, Set<TableId> dropping, Predicate<TabletRecord> reachable) {
+    Map<TabletId, TabletRecord> known = records.byId();
     Outcome outcome = new Outcome();
     boolean complete = true;
     Set<TabletId> marked = new TreeSet<>();
-    for (TabletRecord lower : marked(known.values(), dropping)) {
+    for (TabletRecord lower : marked(records.merging(), known, dropping)) {
       marked.add(lower.id());
       if (reachable.test(lower)) {
         complete &= tried(() -> goOn(lower, known, outcome));
@@ -201,9 +206,11 @@ final class Merges {
     return new Outcome(outcome.changed(), outcome.removed(), outcome.unload(), complete);
   }
 
-  private static List<TabletRecord> marked(Collection<TabletRecord> known, Set<TableId> dropping) {
-    return known.stream()
-        .filter(record -> record.isMerging() && !dropping.contains(record.id().table()))
+  private static List<TabletRecord> marked(
+      Collection<TabletRecord> merging, Map<TabletId, TabletRecord> known, Set<TableId> dropping) {
+    return merging.stream()
+        .filter(record -> known.containsKey(record.id()))
+        .filter(record -> !dropping.contains(record.id().table()))
         .toList();
   }
 
@@ -273,12 +280,12 @@ final class Merges {
   }
 
   /** The tablet before {@code upper} in its table, as {@code known}. */
-  static Optional<TabletRecord> before(TabletRecord upper, Map<TabletId, TabletRecord> known) {
+  static Optional<TabletRecord> before(
+      TabletRecord upper, NavigableMap<TabletId, TabletRecord> known) {
     Bytes start = upper.extent().start();
     return start.isEmpty()
         ? Optional.empty()
-        : known.values().stream()
-            .filter(record -> record.id().table().equals(upper.id().table()))
+        : KnownRecords.of(upper.id().table(), known).stream()
             .filter(record -> record.extent().end().equals(start))
             .findFirst();
   }

@@ -11,6 +11,7 @@ import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +70,11 @@ final class Moves {
   /** Whether the tablet is to go to another server. */
   synchronized boolean has(TabletId tablet) {
     return wishes.containsKey(tablet);
+  }
+
+  /** The tablets that are to go to other servers. */
+  synchronized Set<TabletId> tablets() {
+    return Set.copyOf(wishes.keySet());
   }
 
   /** How many tablets are on their way. */

@@ -8,9 +8,6 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.CorruptionException;
 import io.stele.model.TableId;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
@@ -48,9 +45,9 @@ final class OrphanRecords {
     givenUp.add(table);
   }
 
-  /** Whether its tablet is to be unloaded, and the record removed then. */
-  boolean isGivenUp(TabletRecord orphan) {
-    return givenUp.contains(orphan.id().table());
+  /** Whether its tablets are to be unloaded, and the records removed then. */
+  boolean isGivenUp(TableId table) {
+    return givenUp.contains(table);
   }
 
   /** Forgets which tables are there: each is looked for again. */
@@ -58,20 +55,15 @@ final class OrphanRecords {
     there.clear();
   }
 
-  /** Of {@code known}, which were just read, those of tables that are gone. */
-  List<TabletRecord> among(Collection<TabletRecord> known) throws IOException {
+  /** Of {@code tables}, whose records were read before, those that are gone. */
+  Set<TableId> gone(Set<TableId> tables) throws IOException {
     Set<TableId> gone = new TreeSet<>();
-    List<TabletRecord> orphans = new ArrayList<>();
-    for (TabletRecord record : known) {
-      TableId table = record.id().table();
-      if (!there.contains(table) && !gone.contains(table)) {
+    for (TableId table : tables) {
+      if (!there.contains(table)) {
         (isThere(table) ? there : gone).add(table);
       }
-      if (gone.contains(table)) {
-        orphans.add(record);
-      }
     }
-    return orphans;
+    return gone;
   }
 
   private boolean isThere(TableId table) throws IOException {
@@ -95,10 +87,10 @@ final class OrphanRecords {
             && orphan.files().isEmpty()
             && orphan.logs().isEmpty()
             && orphan.redo().sequence() == 0;
-    if (isGivenUp(orphan) && !unassigned) {
+    if (isGivenUp(orphan.id().table()) && !unassigned) {
       return false; // It is being unloaded.
     }
-    if (!untouched && !isGivenUp(orphan)) {
+    if (!untouched && !isGivenUp(orphan.id().table())) {
       if (reported.add(orphan.id().table())) {
         LOG.error(
             "METADATA has tablets with data of a table that the lock service does not have, such"

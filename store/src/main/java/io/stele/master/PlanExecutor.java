@@ -59,9 +59,9 @@ final class PlanExecutor implements AutoCloseable {
     this.writers = runtime.pool("master-writer", WRITES_AT_ONCE - 1);
   }
 
-  /** Forgets what was asked about tablets that are not among {@code known}. */
-  void retain(Set<TabletId> known) {
-    sent.keySet().retainAll(known);
+  /** Forgets what was asked about tablets that are not among {@code open}: it was done. */
+  void retain(Set<TabletId> open) {
+    sent.keySet().retainAll(open);
   }
 
   /**

@@ -17,6 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -158,14 +160,19 @@ final class Recoveries {
    * Takes note of how the tablets are now.
    *
    * @param view all tablets that are known
+   * @param tabletsOf those that a server has by their records
    * @param isSorting whether the log of a server is being sorted
    * @param complete whether all records could be read
    */
-  synchronized void look(MasterLoop.View view, Predicate<ServerId> isSorting, boolean complete) {
+  synchronized void look(
+      MasterLoop.View view,
+      Function<ServerId, List<TabletRecord>> tabletsOf,
+      Predicate<ServerId> isSorting,
+      boolean complete) {
     if (running.isEmpty()) {
       return;
     }
-    Map<ServerId, Integer> unassigned = findTablets(view);
+    Set<ServerId> unassigned = findTablets(tabletsOf);
     List<ServerId> ended = new ArrayList<>();
     long now = runtime.nanoTime();
     running.forEach(
@@ -178,7 +185,7 @@ final class Recoveries {
             return;
           }
           one.end(Stage.SORT, now);
-          if (!complete || unassigned.containsKey(server)) {
+          if (!complete || unassigned.contains(server)) {
             return;
           }
           one.end(Stage.ASSIGN, now);
@@ -190,20 +197,19 @@ final class Recoveries {
     ended.forEach(this::end);
   }
 
-  /** Notes which tablets the lost servers have, and returns how many each still has. */
+  /** Notes which tablets the lost servers have, and returns those that still have some. */
   @GuardedBy("this")
-  private Map<ServerId, Integer> findTablets(MasterLoop.View view) {
-    Map<ServerId, Integer> unassigned = new TreeMap<>();
-    for (TabletRecord record : view.tablets().values()) {
-      Optional<ServerId> server = record.assignment().server();
-      Running one = server.map(running::get).orElse(null);
-      if (one != null) {
-        unassigned.merge(server.orElseThrow(), 1, Integer::sum);
-        if (one.tablets.add(record.id())) {
-          one.away.add(record.id());
-        }
-      }
-    }
+  private Set<ServerId> findTablets(Function<ServerId, List<TabletRecord>> tabletsOf) {
+    Set<ServerId> unassigned = new TreeSet<>();
+    running.forEach(
+        (server, one) -> {
+          for (TabletRecord record : tabletsOf.apply(server)) {
+            unassigned.add(server);
+            if (one.tablets.add(record.id())) {
+              one.away.add(record.id());
+            }
+          }
+        });
     return unassigned;
   }
 

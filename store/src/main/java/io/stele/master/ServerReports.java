@@ -16,7 +16,6 @@ import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -25,6 +24,7 @@ import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * The latest reports of the live tablet servers, and where that contradicts the records.
@@ -44,6 +44,14 @@ final class ServerReports {
   /** Requests a second of tablets, by server: of the reports since these were taken. */
   @GuardedBy("this")
   private final Map<ServerId, Map<TabletId, Double>> rates = new TreeMap<>();
+
+  /** Servers whose reports were not compared with the records yet. */
+  @GuardedBy("this")
+  private final Set<ServerId> fresh = new TreeSet<>();
+
+  /** Servers whose reports were not asked about what their locks say. */
+  @GuardedBy("this")
+  private final Set<ServerId> unheard = new TreeSet<>();
 
   @GuardedBy("this")
   private final Map<ServerId, Long> askedNanos = new TreeMap<>();
@@ -101,6 +109,7 @@ final class ServerReports {
       last.keySet().retainAll(live.keySet());
       askedNanos.keySet().retainAll(live.keySet());
       rates.keySet().retainAll(live.keySet());
+      fresh.retainAll(live.keySet());
       live.forEach(
           (server, info) -> {
             Long asked = askedNanos.get(server);
@@ -135,6 +144,8 @@ final class ServerReports {
               now.perSecond(before.map(one -> one.requests().get(id)), seconds)
                   .ifPresent(rate -> measured.put(id, rate)));
       rates.put(server, measured);
+      fresh.add(server);
+      unheard.add(server);
       last.put(server, new Report(asked, report.getStatus(), tablets, troubles, requests));
     }
   }
@@ -144,6 +155,18 @@ final class ServerReports {
     List<Map<TabletId, Double>> taken = List.copyOf(rates.values());
     rates.clear();
     return taken;
+  }
+
+  /** Whether servers say that they give their tablets away, by the reports since the last time. */
+  synchronized Map<ServerId, Boolean> takeDraining() {
+    Map<ServerId, Boolean> said = new TreeMap<>();
+    unheard.forEach(
+        server ->
+            Optional.ofNullable(last.get(server))
+                .filter(report -> report.status().hasDraining())
+                .ifPresent(report -> said.put(server, report.status().getDraining())));
+    unheard.clear();
+    return said;
   }
 
   private static void add(
@@ -169,15 +192,25 @@ final class ServerReports {
   }
 
   /**
-   * Of {@code known}, the tablets that are LOADED and that their live server does not report,
-   * though it was asked after their records said so. Their records are to be read once more: where
-   * they still say the same, nobody serves them.
+   * The tablets that are LOADED and that their live server does not report, though it was asked
+   * after their records said so. Their records are to be read once more: where they still say the
+   * same, nobody serves them.
+   *
+   * <p>It looks at what may have become so since it was asked last: tablets whose records changed,
+   * and those of servers that reported.
    */
-  synchronized List<TabletRecord> unserved(Collection<TabletRecord> known) {
+  synchronized List<TabletRecord> unserved(KnownRecords known) {
+    Map<TabletId, TabletRecord> due = new TreeMap<>();
+    known.takeChanged().forEach(record -> due.put(record.id(), record));
+    fresh.forEach(server -> known.on(server).forEach(record -> due.put(record.id(), record)));
+    fresh.clear();
+    for (TabletId suspect : suspicions.keySet()) {
+      Optional.ofNullable(known.byId().get(suspect)).ifPresent(now -> due.put(suspect, now));
+    }
     long now = runtime.nanoTime();
     List<TabletRecord> unserved = new ArrayList<>();
     Set<TabletId> suspected = new HashSet<>();
-    for (TabletRecord record : known) {
+    for (TabletRecord record : due.values()) {
       if (record.assignment().state() != Assignment.State.LOADED) {
         continue;
       }

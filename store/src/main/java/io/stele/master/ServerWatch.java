@@ -13,12 +13,14 @@ import io.stele.runtime.Timer;
 import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,7 +86,11 @@ final class ServerWatch implements AutoCloseable {
   private final Lock refreshing; // Held over the reads of one look, so that none is overtaken.
 
   @GuardedBy("this")
-  private Map<ServerId, ServerInfo> live = Map.of();
+  private Map<ServerId, ServerInfo> live = Map.of(); // Replaced whole.
+
+  /** Live servers that may say something else of themselves now than what is known. */
+  @GuardedBy("this")
+  private final Set<ServerId> outdated = new TreeSet<>();
 
   @GuardedBy("this")
   private final Map<ServerId, Fencing> fencing = new TreeMap<>();
@@ -94,6 +100,8 @@ final class ServerWatch implements AutoCloseable {
 
   @GuardedBy("this")
   private boolean closed;
+
+  private final AtomicBoolean unread = new AtomicBoolean(true); // The locks changed, or may have.
 
   /**
    * Nothing is known before the first {@link #refresh}.
@@ -113,21 +121,60 @@ final class ServerWatch implements AutoCloseable {
   }
 
   /**
-   * Refreshes the live servers and starts fencing missing ones.
+   * Refreshes the live servers and starts fencing missing ones, if locks changed since that was
+   * done last: it costs nothing otherwise.
+   *
+   * @param full do it in any case, and look also for log directories of servers never seen
+   */
+  void look(boolean full) throws IOException {
+    if (full || unread.get()) {
+      refresh(full);
+    }
+  }
+
+  /**
+   * Refreshes the live servers and starts fencing missing ones. A server says once what it is, and
+   * is read again only if it was heard to say something else.
    *
    * @param listLogs whether to look also for log directories of servers never seen
    */
   void refresh(boolean listLogs) throws IOException {
     refreshing.lock();
+    boolean done = false;
     try {
+      unread.set(false); // Before they are read: they may change meanwhile.
       Set<ServerId> suspects = new TreeSet<>();
       if (listLogs) {
         suspects.addAll(logs.owners());
       }
-      saw(ServerInfo.all(locks), suspects);
+      saw(ServerInfo.all(locks, takeUpToDate()), suspects);
+      done = true;
     } finally {
+      if (!done) {
+        unread.set(true);
+      }
       refreshing.unlock();
     }
+  }
+
+  private synchronized Map<ServerId, ServerInfo> takeUpToDate() {
+    Map<ServerId, ServerInfo> known = new TreeMap<>(live);
+    known.keySet().removeAll(outdated);
+    outdated.clear(); // Where one cannot be read now, it is heard again.
+    return known;
+  }
+
+  /** A server is heard to give its tablets away, or not to: if that is new, its lock is read. */
+  void heard(ServerId server, boolean draining) {
+    synchronized (this) {
+      ServerInfo known = live.get(server);
+      if (known == null || known.draining() == draining) {
+        return;
+      }
+      outdated.add(server);
+    }
+    unread.set(true);
+    wake.look();
   }
 
   private void saw(Map<ServerId, ServerInfo> now, Set<ServerId> suspects) {
@@ -157,7 +204,7 @@ final class ServerWatch implements AutoCloseable {
       spare(server); // Should it go again, its lease counts from then.
     }
     Set<ServerId> before = live.keySet();
-    live = alive;
+    live = Collections.unmodifiableMap(alive);
     suspects.forEach(server -> beginFence(server, before.contains(server)));
     return !alive.keySet().containsAll(before);
   }
@@ -332,6 +379,7 @@ final class ServerWatch implements AutoCloseable {
   /** A server's process has ended, which was seen where it ran: nothing need be waited for. */
   void exited(ServerId server) throws IOException {
     deleteLock(server);
+    unread.set(true);
     wake.look();
   }
 
@@ -342,6 +390,7 @@ final class ServerWatch implements AutoCloseable {
   void suspected(ServerId server) throws IOException {
     suspect(server);
     deleteLock(server);
+    unread.set(true);
     wake.look();
   }
 
@@ -383,7 +432,7 @@ final class ServerWatch implements AutoCloseable {
 
   /** The servers that hold their locks. */
   synchronized Map<ServerId, ServerInfo> live() {
-    return new TreeMap<>(live);
+    return live;
   }
 
   /** The servers that can write nothing any more. */

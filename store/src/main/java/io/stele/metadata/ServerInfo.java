@@ -75,10 +75,24 @@ public record ServerInfo(
    * as one is left out and logged.
    */
   public static Map<ServerId, ServerInfo> all(LockService locks) throws IOException {
+    return all(locks, Map.of());
+  }
+
+  /**
+   * As above, at the cost of the servers that are not {@code known}: of these it is only seen
+   * whether they hold their locks. An id names one process, so what it says but seldom changes.
+   */
+  public static Map<ServerId, ServerInfo> all(LockService locks, Map<ServerId, ServerInfo> known)
+      throws IOException {
     Map<ServerId, ServerInfo> all = new TreeMap<>();
     for (String name : locks.children(LockPaths.SERVERS)) {
       try {
         ServerId server = ServerId.parse(name);
+        ServerInfo before = known.get(server);
+        if (before != null) {
+          all.put(server, before);
+          continue;
+        }
         Optional<VersionedData> data = locks.read(LockPaths.server(server));
         if (data.isPresent()) { // Otherwise it went meanwhile.
           all.put(server, decode(data.get().data(), server));

@@ -135,6 +135,15 @@ public final class TabletRecords {
     return counting(table, rows.start(), rows.end(), Integer.MAX_VALUE);
   }
 
+  /**
+   * The records of tablets of {@code table} from the one with {@code row} in it on, in order: so
+   * many at least, or all if there are fewer.
+   */
+  public List<TabletRecord> readFrom(TableId table, Bytes row, int enough) throws IOException {
+    Bytes end = MetadataKeys.table(table).end();
+    return counting(table, MetadataKeys.lookup(table, row), end, enough);
+  }
+
   /** Like {@link #readAll}, but without records that are damaged, which are logged. */
   public List<TabletRecord> readUndamaged(TableId table) throws IOException {
     return readUndamaged(table, damage -> {});
@@ -690,7 +699,7 @@ public final class TabletRecords {
       RecordRows rows, RowRange range, int enough, Decoder decoder) throws IOException {
     List<TabletRecord> counting = new ArrayList<>();
     List<TabletRecord> open = new ArrayList<>();
-    int limit = enough == Integer.MAX_VALUE ? PAGE_ROWS : NEIGHBOURS;
+    int limit = Math.max(NEIGHBOURS, Math.min(enough, PAGE_ROWS));
     Bytes next = range.start();
     while (counting.size() < enough) {
       List<Row> page = rows.scan(new RowRange(next, range.end()), limit);

@@ -254,6 +254,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
                 .setServerId(server.id().toString())
                 .setControlAddress(whole.getNow(null).controlAddress().toString())
                 .setDataAddress(server.id().hostAndPort())
+                .setDraining(whole.getNow(null).isSaidToDrain())
                 .setValueBytesMax(whole.getNow(null).valueBytesMax())
                 .setTablets(server.tablets().count())
                 .setMemtableBytes(memtableBytes)

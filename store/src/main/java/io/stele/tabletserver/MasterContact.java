@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * The messages that a server sends to the master unasked. Each is sent once: if it is lost, the
  * master finds out by asking.
  *
- * <p>Changes of tablets are sent by a thread of its own, those together that come while it waits
- * for an answer. Safe for use by any number of threads.
+ * <p>Changes of tablets, and of what the server's lock says, are sent by a thread of its own, those
+ * together that come while it waits for an answer. Safe for use by any number of threads.
  */
 final class MasterContact implements TabletNews, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(MasterContact.class);
@@ -49,7 +49,12 @@ final class MasterContact implements TabletNews, AutoCloseable {
   private final Map<TabletId, TabletRefProto> unsent = new LinkedHashMap<>();
 
   @GuardedBy("this")
+  private boolean newsLeft;
+
+  @GuardedBy("this")
   private boolean sending;
+
+  private volatile boolean draining;
 
   MasterContact(ProcessRuntime runtime, LockService locks, ControlPlane plane, ServerId self) {
     this.sender = runtime.pool("master-contact", 1);
@@ -70,9 +75,25 @@ final class MasterContact implements TabletNews, AutoCloseable {
     tell(tablet + " failed to load", master -> master.tabletNotLoaded(null, request));
   }
 
+  /** Whether the server's lock says that it gives its tablets away. */
+  boolean isDraining() {
+    return draining;
+  }
+
+  /** The server's lock says from now on whether it gives its tablets away. Never waits. */
+  void drains(boolean now) {
+    draining = now;
+    send(List.of());
+  }
+
   @Override
   public void changed(List<TabletRecord> tablets) {
+    send(tablets);
+  }
+
+  private void send(List<TabletRecord> tablets) {
     synchronized (this) {
+      newsLeft = true;
       for (TabletRecord record : tablets) {
         if (unsent.size() < UNSENT_MAX) { // The master reads all records now and then.
           unsent.put(
@@ -95,7 +116,7 @@ final class MasterContact implements TabletNews, AutoCloseable {
     while (true) {
       TabletsChangedRequestProto request;
       synchronized (this) {
-        if (unsent.isEmpty()) {
+        if (!newsLeft) {
           sending = false;
           return;
         }
@@ -103,8 +124,10 @@ final class MasterContact implements TabletNews, AutoCloseable {
             TabletsChangedRequestProto.newBuilder()
                 .setServerId(self.toString())
                 .addAllTablets(unsent.values())
+                .setDraining(draining)
                 .build();
         unsent.clear();
+        newsLeft = false;
       }
       tell("tablets changed", master -> master.tabletsChanged(null, request));
     }

@@ -67,6 +67,7 @@ public final class TabletServer {
   private static final int CONTROL_HANDLERS = 4;
 
   private final ServerContext context;
+  private final MasterContact contact;
   private final TabletLifecycle lifecycle;
   private final ServerPage page;
   private final Transport.Listener dataListener;
@@ -163,9 +164,10 @@ public final class TabletServer {
     TabletLoader loader =
         new TabletLoader(
             context, schemas, TabletStorage.of(runtime, clock, fs, layout, cache, config));
-    MasterContact master = new MasterContact(runtime, locks, transport.controlPlane(), id);
-    teardown.add(master::close);
-    lifecycle = new TabletLifecycle(context, loader, new Splitter(context, loader, master), master);
+    contact = new MasterContact(runtime, locks, transport.controlPlane(), id);
+    teardown.add(contact::close);
+    lifecycle =
+        new TabletLifecycle(context, loader, new Splitter(context, loader, contact), contact);
 
     Lease lease = new Lease(runtime, config.cluster().lease());
     LogSorter sorter =
@@ -355,7 +357,7 @@ public final class TabletServer {
     boolean empty = false;
     try {
       lifecycle.drain(true);
-      lock.update(info(true).encode());
+      say(true);
       lifecycle.unloadForGood();
       empty = true;
     } finally {
@@ -391,7 +393,7 @@ public final class TabletServer {
     while (aside.get() && !draining.get() && !isOver()) {
       try {
         if (!said) {
-          lock.update(info(true).encode());
+          say(true);
           said = true;
         }
         lifecycle.unloadAllOfUsers(); // Again and again: some may just have been assigned.
@@ -413,6 +415,17 @@ public final class TabletServer {
     }
   }
 
+  /** Has the server's lock say whether it gives its tablets away. */
+  private void say(boolean drains) throws IOException {
+    lock.update(info(drains).encode());
+    contact.drains(drains);
+  }
+
+  /** Whether its lock says that it gives its tablets away. */
+  boolean isSaidToDrain() {
+    return contact.isDraining();
+  }
+
   private boolean isThereWhoTakesTablets() throws IOException {
     return ServerInfo.all(locks).values().stream().anyMatch(other -> !other.draining());
   }
@@ -427,7 +440,7 @@ public final class TabletServer {
       return;
     }
     try {
-      lock.update(info(false).encode());
+      say(false);
       LOG.warn("Server {} keeps the tablets that it has, and takes others", id());
     } catch (IOException | RuntimeException e) {
       LOG.error(

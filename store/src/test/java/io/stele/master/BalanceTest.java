@@ -59,7 +59,7 @@ class BalanceTest {
         () -> {
           TableId table = started();
           assertThat(on(A, table)).isEqualTo(8);
-          master.loop.balanceBy(master.balance);
+          master.loop.rebalancing().balanceBy(master.balance);
           stepFor(Duration.ofSeconds(60));
           assertThat(on(B, table)).isEqualTo(4);
           assertThat(master.isServed(table)).isTrue();
@@ -71,10 +71,13 @@ class BalanceTest {
     master.run(
         () -> {
           TableId table = started();
-          master.loop.balanceBy(master.balance);
+          master.loop.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setOn(false));
           stepFor(Duration.ofSeconds(30));
-          master.loop.balanceBy(new Balance(master.process, master.locks)); // Of the next master.
+          master
+              .loop
+              .rebalancing()
+              .balanceBy(new Balance(master.process, master.locks)); // Of the next master.
           stepFor(Duration.ofSeconds(30));
           assertThat(on(A, table)).isEqualTo(8);
           request(BalanceRequestProto.newBuilder().setOn(true));
@@ -89,7 +92,7 @@ class BalanceTest {
     master.run(
         () -> {
           TableId table = started();
-          master.loop.balanceBy(master.balance);
+          master.loop.rebalancing().balanceBy(master.balance);
           request(BalanceRequestProto.newBuilder().setOn(false).setNow(true));
           assertThat(master.balance.isUnderWayNow()).isTrue();
           stepFor(Duration.ofSeconds(5));

@@ -85,7 +85,11 @@ final class MasterFixture {
   private int dropped;
 
   void run(Simulation.Work work) throws Exception {
-    simulation.run(work);
+    simulation.run(
+        () -> {
+          locks.watch(LockPaths.SERVERS, watch::locksChanged);
+          work.run();
+        });
   }
 
   void sleep(Duration time) throws InterruptedException {
@@ -105,6 +109,7 @@ final class MasterFixture {
 
   /** Lets the loop step until nothing is left to do, and requests be answered in between. */
   void stepUntilIdle() throws Exception {
+    sleep(Duration.ofMillis(1)); // What is watched is told.
     for (int i = 0; i < 100 && loop.step(); i++) {
       sleep(Duration.ofMillis(50));
     }

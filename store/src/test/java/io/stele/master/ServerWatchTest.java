@@ -1,6 +1,7 @@
 package io.stele.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
@@ -62,6 +63,41 @@ class ServerWatchTest {
           assertThat(watch.isFencing()).isFalse();
           assertThat(fs.exists(layout.logs(SERVER))).isFalse();
           assertThat(fs.exists(layout.recovery(SERVER))).isTrue();
+        });
+  }
+
+  @Test
+  void nothingIsReadWhileNoLockChanges() throws Exception {
+    simulation.run(
+        () -> {
+          Lock lock = serverStarts();
+          watch.look(true);
+          locks.disconnect();
+          watch.look(false); // It would fail if it read anything.
+          watch.locksChanged();
+          assertThatThrownBy(() -> watch.look(false)).isInstanceOf(IOException.class);
+          lock.release();
+          assertThat(watch.live()).containsOnlyKeys(SERVER);
+          locks.reconnect();
+          watch.look(false);
+          assertThat(watch.live()).isEmpty();
+        });
+  }
+
+  @Test
+  void aServerIsReadAgainOnceItIsHeardToGiveItsTabletsAway() throws Exception {
+    simulation.run(
+        () -> {
+          Lock lock = serverStarts();
+          watch.look(true);
+          ServerInfo takes = watch.live().get(SERVER);
+          lock.update(takes.drained().encode());
+          watch.heard(SERVER, false);
+          watch.look(false);
+          assertThat(watch.live()).containsEntry(SERVER, takes);
+          watch.heard(SERVER, true);
+          watch.look(false);
+          assertThat(watch.live()).containsEntry(SERVER, takes.drained());
         });
   }
 

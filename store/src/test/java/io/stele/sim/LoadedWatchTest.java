@@ -201,6 +201,7 @@ class LoadedWatchTest {
     void loseAnswers(int requests) {
       for (SimulatedCluster.Slot slot : servers()) {
         SimulatedProcess asking = slot.process();
+        asking.traps().clear(); // What the last load did not come to.
         asking.traps().set(Step.REQUEST, requests, () -> cutOff(asking));
       }
     }

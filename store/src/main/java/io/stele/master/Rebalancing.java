@@ -1,0 +1,100 @@
+package io.stele.master;
+
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.TabletId;
+import java.io.IOException;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has tablets moved to even out what servers have ({@link Balance}), and hot ones split and small
+ * ones merged ({@link Reshaping}); as long as nobody has set how, nothing is done.
+ *
+ * <p>How it is done may be set by any thread; the rest is for the one thread of the master's loop.
+ */
+final class Rebalancing {
+  private static final Logger LOG = LoggerFactory.getLogger(Rebalancing.class);
+
+  private final Moves moves;
+  private final Merges merges;
+  private final TabletServers requests;
+  private volatile Optional<Balance> balance = Optional.empty();
+  private volatile Optional<Reshaping> reshaping = Optional.empty();
+
+  Rebalancing(Moves moves, Merges merges, TabletServers requests) {
+    this.moves = moves;
+    this.merges = merges;
+    this.requests = requests;
+  }
+
+  /** Has tablets balanced from now on, as {@code how} says. */
+  void balanceBy(Balance how) {
+    balance = Optional.of(how);
+  }
+
+  /** Has hot tablets split and small ones merged from now on, as {@code how} says. */
+  void reshapeBy(Reshaping how) {
+    reshaping = Optional.of(how);
+  }
+
+  /**
+   * Begins what is due.
+   *
+   * @param busy whether tablets change hands for other reasons: none is split or merged then
+   * @param cluster what decisions depend on, beside the records; asked for only when one is due
+   * @return whether something was begun that will change records soon
+   */
+  boolean goOn(
+      KnownRecords known, MasterLoop.View view, boolean busy, Supplier<Balancer.Cluster> cluster) {
+    boolean moved = balance.isPresent() && balance(balance.get(), known, cluster);
+    return moved
+        || (!busy && reshaping.isPresent() && reshape(reshaping.get(), known, view, cluster));
+  }
+
+  /** Begins moves that even out what servers have; returns whether it did. */
+  private boolean balance(Balance how, KnownRecords known, Supplier<Balancer.Cluster> cluster) {
+    try {
+      List<Balancer.Move> begun = how.decide(known.loads(), cluster);
+      for (Balancer.Move move : begun) {
+        LOG.info("Moving {} from {} to {}, to balance", move.tablet(), move.from(), move.to());
+        moves.ask(Objects.requireNonNull(known.byId().get(move.tablet())), Optional.of(move.to()));
+      }
+      return !begun.isEmpty();
+    } catch (IOException e) {
+      LOG.warn("Cannot balance now; will retry: {}", e.toString());
+      return false;
+    }
+  }
+
+  /** Has hot tablets split and small ones merged; returns whether it begins to. */
+  private boolean reshape(
+      Reshaping how, KnownRecords known, MasterLoop.View view, Supplier<Balancer.Cluster> cluster) {
+    try {
+      Reshaping.Wishes wishes = how.decide(known, merges.isUnderWay(), cluster);
+      for (TabletId tablet : wishes.split()) {
+        TabletRecord record = Objects.requireNonNull(known.byId().get(tablet));
+        Optional<ServerInfo> server = record.assignment().server().map(id -> view.live().get(id));
+        if (server.isPresent()) {
+          LOG.info("Having {} split: it is asked too much for one server", record);
+          requests.split(server.get(), record);
+        }
+      }
+      wishes
+          .merge()
+          .ifPresent(
+              pair -> {
+                LOG.info("Merging {} and {}: they are small", pair.lower(), pair.upper());
+                merges.ask(pair.lower(), pair.upper());
+              });
+      return wishes.merge().isPresent();
+    } catch (IOException e) {
+      LOG.warn("Cannot look for hot and small tablets now; will retry: {}", e.toString());
+      return false;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.metadata.MetadataKeys;
+import io.stele.metadata.SchemaChange;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ClearingTest {
+  private static final ServerId SERVER = new ServerId("a", 1, 1);
+
+  private final MasterFixture master = new MasterFixture();
+
+  private static SchemaChange clears(TableId table, RowRange rows) {
+    return new SchemaChange(
+        "change", 1, SchemaChange.Step.CLEAR_TABLETS, table, Optional.empty(), List.of(), 0, rows);
+  }
+
+  private void asked() throws InterruptedException {
+    master.sleep(Duration.ofMillis(50));
+  }
+
+  @Test
+  void whatWasFoundClearedIsNotReadAgain() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(SERVER);
+          TableId table = master.table("t", Bytes.of("h"), Bytes.of("p"));
+          master.stepUntilIdle();
+          TabletRecord last = master.records.readAll(table).get(2);
+          master.records.unloaded(last, "it is on its way");
+          master.plane.requests.clear();
+
+          Clearing clearing = new Clearing(master.records, master.servers, master.watch::live);
+          SchemaChange change = clears(table, RowRange.ALL);
+          assertThat(clearing.goOn(change)).isFalse();
+          asked();
+          assertThat(clearing.goOn(change)).isFalse();
+          RowRange rows = MetadataKeys.table(table);
+          master.memory.setAway(
+              Optional.of(
+                  new RowRange(rows.start(), MetadataKeys.row(table, Bytes.of("p")).successor())));
+          assertThat(clearing.goOn(change)).as("it reads the last record only").isFalse();
+
+          master.memory.setAway(Optional.empty());
+          master.loop.lookAtAll();
+          master.stepUntilIdle();
+          assertThat(clearing.goOn(change)).isFalse();
+          asked();
+          assertThat(clearing.goOn(change)).isTrue();
+          assertThat(master.plane.requests.stream().filter(one -> one.startsWith("clear")))
+              .hasSize(3);
+        });
+  }
+
+  @Test
+  void onlyTabletsWithRowsOfTheRangeAreAsked() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(SERVER);
+          TableId table = master.table("t", Bytes.of("h"), Bytes.of("p"));
+          master.stepUntilIdle();
+          master.plane.requests.clear();
+          Clearing clearing = new Clearing(master.records, master.servers, master.watch::live);
+          SchemaChange change = clears(table, RowRange.of("c", "k"));
+          assertThat(clearing.goOn(change)).isFalse();
+          asked();
+          assertThat(clearing.goOn(change)).isTrue();
+          assertThat(master.plane.requests).hasSize(2);
+        });
+  }
+}
