@@ -8,6 +8,7 @@ import io.stele.mapreduce.jobs.ImportAvro;
 import io.stele.mapreduce.jobs.ImportText;
 import io.stele.mapreduce.jobs.TableInput;
 import io.stele.mapreduce.jobs.TableJob;
+import io.stele.mapreduce.jobs.TableOutput;
 import io.stele.mapreduce.jobs.TableStatistics;
 import io.stele.model.RowQuery;
 import java.util.List;
@@ -112,17 +113,18 @@ final class JobCommand implements Runnable {
         "",
         "Example:",
         "  stele job copy web web-2026 -c anchor",
+        "  stele job copy web web-2026 --prefix com. --replace",
         "",
         "Next: stele job compare tells whether the tables are the same."
       })
   int copy(
       @Mixin ClusterOptions cluster,
       @Mixin Input input,
-      @Mixin DryRun dry,
+      @Mixin Output output,
       @Parameters(paramLabel = "TABLE", description = "The table that is read.") String table,
       @Parameters(paramLabel = "TO", description = "The table that is written.") String to)
       throws Exception {
-    return run(cluster, new CopyTable(input.of(table, spec), to, dry.run));
+    return run(cluster, new CopyTable(input.of(table, spec), output.to(to)));
   }
 
   @Command(
@@ -167,12 +169,12 @@ final class JobCommand implements Runnable {
       footer = {"", "Example:", "  stele job import-avro /exports/web web2"})
   int importAvro(
       @Mixin ClusterOptions cluster,
-      @Mixin DryRun dry,
+      @Mixin Output output,
       @Parameters(paramLabel = "DIR", description = "The files, as export-avro makes them.")
           Path directory,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)
       throws Exception {
-    return run(cluster, new ImportAvro(directory, table, dry.run));
+    return run(cluster, new ImportAvro(directory, output.to(table)));
   }
 
   @Command(
@@ -188,7 +190,7 @@ final class JobCommand implements Runnable {
       })
   int importText(
       @Mixin ClusterOptions cluster,
-      @Mixin DryRun dry,
+      @Mixin Output output,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
       @Parameters(paramLabel = "FILES", description = "A file, a directory or a glob.") Path files,
       @Option(
@@ -209,12 +211,25 @@ final class JobCommand implements Runnable {
               description = "Leave out lines with another number of fields, or without row.")
           boolean skip)
       throws Exception {
-    return run(cluster, new ImportText(files, table, fields, separator, skip, dry.run));
+    return run(cluster, new ImportText(files, output.to(table), fields, separator, skip));
   }
 
-  /** Whether a job that writes is to write. */
-  static final class DryRun {
-    @Option(names = "--dry-run", description = "Say what would be written, and write nothing.")
-    private boolean run;
+  /** How a job writes. */
+  static final class Output {
+    @Option(
+        names = "--dry-run",
+        description = "Say what would be written and replaced, and write nothing.")
+    private boolean dryRun;
+
+    @Option(
+        names = "--replace",
+        description =
+            "Replace what is there, for all at once when the job has ended well: the whole table, or"
+                + " the rows that are copied.")
+    private boolean replace;
+
+    TableOutput to(String table) {
+      return new TableOutput(table, dryRun, replace);
+    }
   }
 }

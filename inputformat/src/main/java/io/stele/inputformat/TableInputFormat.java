@@ -12,7 +12,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.InputFormat;
@@ -150,12 +152,13 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
     String job = stele.jobs().begin(lease, application(context));
     boolean done = false;
     try {
+      Map<String, List<RowRange>> rows = new TreeMap<>();
       for (TableScan scan : scans) {
         List<RowRange> ranges = scan.query().ranges();
-        for (RowRange range : ranges.isEmpty() ? List.of(RowRange.ALL) : ranges) {
-          stele.jobs().pin(job, scan.table(), range);
-        }
+        rows.computeIfAbsent(scan.table(), table -> new ArrayList<>())
+            .addAll(ranges.isEmpty() ? List.of(RowRange.ALL) : ranges);
       }
+      stele.jobs().pin(job, rows);
       List<TableSplit> splits = splits(stele, conf, scans);
       splits.forEach(split -> split.atPin(job));
       if (isDirect(conf)) {

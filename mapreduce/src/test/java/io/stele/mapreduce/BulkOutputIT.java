@@ -305,6 +305,107 @@ class BulkOutputIT {
   }
 
   @Test
+  void whatAJobReplacesIsGoneWhenItHasEndedAndNothingOfItBefore() throws Exception {
+    create("replaced", List.of(Bytes.of("2"), Bytes.of("4"), Bytes.of("6"), Bytes.of("a")));
+    for (String old : List.of("0000wor", "5oldold", "8wor", "zzz")) {
+      client.table("replaced").mutate(Mutation.of(old).put("f", "old", "y").put("g", "old", "y"));
+    }
+    Job failing = reverse("replaced");
+    BulkOutputFormat.replaceTable(failing, "replaced");
+    failing.getConfiguration().set("fail.at", "777");
+    assertThat(failing.waitForCompletion(true)).isFalse();
+    assertThat(rows("replaced")).hasSize(4);
+
+    Job job = reverse("replaced");
+    job.getConfiguration().set("mapreduce.stele.output.bulk.replace", "replaced:0:b");
+    assertThat(job.waitForCompletion(true)).isTrue();
+    Map<Bytes, Row> rows = rows("replaced");
+    assertThat(rows).hasSize(ROWS + 1).containsKey(Bytes.of("zzz"));
+    assertThat(rows.get(Bytes.of("0000wor")).value("f", "old")).isEmpty();
+    assertThat(rows.get(Bytes.of("0000wor")).value("f", "n")).contains(Bytes.of("0"));
+    client.table("replaced").mutate(Mutation.of("later").put("f", "n", "y"));
+
+    // In place of itself: what it read is what it replaces.
+    Job again = SteleJob.create(hdfs.conf(), "again", BulkOutputIT.class);
+    TableInputFormat.addTable(again, "replaced", RowQuery.ALL);
+    again.setMapperClass(HalfMapper.class);
+    SteleJob.bulkInto(again, "replaced", 10, "f");
+    BulkOutputFormat.replaceTable(again, "replaced");
+    assertThat(again.waitForCompletion(true)).isTrue();
+    assertThat(rows("replaced")).hasSize(ROWS / 2);
+  }
+
+  /** Keeps every second number. */
+  static final class HalfMapper extends Mapper<Bytes, Row, Bytes, Mutation> {
+    @Override
+    protected void map(Bytes key, Row row, Context context)
+        throws IOException, InterruptedException {
+      Bytes number = row.value("f", "n").orElse(Bytes.of("1"));
+      if (number.toUtf8().matches("\\d*[02468]")) {
+        context.write(key, Mutation.of(key).put("f", Bytes.of("half"), number));
+      }
+    }
+  }
+
+  @Test
+  void aReplacementOfATableWithoutAnyOutputEmptiesItOnceAndCommittingAgainChangesNothing()
+      throws Exception {
+    create("emptied", List.of(row(30)));
+    client.table("emptied").mutate(Mutation.of(row(1)).put("f", "n", "old"));
+    client.table("emptied").mutate(Mutation.of(row(50)).put("f", "n", "old"));
+    Job job = SteleJob.create(hdfs.conf(), "empty", BulkOutputIT.class);
+    BulkOutputFormat.addTable(job, "emptied", "f");
+    BulkOutputFormat.replaceTable(job, "emptied");
+    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
+    OutputCommitter committer =
+        new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0));
+    committer.setupJob(job);
+    client.table("emptied").mutate(Mutation.of(row(2)).put("f", "n", "before the commit"));
+    committer.commitJob(job);
+    assertThat(rows("emptied")).isEmpty();
+    client.table("emptied").mutate(Mutation.of(row(3)).put("f", "n", "later"));
+    new BulkOutputFormat<NullWritable>().getOutputCommitter(attempt(job, 0, 0)).commitJob(job);
+    assertThat(rows("emptied")).containsOnlyKeys(row(3));
+  }
+
+  @Test
+  void whatCannotBeReplacedIsRefusedAtTheDoor() throws Exception {
+    create("door", List.of());
+    Job other = SteleJob.create(hdfs.conf(), "other", BulkOutputIT.class);
+    BulkOutputFormat.addTable(other, "door", "f");
+    BulkOutputFormat.replaceTable(other, "numbers");
+    refused(other, "replaces rows of table numbers, but writes only to door");
+    Job twice = SteleJob.create(hdfs.conf(), "twice", BulkOutputIT.class);
+    BulkOutputFormat.addTable(twice, "door", "f");
+    BulkOutputFormat.replaceRows(twice, "door", RowRange.of("a", "c"));
+    BulkOutputFormat.replaceRows(twice, "door", RowRange.of("b", ""));
+    refused(twice, "twice");
+    Job wrong = SteleJob.create(hdfs.conf(), "wrong", BulkOutputIT.class);
+    BulkOutputFormat.addTable(wrong, "door", "f");
+    wrong.getConfiguration().set("mapreduce.stele.output.bulk.replace", "door:a");
+    refused(wrong, "TABLE:START:END");
+
+    Job job = SteleJob.create(hdfs.conf(), "outside", BulkOutputIT.class);
+    BulkOutputFormat.addTable(job, "door", "f");
+    BulkOutputFormat.replaceRows(job, "door", new RowRange(row(10), row(20)));
+    new BulkOutputFormat<NullWritable>().checkOutputSpecs(job);
+    RecordWriter<NullWritable, Mutation> writer =
+        new BulkOutputFormat<NullWritable>().getRecordWriter(attempt(job, 0, 0));
+    writer.write(NullWritable.get(), Mutation.of(row(19)).put("f", "n", "1"));
+    assertThatThrownBy(
+            () -> writer.write(NullWritable.get(), Mutation.of(row(20)).put("f", "n", "1")))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("not among those that the job replaces");
+    writer.close(attempt(job, 0, 0));
+  }
+
+  private static void refused(Job job, String why) {
+    assertThatThrownBy(() -> new BulkOutputFormat<NullWritable>().checkOutputSpecs(job))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining(why);
+  }
+
+  @Test
   void anAbortedJobCannotCommit() throws Exception {
     Job job = byHand("aborted");
     OutputCommitter committer =

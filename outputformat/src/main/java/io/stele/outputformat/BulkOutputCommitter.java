@@ -5,6 +5,7 @@ import io.stele.client.JobRenewal;
 import io.stele.client.Stele;
 import java.io.IOException;
 import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.JobStatus;
 import org.apache.hadoop.mapreduce.OutputCommitter;
@@ -92,7 +93,8 @@ final class BulkOutputCommitter extends OutputCommitter {
   @Override
   public void commitJob(JobContext context) throws IOException {
     try (Opened job = Opened.of(context)) {
-      job.output().commit(BulkOutputFormat.cuts(context.getConfiguration()));
+      Configuration conf = context.getConfiguration();
+      job.output().commit(BulkOutputFormat.cuts(conf), ReplacedRows.byTable(conf));
     }
     endKeeping();
   }

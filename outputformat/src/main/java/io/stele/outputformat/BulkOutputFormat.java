@@ -7,6 +7,7 @@ import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import java.io.IOException;
@@ -46,6 +47,10 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * <p><b>Timestamps.</b> Puts without one get the time at which the job was submitted, by the clock
  * of whoever submits it. So what others write meanwhile is newer, and stays the newest version.
  * Deletes take effect when the job commits: on all that is older and was written before.
+ *
+ * <p><b>In place of what was there.</b> {@link #replaceTable} and {@link #replaceRows} have all go
+ * that was in the table, or in a range of it, in the same moment. Without code: {@code
+ * mapreduce.stele.output.bulk.replace} is {@code table}, or {@code table:start:end}.
  *
  * <p>With one table keys are ignored. With several, the key's text names the table.
  *
@@ -91,6 +96,26 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     job.setOutputFormatClass(BulkOutputFormat.class);
     ModelSerialization.register(job.getConfiguration());
     OutputTable.add(job.getConfiguration(), new OutputTable(table, List.of(families)));
+  }
+
+  /**
+   * Has the job replace all rows of a table: when it commits, all that was written to the table
+   * before goes, in the same moment in which what the job has written comes. Who reads sees one or
+   * the other. What others write while the job runs goes, too; what they write after the commit
+   * stays. Jobs that read as of an earlier time go on to see what they saw.
+   *
+   * @param table one that the job writes to
+   */
+  public static void replaceTable(Job job, String table) {
+    replaceRows(job, table, RowRange.ALL);
+  }
+
+  /**
+   * As {@link #replaceTable}, for a range of rows. May be called several times, for ranges that do
+   * not meet. The job can then write no other rows of the table: its tasks would fail.
+   */
+  public static void replaceRows(Job job, String table, RowRange rows) {
+    ReplacedRows.add(job.getConfiguration(), new ReplacedRows(table, rows));
   }
 
   /**
@@ -168,7 +193,8 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   /**
    * Checks that the tables and families exist, and begins the job.
    *
-   * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added
+   * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, or what is to
+   *     be replaced cannot be
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {
@@ -177,6 +203,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.checkAll(stele, conf);
+      ReplacedRows.settle(stele, conf);
       long unset = isOfLocalRunner(context) ? LOCAL_LEASE_SECONDS : LEASE_SECONDS;
       long seconds = conf.getTimeDuration(LEASE_KEY, unset, TimeUnit.SECONDS);
       Optional<String> application = application(context, stele.jobs());

@@ -5,10 +5,14 @@ import io.stele.bulk.JobOutput;
 import io.stele.client.JobRenewal;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.model.Bytes;
 import io.stele.model.Mutation;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.RecordWriter;
@@ -20,6 +24,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
   private final JobRenewal renewal;
   private final AttemptOutput output;
   private final List<String> tables;
+  private final Map<String, List<RowRange>> replaced = new TreeMap<>();
   private final Counter counter;
 
   BulkRecordWriter(TaskAttemptContext context) throws IOException {
@@ -27,6 +32,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     String job = BulkOutputFormat.job(conf);
     counter = context.getCounter(BulkOutputFormat.Counter.MUTATIONS);
     tables = OutputTable.all(conf).stream().map(OutputTable::name).toList();
+    tables.forEach(table -> replaced.put(table, ReplacedRows.of(conf, table)));
     stele = Stele.connect(conf, context::progress);
     try {
       output =
@@ -54,8 +60,25 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
       throw SteleException.refused(
           "a job with several output tables names the table in the key: use one of " + tables);
     }
-    output.add(tables.size() == 1 ? tables.get(0) : key.toString(), mutation);
+    String table = tables.size() == 1 ? tables.get(0) : key.toString();
+    requireReplaced(table, mutation.row());
+    output.add(table, mutation);
     counter.increment(1);
+  }
+
+  /** Done again, the job would not replace other rows that it has written. */
+  private void requireReplaced(String table, Bytes row) {
+    List<RowRange> rows = replaced.getOrDefault(table, List.of());
+    if (!rows.isEmpty() && rows.stream().noneMatch(range -> range.contains(row))) {
+      throw SteleException.refused(
+          "row \""
+              + row
+              + "\" is not among those that the job replaces in table "
+              + table
+              + ", "
+              + rows
+              + ": write it with another job, or replace more");
+    }
   }
 
   /** Lists what was written; it counts when the attempt commits. */

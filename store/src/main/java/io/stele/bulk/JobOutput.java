@@ -5,10 +5,12 @@ import io.stele.client.Jobs;
 import io.stele.metadata.Attempts;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
+import io.stele.record.JobChange;
 import io.stele.record.PendingFile;
 import io.stele.tablet.JobFileWriter;
 import java.io.FileNotFoundException;
@@ -16,7 +18,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
@@ -148,13 +152,15 @@ public final class JobOutput {
   }
 
   /**
-   * Commits the job: what its tasks have published becomes visible, all at once. May be done again,
-   * and by several at once.
+   * Commits the job: what its tasks have published becomes visible, all at once, and what was
+   * written before to rows that it replaces goes. May be done again, and by several at once, with
+   * the same rows.
    *
    * @param cuts made before that
+   * @param replaced by table
    * @throws SteleException as {@link Jobs#commit}
    */
-  public void commit(List<Cut> cuts) throws IOException {
+  public void commit(List<Cut> cuts, Map<TableId, List<RowRange>> replaced) throws IOException {
     JobNodes.State state = jobs.state(job);
     if (state == JobNodes.State.GONE) {
       throw SteleException.notFound(
@@ -166,7 +172,17 @@ public final class JobOutput {
     if (state == JobNodes.State.BEGUN) {
       cut(cuts);
     }
-    jobs.commit(job, files());
+    Map<TableId, List<FileRef>> files = files();
+    Set<TableId> tables = new TreeSet<>(files.keySet());
+    tables.addAll(replaced.keySet());
+    Map<TableId, JobChange> changes = new TreeMap<>();
+    for (TableId table : tables) {
+      changes.put(
+          table,
+          new JobChange(
+              files.getOrDefault(table, List.of()), replaced.getOrDefault(table, List.of())));
+    }
+    jobs.commit(job, changes);
   }
 
   /**

@@ -8,28 +8,37 @@ import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
-import io.stele.record.FileRef;
+import io.stele.record.JobChange;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.runtime.WorkerPool;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.JobFilesResponseProto;
 import io.stele.wire.control.ControlProtos.RegisterFilesRequestProto;
+import io.stele.wire.control.ControlProtos.RowRangeProto;
 import io.stele.wire.control.ControlProtos.SettleJobRequestProto;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * What the commit of a job asks of tablets: to have its files wait, and, when it has committed, to
- * take them. It goes from tablet to tablet, by the rows that each says it has, so that splits and
- * moves leave no gap. Safe for use by any number of threads.
+ * take them. It asks several at once, and goes from one to the next by the rows that each says it
+ * has, so that splits and moves leave no gap. Safe for use by any number of threads.
  */
 final class JobCommit {
   private static final Logger LOG = LoggerFactory.getLogger(JobCommit.class);
   private static final Duration LOOK = Duration.ofMillis(50);
+  private static final int AT_ONCE = 16;
 
   private final Connection connection;
   private final Admin admin;
@@ -47,15 +56,20 @@ final class JobCommit {
   }
 
   /**
-   * Has files wait in all tablets with rows of them.
+   * What all tablets are asked.
+   *
+   * @param what for people
+   * @param wanted how the job is meanwhile
+   */
+  private record Asking(String what, Question question, JobNodes.State wanted) {}
+
+  /**
+   * Has what the job does wait in all tablets with rows of it.
    *
    * @return false if the job has committed meanwhile
    */
-  boolean register(TableId table, List<FileRef> files) throws IOException {
-    return walk(
-        table,
-        files,
-        "registering files of job " + job,
+  boolean register(TableId table, JobChange change) throws IOException {
+    Question question =
         (at, rows) -> {
           RegisterFilesRequestProto.Builder request =
               RegisterFilesRequestProto.newBuilder()
@@ -63,21 +77,40 @@ final class JobCommit {
                   .setJob(job)
                   .setStartRow(ByteStrings.of(rows.start()))
                   .setEndRow(ByteStrings.of(rows.end()));
-          files.stream()
+          change.files().stream()
               .filter(file -> file.bounds().intersection(rows).isPresent())
               .forEach(file -> request.addFiles(JobFileRefs.encode(file)));
-          return admin.call(at.server(), server -> server.registerFiles(null, request.build()));
-        },
-        JobNodes.State.BEGUN);
+          change.replaced().forEach(range -> request.addReplaced(encode(range)));
+          JobFilesResponseProto answer =
+              admin.call(at.server(), server -> server.registerFiles(null, request.build()));
+          if (request.getReplacedCount() > 0 && !answer.getReplaces()) {
+            throw SteleException.refused(
+                "job "
+                    + job
+                    + " replaces rows, which server "
+                    + at.server()
+                    + " does not know to do: upgrade it, and submit the job again");
+          }
+          return answer;
+        };
+    String what = "registering files of job " + job;
+    return walk(table, change, new Asking(what, question, JobNodes.State.BEGUN));
+  }
+
+  private static RowRangeProto encode(RowRange rows) {
+    return RowRangeProto.newBuilder()
+        .setStartRow(ByteStrings.of(rows.start()))
+        .setEndRow(ByteStrings.of(rows.end()))
+        .build();
   }
 
   /**
-   * Has all tablets with rows of {@code files} take them soon: the job has committed. Where a
-   * tablet cannot do so now, it will before it answers anybody.
+   * Has all tablets with rows of {@code change} take it soon: the job has committed. Where a tablet
+   * cannot do so now, it will before it answers anybody.
    */
-  void settle(TableId table, List<FileRef> files) throws IOException {
+  void settle(TableId table, JobChange change) throws IOException {
     try {
-      settleNow(table, files);
+      settleNow(table, change);
     } catch (IOException | SteleException e) {
       if (Attempts.isInterruption(e)) {
         throw e;
@@ -87,33 +120,74 @@ final class JobCommit {
     }
   }
 
-  private void settleNow(TableId table, List<FileRef> files) throws IOException {
-    walk(
-        table,
-        files,
-        "taking files of job " + job,
+  private void settleNow(TableId table, JobChange change) throws IOException {
+    Question question =
         (at, rows) -> {
           SettleJobRequestProto request =
               SettleJobRequestProto.newBuilder().setTablet(Admin.ref(at)).setJob(job).build();
           return admin.call(at.server(), server -> server.settleJob(null, request));
-        },
-        JobNodes.State.COMMITTED);
+        };
+    String what = "taking files of job " + job;
+    walk(table, change, new Asking(what, question, JobNodes.State.COMMITTED));
   }
 
-  private boolean walk(
-      TableId table, List<FileRef> files, String what, Question question, JobNodes.State wanted)
+  /** Asks all tablets with rows of {@code change}, several at once. */
+  private boolean walk(TableId table, JobChange change, Asking asking) throws IOException {
+    AtomicBoolean over = new AtomicBoolean(); // One part failed, or the job is as nobody wanted.
+    List<CompletableFuture<Boolean>> parts = new ArrayList<>();
+    try (WorkerPool threads = connection.runtime().pool("commit-job", AT_ONCE)) {
+      for (List<RowRange> rows : parts(table, change)) {
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        parts.add(done);
+        threads.execute(
+            () -> {
+              try {
+                done.complete(walk(table, rows, asking, over));
+              } catch (IOException | RuntimeException | Error e) {
+                over.set(true);
+                done.completeExceptionally(e);
+              }
+            });
+      }
+      boolean all = true;
+      for (CompletableFuture<Boolean> part : parts) {
+        all &= Futures.await(connection.runtime(), part, asking.what());
+      }
+      return all;
+    } finally {
+      over.set(true);
+    }
+  }
+
+  /** The rows that a change may change, divided where tablets meet now. */
+  private List<List<RowRange>> parts(TableId table, JobChange change) throws IOException {
+    TreeSet<Bytes> starts = new TreeSet<>(Set.of(Bytes.EMPTY));
+    connection.records().readAll(table).forEach(record -> starts.add(record.extent().start()));
+    List<RowRange> inOrder =
+        change.rows().stream().sorted(Comparator.comparing(RowRange::start)).toList();
+    List<List<RowRange>> parts = new ArrayList<>();
+    for (Bytes start : starts) {
+      Optional<Bytes> end = Optional.ofNullable(starts.higher(start));
+      RowRange tablet = new RowRange(start, end.orElse(Bytes.EMPTY));
+      List<RowRange> here =
+          inOrder.stream().flatMap(rows -> rows.intersection(tablet).stream()).toList();
+      if (!here.isEmpty()) {
+        parts.add(here);
+      }
+    }
+    return parts;
+  }
+
+  private boolean walk(TableId table, List<RowRange> inOrder, Asking asking, AtomicBoolean over)
       throws IOException {
-    List<FileRef> inOrder =
-        files.stream()
-            .sorted(Comparator.comparing((FileRef file) -> file.bounds().start()))
-            .toList();
     Optional<Bytes> done = Optional.of(Bytes.EMPTY); // Up to here; empty: to the end.
-    for (FileRef file : inOrder) {
-      while (done.isPresent() && isBeforeEnd(done.get(), file.bounds())) {
-        Bytes start = file.bounds().start();
+    for (RowRange rows : inOrder) {
+      while (!over.get() && done.isPresent() && isBeforeEnd(done.get(), rows)) {
+        Bytes start = rows.start();
         Bytes row = start.compareTo(done.get()) > 0 ? start : done.get();
-        Optional<Optional<Bytes>> reached = tablet(table, row, what, question, wanted);
+        Optional<Optional<Bytes>> reached = tablet(table, row, asking);
         if (reached.isEmpty()) {
+          over.set(true);
           return false;
         }
         done = reached.get();
@@ -127,15 +201,15 @@ final class JobCommit {
   }
 
   /** Asks the tablet with {@code row}; where its rows end, or empty if the job has committed. */
-  private Optional<Optional<Bytes>> tablet(
-      TableId table, Bytes row, String what, Question question, JobNodes.State wanted)
+  private Optional<Optional<Bytes>> tablet(TableId table, Bytes row, Asking asking)
       throws IOException {
+    String what = asking.what();
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     Optional<RowRange> known = Optional.empty();
     while (true) {
       TabletLocation at = connection.locateAgain(table, row, what);
       try {
-        JobFilesResponseProto answer = question.ask(at, known.orElse(at.extent()));
+        JobFilesResponseProto answer = asking.question().ask(at, known.orElse(at.extent()));
         RowRange rows =
             new RowRange(
                 ByteStrings.bytes(answer.getStartRow()), ByteStrings.bytes(answer.getEndRow()));
@@ -163,7 +237,7 @@ final class JobCommit {
       if (state == JobNodes.State.GONE) {
         throw SteleException.notFound("job " + job + " is over: it was ended, or not renewed");
       }
-      if (state != wanted) {
+      if (state != asking.wanted()) {
         return Optional.empty();
       }
       admin.pause(LOOK);

@@ -7,7 +7,7 @@ import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
-import io.stele.record.FileRef;
+import io.stele.record.JobChange;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
@@ -99,24 +99,25 @@ public final class Jobs {
   }
 
   /**
-   * Commits a job: makes the files visible that it has written, all at once for whoever reads after
-   * he has seen one of them; and then ends it. May be done again, by several at once, with the same
-   * files: once is enough, whoever is first.
+   * Commits a job: makes the files visible that it has written, and rows go that it replaces, all
+   * at once for whoever reads after he has seen some of that; and then ends it. May be done again,
+   * by several at once, with the same changes: once is enough, whoever is first.
    *
    * <p>Each tablet has {@code stele.client.timeout} to learn of its files. If this fails with
    * OUTCOME_UNKNOWN, the job may have committed; after any other failure it has not.
    *
-   * @param files by the table whose they are; no two of one writer with cells of the same columns
+   * @param changes by the table; no two files of one writer have cells of the same columns
    * @throws SteleException NOT_FOUND if a table is gone, or the job is over and it is not known
-   *     whether it has committed; REFUSED if a table has not all families of a file; CORRUPTION if
-   *     a file is damaged; RETRY_LATER if a tablet could not be reached in time
+   *     whether it has committed; REFUSED if a table has not all families of a file, or a tablet
+   *     server is too old to replace rows; CORRUPTION if a file is damaged; RETRY_LATER if a tablet
+   *     could not be reached in time
    */
   @SuppressWarnings("try") // Renewed while the block runs.
-  public void commit(String job, Map<TableId, List<FileRef>> files) throws IOException {
+  public void commit(String job, Map<TableId, JobChange> changes) throws IOException {
     JobCommit commit = new JobCommit(connection, admin, job);
     if (state(job) != JobNodes.State.COMMITTED) {
       try (JobRenewal renewal = keep(job)) {
-        register(job, files);
+        register(job, changes);
       }
       CommitJobRequestProto request = CommitJobRequestProto.newBuilder().setJob(job).build();
       admin.ask(
@@ -124,18 +125,18 @@ public final class Jobs {
           "committing job " + job,
           master -> master.commitJob(null, request));
     }
-    for (Map.Entry<TableId, List<FileRef>> table : new TreeMap<>(files).entrySet()) {
+    for (Map.Entry<TableId, JobChange> table : new TreeMap<>(changes).entrySet()) {
       commit.settle(table.getKey(), table.getValue());
     }
   }
 
   /**
-   * Has the files of a job wait in the tablets that have rows of them: the first half of {@link
+   * Has what a job does wait in the tablets that have rows of it: the first half of {@link
    * #commit}, which does it too.
    */
-  public void register(String job, Map<TableId, List<FileRef>> files) throws IOException {
+  public void register(String job, Map<TableId, JobChange> changes) throws IOException {
     JobCommit commit = new JobCommit(connection, admin, job);
-    for (Map.Entry<TableId, List<FileRef>> table : new TreeMap<>(files).entrySet()) {
+    for (Map.Entry<TableId, JobChange> table : new TreeMap<>(changes).entrySet()) {
       if (!commit.register(table.getKey(), table.getValue())) {
         return; // Somebody else has committed the job meanwhile.
       }
@@ -222,17 +223,41 @@ public final class Jobs {
     admin.ask(Effect.CHANGE_WITH_ID, "ending job " + job, master -> master.endJob(null, request));
   }
 
-  /**
-   * Pins the tablets with {@code rows} in them for a job. All that was acknowledged before is then
-   * seen by reads at the pin, whoever does them and however late.
-   *
-   * <p>Each tablet has {@code stele.client.timeout} to be pinned. Where this fails, ending the job
-   * undoes what was done; done again, it goes on.
-   *
-   * @throws SteleException NOT_FOUND if there is no table of that name, or the job is over;
-   *     RETRY_LATER if a tablet could not be pinned in time
-   */
+  /** As below, for one range of rows. */
   public void pin(String job, String table, RowRange rows) throws IOException {
-    new Pinning(connection, job, admin.tableId(table), table).run(rows, () -> renew(job));
+    pin(job, Map.of(table, List.of(rows)));
+  }
+
+  /**
+   * Pins the tablets with rows of tables in them for a job. All that was acknowledged before is
+   * then seen by reads at the pin, whoever does them and however late; and of a job that commits
+   * meanwhile all is seen, in all these rows, or nothing.
+   *
+   * <p>Each tablet has {@code stele.client.timeout} to be pinned. No job commits meanwhile. Where
+   * this fails, ending the job undoes what was done.
+   *
+   * @param rows by the table's name
+   * @throws SteleException NOT_FOUND if there is no table of that name, or the job is over;
+   *     RETRY_LATER if a tablet could not be pinned in time; REFUSED if this process was not heard
+   *     of for many seconds, so that other jobs have committed
+   */
+  public void pin(String job, Map<String, List<RowRange>> rows) throws IOException {
+    pinning(job, true);
+    for (Map.Entry<String, List<RowRange>> one : new TreeMap<>(rows).entrySet()) {
+      TableId table = admin.tableId(one.getKey());
+      for (RowRange range : one.getValue()) {
+        new Pinning(connection, job, table, one.getKey()).run(range, () -> renew(job));
+      }
+    }
+    pinning(job, false);
+  }
+
+  private void pinning(String job, boolean begins) throws IOException {
+    RenewJobRequestProto request =
+        RenewJobRequestProto.newBuilder().setJob(job).setPinning(begins).build();
+    admin.ask(
+        Effect.READ, // An answer that is lost leaves nothing in doubt.
+        (begins ? "beginning to pin tables for job " : "having pinned tables for job ") + job,
+        master -> master.renewJob(null, request));
   }
 }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
@@ -107,6 +108,12 @@ public final class CuratorLockService implements LockService {
   public Optional<VersionedData> read(String path) throws IOException {
     LockPaths.check(path);
     return connection.read(path);
+  }
+
+  @Override
+  public OptionalLong lastChange(String path) throws IOException {
+    LockPaths.check(path);
+    return connection.lastChange(path);
   }
 
   @Override

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 
 /**
  * The seam to the lock service: a small tree of nodes that all processes of a cluster see alike.
@@ -34,6 +35,14 @@ public interface LockService extends AutoCloseable {
    * @throws IOException if the service cannot be reached in time
    */
   Optional<VersionedData> read(String path) throws IOException;
+
+  /**
+   * When the node was last changed (created or written), as a number: of any two nodes the one that
+   * was changed later has the higher one. Empty if there is no such node.
+   *
+   * @throws IOException if the service cannot be reached in time
+   */
+  OptionalLong lastChange(String path) throws IOException;
 
   /**
    * Creates a node (and the nodes above it) that stays until it is deleted; its version is 0.

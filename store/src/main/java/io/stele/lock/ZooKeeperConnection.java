@@ -9,6 +9,7 @@ import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.retry.RetryOneTime;
@@ -180,6 +181,25 @@ final class ZooKeeperConnection implements AutoCloseable {
                   byte[] data = zk.getData(full(path), false, stat);
                   return new VersionedData(Bytes.wrap(data), stat.getVersion());
                 }));
+  }
+
+  /** The transaction that created the node, or wrote its data last. */
+  OptionalLong lastChange(String path) throws IOException {
+    Optional<Long> transaction =
+        retrying(
+            path,
+            deadline(),
+            zk ->
+                synced(
+                    zk,
+                    () -> {
+                      Stat stat = zk.exists(full(path), false);
+                      if (stat == null) {
+                        throw new KeeperException.NoNodeException(path);
+                      }
+                      return stat.getMzxid();
+                    }));
+    return transaction.map(OptionalLong::of).orElse(OptionalLong.empty());
   }
 
   /** Something read. */

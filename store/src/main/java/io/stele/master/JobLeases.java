@@ -38,16 +38,23 @@ final class JobLeases implements Runnable {
   private static final Duration WRITE_EVERY = Duration.ofMillis(500);
   private static final Duration LEASE_MAX = Duration.ofDays(7);
 
+  /** Who pins tablets renews his job each second. */
+  private static final Duration PINNING_MAX = Duration.ofSeconds(15);
+
   private final ProcessRuntime runtime;
   private final JobNodes jobs;
   private final Applications applications;
   private final Map<String, Watched> watched = new HashMap<>(); // The looking thread's.
   private final Map<String, Asked> asked = new HashMap<>(); // The looking thread's, by job.
+  private final Map<String, Pinned> pinning = new HashMap<>(); // The looking thread's, by job.
   private final Map<String, Long> renewedNanos = new ConcurrentSkipListMap<>();
   private volatile Map<String, JobNodes.Job> settled = Map.of();
 
   /** A job as it was at the last look, and for how long it has been so. */
   private record Watched(JobNodes.Job job, long lookedNanos, Duration unchanged) {}
+
+  /** A job whose tablets are being pinned, and since when it was not renewed. */
+  private record Pinned(JobNodes.Job job, long nanos) {}
 
   /** When an application was asked for, and what came of it. */
   private record Asked(long nanos, Applications.State state) {}
@@ -100,9 +107,23 @@ final class JobLeases implements Runnable {
   }
 
   /**
+   * Has other jobs wait with their commits while tablets are being pinned for a job.
+   *
+   * @param pinning whether that begins, or has ended
+   * @throws SteleException NOT_FOUND if the job is over; REFUSED if others did not wait any longer
+   */
+  void pinning(String job, boolean pinning) throws IOException {
+    if (!(pinning ? jobs.beginPinning(job) : jobs.endPinning(job))) {
+      throw SteleException.notFound(
+          "job " + job + " is over: it was ended, or not renewed in time");
+    }
+  }
+
+  /**
    * Commits a job; done again, it does nothing.
    *
-   * @throws SteleException NOT_FOUND if it is over and nobody knows any more whether it has
+   * @throws SteleException NOT_FOUND if it is over and nobody knows any more whether it has;
+   *     RETRY_LATER if tablets are being pinned for another
    */
   void commit(String job) throws IOException {
     if (!jobs.commit(job)) {
@@ -148,6 +169,7 @@ final class JobLeases implements Runnable {
     List<String> names = jobs.names();
     watched.keySet().retainAll(names);
     asked.keySet().retainAll(names);
+    pinning.keySet().retainAll(names);
     renewedNanos.keySet().retainAll(names);
     Map<String, JobNodes.Job> old = new TreeMap<>();
     for (String name : names) {
@@ -166,6 +188,7 @@ final class JobLeases implements Runnable {
       watched.remove(name);
       return;
     }
+    lookForPinning(name, now.get());
     Applications.State state =
         now.get().application().map(one -> ask(name, one)).orElse(Applications.State.UNKNOWN);
     if (state == Applications.State.ENDED
@@ -191,6 +214,22 @@ final class JobLeases implements Runnable {
     } else if (jobs.remove(name, now.get())) {
       LOG.warn("Job {} was not renewed for {} s, and is over", name, unchanged.toSeconds());
       watched.remove(name);
+    }
+  }
+
+  /** Whoever pinned tablets may be dead: others shall not wait for that. */
+  private void lookForPinning(String name, JobNodes.Job now) throws IOException {
+    Pinned before = pinning.get(name);
+    if (!now.isPinning()) {
+      pinning.remove(name);
+    } else if (before == null || !before.job().equals(now)) {
+      pinning.put(name, new Pinned(now, runtime.nanoTime()));
+    } else if (runtime.nanoTime() - before.nanos() >= PINNING_MAX.toNanos()
+        && jobs.interruptPinning(name, now)) {
+      LOG.warn(
+          "Job {} has not been renewed for {} s while tablets were pinned for it: others commit now",
+          name,
+          PINNING_MAX.toSeconds());
     }
   }
 

@@ -8,6 +8,8 @@ import io.stele.model.CorruptionException;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.record.Pending;
+import io.stele.record.PendingFile;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -37,7 +39,11 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping) {
     for (List<TabletRecord> records : tables.values()) {
       for (TabletRecord record : records) {
         record.files().forEach(file -> needed.add(file.path()));
-        record.pending().forEach(pending -> needed.add(pending.file().path()));
+        for (Pending pending : record.pending()) {
+          if (pending instanceof PendingFile waiting) {
+            needed.add(waiting.file().path());
+          }
+        }
       }
     }
     return needed;

@@ -465,7 +465,11 @@ final class MasterRequests implements MasterProtocol {
       throws ServiceException {
     return serve(
         () -> {
-          jobs.renew(request.getJob());
+          if (request.hasPinning()) {
+            jobs.pinning(request.getJob(), request.getPinning());
+          } else {
+            jobs.renew(request.getJob());
+          }
           return EmptyProto.getDefaultInstance();
         });
   }

@@ -4,6 +4,7 @@ import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
+import io.stele.record.PendingReplacement;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -34,8 +35,11 @@ final class Features {
   /** Rows that were cleared and are kept for pins: others must not read them. */
   static final String CLEARED = "cleared";
 
+  /** Rows that a job will replace: who does not know them would keep what was there. */
+  static final String REPLACES = "replaces";
+
   /** Those that this version knows. */
-  private static final Set<String> KNOWN = Set.of(PINS, BULK, MERGES, CLEARED);
+  private static final Set<String> KNOWN = Set.of(PINS, BULK, MERGES, CLEARED, REPLACES);
 
   private Features() {}
 
@@ -53,6 +57,9 @@ final class Features {
     }
     if (record.files().stream().anyMatch(FileRef::isCleared)) {
       features.add(CLEARED);
+    }
+    if (record.pending().stream().anyMatch(PendingReplacement.class::isInstance)) {
+      features.add(REPLACES);
     }
     return features;
   }

@@ -9,7 +9,12 @@ import io.stele.model.SteleException;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.regex.Matcher;
@@ -18,7 +23,7 @@ import java.util.regex.Pattern;
 /**
  * The jobs for which tablets may be pinned, or whose files may wait in tablets: a node of the lock
  * service each, whose data is the lease, how often it was renewed, what application runs the job,
- * if that is known, and whether it has committed.
+ * if that is known, whether its tablets are being pinned, and whether it has committed.
  *
  * <p>A job is over when it has committed, or its node is gone, and then for ever: no name is used
  * twice. The node of one that has committed stays as long as files of it wait somewhere. Safe for
@@ -34,7 +39,10 @@ public final class JobNodes {
   private static final Pattern APPLICATION =
       Pattern.compile("application_[0-9A-Za-z_]{1,100}|" + TAG + "[0-9a-z-]{1,100}");
   private static final Pattern DATA =
-      Pattern.compile("(\\d{1,18}) (\\d{1,18})(?: (" + APPLICATION + "))?( committed)?");
+      Pattern.compile(
+          "(\\d{1,18}) (\\d{1,18})(?: ("
+              + APPLICATION
+              + "))?(?: (pinning|interrupted))?(?: (committing|committed))?");
 
   private final ProcessRuntime runtime;
   private final LockService locks;
@@ -49,6 +57,25 @@ public final class JobNodes {
     GONE
   }
 
+  /** Whether tablets are being pinned for a job: then no job commits. */
+  public enum Pinning {
+    /** No; or all are pinned. */
+    NO,
+    YES,
+    /**
+     * Others did not wait any longer: what it has pinned may be of before a commit and after it.
+     */
+    INTERRUPTED
+  }
+
+  /** How far a job's commit is. */
+  public enum Commit {
+    NOT_BEGUN,
+    /** Whoever commits it looks whether a job is pinning. */
+    UNDER_WAY,
+    DONE
+  }
+
   /**
    * A job as it was read.
    *
@@ -56,15 +83,37 @@ public final class JobNodes {
    * @param renewals how often it was
    * @param application what runs it, an application of YARN: its name, or {@link #TAG} and a tag
    *     that it has
-   * @param committed whether it has committed
    * @param version of the node
    */
   public record Job(
       Duration lease,
       long renewals,
       Optional<String> application,
-      boolean committed,
-      int version) {}
+      Pinning pinning,
+      Commit commit,
+      int version) {
+    /** Whether it has committed. */
+    public boolean committed() {
+      return commit == Commit.DONE;
+    }
+
+    /** Whether its tablets are being pinned. */
+    public boolean isPinning() {
+      return pinning == Pinning.YES && !committed();
+    }
+
+    private Job with(Pinning next) {
+      return new Job(lease, renewals + 1, application, next, commit, version);
+    }
+
+    private Job with(Commit next) {
+      return new Job(lease, renewals, application, pinning, next, version);
+    }
+
+    private Job at(int nextVersion) {
+      return new Job(lease, renewals, application, pinning, commit, nextVersion);
+    }
+  }
 
   /** The jobs in {@code locks}. */
   public JobNodes(ProcessRuntime runtime, LockService locks) {
@@ -99,7 +148,8 @@ public final class JobNodes {
       }
     }
     String job = request + "-" + UniqueName.of(runtime);
-    locks.create(LockPaths.job(job), encode(lease, 0, application, false));
+    Job begun = new Job(lease, 0, application, Pinning.NO, Commit.NOT_BEGUN, 0);
+    locks.create(LockPaths.job(job), encode(begun));
     return job;
   }
 
@@ -110,19 +160,91 @@ public final class JobNodes {
       if (now.isEmpty() || now.get().committed()) {
         return false;
       }
-      Bytes renewed =
-          encode(now.get().lease(), now.get().renewals() + 1, now.get().application(), false);
-      OptionalInt written = locks.write(LockPaths.job(job), renewed, now.get().version());
-      if (written.isPresent()) {
+      if (write(job, now.get().with(now.get().pinning())).isPresent()) {
         return true;
       }
     }
+  }
+
+  private OptionalInt write(String job, Job next) throws IOException {
+    return locks.write(LockPaths.job(job), encode(next), next.version());
+  }
+
+  /**
+   * Says that the job's tablets are being pinned: until {@link #endPinning}, or until it is
+   * interrupted, no job commits that has not by now.
+   *
+   * @return false if the job is over
+   * @throws SteleException REFUSED if it was interrupted before
+   */
+  public boolean beginPinning(String job) throws IOException {
+    while (true) {
+      Optional<Job> now = read(job);
+      if (now.isEmpty() || now.get().committed()) {
+        return false;
+      }
+      checkNotInterrupted(job, now.get());
+      if (write(job, now.get().with(Pinning.YES)).isPresent()) {
+        break;
+      }
+    }
+    // Whoever marks a commit from now on sees that mark. Those who have marked one begin again.
+    for (String other : names()) {
+      withdraw(other);
+    }
+    return true;
+  }
+
+  private void withdraw(String job) throws IOException {
+    Optional<Job> now = read(job);
+    while (now.isPresent()
+        && now.get().commit() == Commit.UNDER_WAY
+        && write(job, now.get().with(Commit.NOT_BEGUN)).isEmpty()) {
+      now = read(job);
+    }
+  }
+
+  private static void checkNotInterrupted(String job, Job now) {
+    if (now.pinning() == Pinning.INTERRUPTED) {
+      throw SteleException.refused(
+          "job "
+              + job
+              + " was not renewed while it pinned tablets, and others have committed meanwhile: end"
+              + " it, and begin another");
+    }
+  }
+
+  /**
+   * Says that all tablets of the job are pinned: what has committed before {@link #beginPinning} is
+   * seen at all pins, and what commits from now on at none. Done again, it changes nothing.
+   *
+   * @return false if the job is over
+   * @throws SteleException REFUSED if it was interrupted
+   */
+  public boolean endPinning(String job) throws IOException {
+    while (true) {
+      Optional<Job> now = read(job);
+      if (now.isEmpty() || now.get().committed()) {
+        return false;
+      }
+      checkNotInterrupted(job, now.get());
+      if (!now.get().isPinning() || write(job, now.get().with(Pinning.NO)).isPresent()) {
+        return true;
+      }
+    }
+  }
+
+  /** Lets other jobs commit, unless the job was changed since it was read as {@code seen}. */
+  public boolean interruptPinning(String job, Job seen) throws IOException {
+    return write(job, seen.with(Pinning.INTERRUPTED)).isPresent();
   }
 
   /**
    * Commits a job: from now on it has committed, whoever asks. Done again, it changes nothing.
    *
    * @return false if the job has no node: then it commits never
+   * @throws SteleException RETRY_LATER if tablets are being pinned for another job: it must see all
+   *     of this one or nothing
    */
   public boolean commit(String job) throws IOException {
     while (true) {
@@ -130,12 +252,33 @@ public final class JobNodes {
       if (now.isEmpty() || now.get().committed()) {
         return now.isPresent();
       }
-      Bytes committed =
-          encode(now.get().lease(), now.get().renewals(), now.get().application(), true);
-      if (locks.write(LockPaths.job(job), committed, now.get().version()).isPresent()) {
+      // First this mark, then the look: who begins to pin after the look finds the mark.
+      OptionalInt marked = write(job, now.get().with(Commit.UNDER_WAY));
+      if (marked.isEmpty()) {
+        continue;
+      }
+      Job mine = now.get().at(marked.getAsInt());
+      Optional<String> pinning = pinning();
+      if (pinning.isPresent()) {
+        write(job, mine.with(Commit.NOT_BEGUN));
+        throw SteleException.retryLater(
+            "job " + job + " waits until all tablets are pinned for job " + pinning.get());
+      }
+      if (write(job, mine.with(Commit.DONE)).isPresent()) {
         return true;
       }
     }
+  }
+
+  /** A job whose tablets are being pinned. */
+  private Optional<String> pinning() throws IOException {
+    for (String job : names()) {
+      Optional<Job> now = read(job);
+      if (now.isPresent() && now.get().isPinning()) {
+        return Optional.of(job);
+      }
+    }
+    return Optional.empty();
   }
 
   /** Ends a job without a commit; nothing happens if it is over. */
@@ -167,6 +310,33 @@ public final class JobNodes {
         .orElse(State.GONE);
   }
 
+  /**
+   * Those of {@code names} that have committed, in the order of their commits. None of the others
+   * has committed before the last of these.
+   */
+  public List<String> committed(Collection<String> names) throws IOException {
+    Map<String, Long> commits = new HashMap<>();
+    readCommits(names, commits);
+    if (!commits.isEmpty() && commits.size() < names.size()) {
+      // One that was read first may have committed before one that was read last.
+      long last = Collections.max(commits.values());
+      Map<String, Long> more = new HashMap<>();
+      readCommits(names.stream().filter(name -> !commits.containsKey(name)).toList(), more);
+      more.values().removeIf(commit -> commit > last);
+      commits.putAll(more);
+    }
+    return commits.keySet().stream().sorted(Comparator.comparing(commits::get)).toList();
+  }
+
+  private void readCommits(Collection<String> names, Map<String, Long> commits) throws IOException {
+    for (String job : names) {
+      if (state(job) == State.COMMITTED) {
+        // It is not changed after that.
+        locks.lastChange(LockPaths.job(job)).ifPresent(commit -> commits.put(job, commit));
+      }
+    }
+  }
+
   /** The job as of some moment during the call; empty if it has no node. */
   public Optional<Job> read(String job) throws IOException {
     if (!NAME.matcher(job).matches()) {
@@ -176,14 +346,22 @@ public final class JobNodes {
     return node.isPresent() ? Optional.of(decode(job, node.get())) : Optional.empty();
   }
 
-  private static Bytes encode(
-      Duration lease, long renewals, Optional<String> application, boolean committed) {
+  private static Bytes encode(Job job) {
     return Bytes.of(
-        lease.toMillis()
+        job.lease().toMillis()
             + " "
-            + renewals
-            + application.map(name -> " " + name).orElse("")
-            + (committed ? " committed" : ""));
+            + job.renewals()
+            + job.application().map(name -> " " + name).orElse("")
+            + switch (job.pinning()) {
+              case NO -> "";
+              case YES -> " pinning";
+              case INTERRUPTED -> " interrupted";
+            }
+            + switch (job.commit()) {
+              case NOT_BEGUN -> "";
+              case UNDER_WAY -> " committing";
+              case DONE -> " committed";
+            });
   }
 
   private static Job decode(String job, VersionedData node) throws CorruptionException {
@@ -192,11 +370,18 @@ public final class JobNodes {
       throw new CorruptionException(
           "lock service node " + LockPaths.job(job), 0, "\"" + node.data() + "\" is not a lease");
     }
+    String pinning = data.group(4) == null ? "" : data.group(4);
+    String commit = data.group(5) == null ? "" : data.group(5);
     return new Job(
         Duration.ofMillis(Long.parseLong(data.group(1))),
         Long.parseLong(data.group(2)),
         Optional.ofNullable(data.group(3)),
-        data.group(4) != null,
+        pinning.isEmpty()
+            ? Pinning.NO
+            : pinning.equals("pinning") ? Pinning.YES : Pinning.INTERRUPTED,
+        commit.isEmpty()
+            ? Commit.NOT_BEGUN
+            : commit.equals("committing") ? Commit.UNDER_WAY : Commit.DONE,
         node.version());
   }
 }

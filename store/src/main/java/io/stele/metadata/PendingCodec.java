@@ -4,39 +4,51 @@ import io.stele.metadata.avro.PendingValue;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
-import io.stele.record.FileRef;
+import io.stele.record.Pending;
 import io.stele.record.PendingFile;
+import io.stele.record.PendingReplacement;
 import java.util.List;
 
-/** Files that wait for the end of their job, as values of METADATA. */
+/** What waits for the end of a job, as values of METADATA. */
 final class PendingCodec {
   private PendingCodec() {}
 
-  static Bytes encode(PendingFile pending) {
-    FileRef file = pending.file();
-    return Avro.encode(
-        PendingValue.newBuilder()
-            .setJob(pending.job())
-            .setPath(file.path())
-            .setLength(file.length())
-            .setStart(Avro.buffer(file.bounds().start()))
-            .setEnd(Avro.buffer(file.bounds().end()))
-            .setFamilies(List.copyOf(file.families()))
-            .build());
+  /** Its column. */
+  static Bytes qualifier(Pending pending) {
+    return pending instanceof PendingFile file
+        ? Bytes.of(file.file().path())
+        : Bytes.of(pending.job() + ";").concat(pending.rows().start());
   }
 
-  static PendingFile decode(Bytes value, String where) throws CorruptionException {
-    return Avro.decode(
-        value,
-        PendingValue.class,
-        where,
-        pending ->
-            new PendingFile(
-                pending.getJob(),
-                PendingFile.unnumbered(
-                    pending.getPath(),
-                    pending.getLength(),
-                    new RowRange(Avro.bytes(pending.getStart()), Avro.bytes(pending.getEnd())),
-                    pending.getFamilies())));
+  static Bytes encode(Pending pending) {
+    PendingValue.Builder value =
+        PendingValue.newBuilder()
+            .setJob(pending.job())
+            .setStart(Avro.buffer(pending.rows().start()))
+            .setEnd(Avro.buffer(pending.rows().end()));
+    if (pending instanceof PendingFile file) {
+      value
+          .setPath(file.file().path())
+          .setLength(file.file().length())
+          .setFamilies(List.copyOf(file.file().families()));
+    } else {
+      value.setPath("").setLength(0).setFamilies(List.of()).setReplaces(true);
+    }
+    return Avro.encode(value.build());
+  }
+
+  static Pending decode(Bytes value, String where) throws CorruptionException {
+    return Avro.decode(value, PendingValue.class, where, PendingCodec::decode);
+  }
+
+  private static Pending decode(PendingValue pending) {
+    RowRange rows = new RowRange(Avro.bytes(pending.getStart()), Avro.bytes(pending.getEnd()));
+    if (pending.getReplaces()) {
+      return new PendingReplacement(pending.getJob(), rows);
+    }
+    return new PendingFile(
+        pending.getJob(),
+        PendingFile.unnumbered(
+            pending.getPath(), pending.getLength(), rows, pending.getFamilies()));
   }
 }

@@ -20,7 +20,7 @@ import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
-import io.stele.record.PendingFile;
+import io.stele.record.Pending;
 import io.stele.record.Pin;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,6 +46,7 @@ import java.util.TreeSet;
  * trouble:              TroubleValue          it could not be loaded
  * pins:&lt;name&gt;           PinValue              a point of it that stays readable
  * pending:&lt;path&gt;        PendingValue          an SSTable that waits for the end of its job
+ * pending:&lt;job&gt;;&lt;start&gt; PendingValue          rows that a job replaces when it commits
  * events:               EventValue            what happened, one version an event
  * </pre>
  */
@@ -93,7 +94,7 @@ final class RecordCodec {
     Optional<Tentative> tentative = Optional.empty();
     Optional<LoadTrouble> trouble = Optional.empty();
     List<Pin> pins = new ArrayList<>();
-    List<PendingFile> pending = new ArrayList<>();
+    List<Pending> pending = new ArrayList<>();
     ClearedRows cleared = ClearedRows.NONE;
     for (Cell cell : row.cells()) {
       if (cell.isOf(CLEARED)) {
@@ -208,8 +209,8 @@ final class RecordCodec {
     row.put(PINS, Bytes.of(pin.name()), PinCodec.encode(pin));
   }
 
-  static void putPending(Mutation.Builder row, PendingFile pending) {
-    row.put(PENDING, Bytes.of(pending.file().path()), PendingCodec.encode(pending));
+  static void putPending(Mutation.Builder row, Pending pending) {
+    row.put(PENDING, PendingCodec.qualifier(pending), PendingCodec.encode(pending));
   }
 
   static void putCleared(Mutation.Builder row, ClearedRows cleared) {

@@ -6,7 +6,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
-import io.stele.record.PendingFile;
+import io.stele.record.Pending;
 import io.stele.record.Pin;
 import java.util.Comparator;
 import java.util.List;
@@ -51,7 +51,7 @@ public record TabletRecord(
     Optional<Tentative> tentative,
     Optional<LoadTrouble> trouble,
     List<Pin> pins,
-    List<PendingFile> pending,
+    List<Pending> pending,
     ClearedRows cleared) {
 
   /**
@@ -88,7 +88,7 @@ public record TabletRecord(
     logs = java.util.Collections.unmodifiableSet(new TreeSet<>(logs));
     dropped = java.util.Collections.unmodifiableMap(new TreeMap<>(dropped));
     pins = pins.stream().sorted(Comparator.comparing(Pin::name)).toList();
-    pending = pending.stream().sorted(Comparator.comparing(one -> one.file().path())).toList();
+    pending = pending.stream().sorted(Comparator.comparing(PendingCodec::qualifier)).toList();
   }
 
   /** The record of a tablet without data that no server has served yet, to be added to. */
@@ -184,7 +184,7 @@ public record TabletRecord(
     private Optional<Tentative> tentative = Optional.empty();
     private Optional<LoadTrouble> trouble = Optional.empty();
     private List<Pin> pins = List.of();
-    private List<PendingFile> pending = List.of();
+    private List<Pending> pending = List.of();
     private ClearedRows cleared = ClearedRows.NONE;
 
     private Builder(TabletId id, RowRange extent, Bytes row) {
@@ -248,7 +248,7 @@ public record TabletRecord(
     }
 
     /** {@link TabletRecord#pending}. */
-    public Builder pending(List<PendingFile> next) {
+    public Builder pending(List<Pending> next) {
       pending = next;
       return this;
     }

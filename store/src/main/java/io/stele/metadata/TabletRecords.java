@@ -15,7 +15,7 @@ import io.stele.model.TabletId;
 import io.stele.model.TimeRange;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
-import io.stele.record.PendingFile;
+import io.stele.record.Pending;
 import io.stele.record.Pin;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
@@ -335,7 +335,7 @@ public final class TabletRecords {
     }
     edit.cleared().ifPresent(cleared -> RecordCodec.putCleared(row, cleared));
     List<Pin> pins = editPins(row, record, edit);
-    List<PendingFile> pending = editPending(row, record, edit);
+    List<Pending> pending = editPending(row, record, edit);
     Redo redo = new Redo(edit.redoPoint(), edit.highestTimestamp());
     RecordCodec.putRedo(row, redo);
     Set<ServerId> logs = new TreeSet<>(record.logs());
@@ -382,17 +382,17 @@ public final class TabletRecords {
     return pins;
   }
 
-  private static List<PendingFile> editPending(
+  private static List<Pending> editPending(
       Mutation.Builder row, TabletRecord record, ManifestEdit edit) {
-    List<PendingFile> pending = new ArrayList<>();
-    for (PendingFile one : record.pending()) {
+    List<Pending> pending = new ArrayList<>();
+    for (Pending one : record.pending()) {
       if (edit.settled().contains(one.job())) {
-        delete(row, RecordCodec.PENDING, one.file().path());
+        deletePending(row, one);
       } else {
         pending.add(one);
       }
     }
-    for (PendingFile one : edit.pending()) {
+    for (Pending one : edit.pending()) {
       RecordCodec.putPending(row, one);
       pending.add(one);
     }
@@ -445,7 +445,7 @@ public final class TabletRecords {
     RecordCodec.putState(row, high);
     parent.files().forEach(file -> deleteFile(row, file));
     high.files().forEach(file -> RecordCodec.putFile(row, file));
-    parent.pending().forEach(one -> delete(row, RecordCodec.PENDING, one.file().path()));
+    parent.pending().forEach(one -> deletePending(row, one));
     high.pending().forEach(one -> RecordCodec.putPending(row, one));
     requireFeatures(row, parent, high);
     apply("split", parent, row);
@@ -546,7 +546,7 @@ public final class TabletRecords {
       RowRange rows,
       Assignment assignment,
       Map<String, Long> dropped) {
-    List<PendingFile> pending =
+    List<Pending> pending =
         parent.pending().stream()
             .filter(one -> one.meets(rows))
             .map(one -> one.clipped(rows))
@@ -624,6 +624,12 @@ public final class TabletRecords {
     row.add(
         new io.stele.model.Edit.DeleteColumn(
             RecordCodec.FILES, RecordCodec.qualifier(file), TimeRange.ALL));
+  }
+
+  private static void deletePending(Mutation.Builder row, Pending pending) {
+    row.add(
+        new io.stele.model.Edit.DeleteColumn(
+            RecordCodec.PENDING, PendingCodec.qualifier(pending), TimeRange.ALL));
   }
 
   private static void deleteLog(Mutation.Builder row, ServerId server) {

@@ -18,8 +18,9 @@ import java.util.Optional;
  *     so that this tablet needs no log any more but the current server's own
  * @param pinned pins that are the tablet's from now on
  * @param unpinned names of pins that are no longer the tablet's
- * @param pending files that wait for the end of their jobs from now on
- * @param settled jobs whose files do not wait any more: they are among {@code added}, or struck
+ * @param pending what waits for the end of jobs from now on
+ * @param settled jobs for which nothing waits any more: their files are among {@code added}, or
+ *     struck
  * @param cleared which rows were cleared, if the edit clears any
  */
 public record ManifestEdit(
@@ -31,7 +32,7 @@ public record ManifestEdit(
     boolean coversReplay,
     List<Pin> pinned,
     List<String> unpinned,
-    List<PendingFile> pending,
+    List<Pending> pending,
     List<String> settled,
     Optional<ClearedRows> cleared) {
 
@@ -59,7 +60,7 @@ public record ManifestEdit(
     private boolean coversReplay;
     private List<Pin> pinned = List.of();
     private List<String> unpinned = List.of();
-    private List<PendingFile> pending = List.of();
+    private List<Pending> pending = List.of();
     private List<String> settled = List.of();
     private Optional<ClearedRows> cleared = Optional.empty();
 
@@ -105,8 +106,8 @@ public record ManifestEdit(
     }
 
     /** {@link ManifestEdit#pending}. */
-    public Builder await(List<PendingFile> files) {
-      pending = files;
+    public Builder await(List<? extends Pending> changes) {
+      pending = List.copyOf(changes);
       return this;
     }
 

@@ -5,8 +5,7 @@ import java.util.Collection;
 
 /**
  * An SSTable that a job has written: it becomes the tablet's if the job commits, and is struck if
- * it does not. Until then nobody reads it. It is part of the tablet's durable record, and of the
- * records of the children of a split.
+ * it does not. Until then nobody reads it.
  *
  * <p>Its cells have no sequence numbers of their own ({@link #UNNUMBERED}): the tablet gives the
  * file one when it takes it, and all its cells have that.
@@ -14,7 +13,7 @@ import java.util.Collection;
  * @param job whose file it is
  * @param file where it is, and which of its rows and families are the tablet's
  */
-public record PendingFile(String job, FileRef file) {
+public record PendingFile(String job, FileRef file) implements Pending {
   /** The sequence number that cells have in the file: no tablet ever gives it to an operation. */
   public static final long UNNUMBERED = 0;
 
@@ -51,13 +50,22 @@ public record PendingFile(String job, FileRef file) {
     return file.path().substring(0, Math.max(0, file.path().lastIndexOf('-')));
   }
 
-  /** The same with only the rows that are also in {@code rows}; the file has such rows. */
-  public PendingFile clipped(RowRange rows) {
-    return new PendingFile(job, file.clipped(rows));
+  /** The file as one of the tablet's, all of whose cells have a sequence number. */
+  FileRef numbered(long sequence, long nowMicros) {
+    return FileRef.builder(file.path(), file.length(), file.bounds())
+        .sequences(sequence, sequence)
+        .families(file.families())
+        .collectedMicros(nowMicros)
+        .build();
   }
 
-  /** Whether it has rows of {@code rows}. */
-  public boolean meets(RowRange rows) {
-    return file.bounds().intersection(rows).isPresent();
+  @Override
+  public RowRange rows() {
+    return file.bounds();
+  }
+
+  @Override
+  public PendingFile clipped(RowRange other) {
+    return new PendingFile(job, file.clipped(other));
   }
 }

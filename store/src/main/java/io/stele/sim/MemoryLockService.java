@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -120,6 +121,14 @@ public final class MemoryLockService implements LockService {
     LockPaths.check(path);
     connectedSession(path);
     return store.node(path).map(node -> new VersionedData(node.data(), node.version()));
+  }
+
+  @Override
+  public OptionalLong lastChange(String path) throws IOException {
+    LockPaths.check(path);
+    connectedSession(path);
+    Optional<MemoryLockStore.Node> node = store.node(path);
+    return node.isPresent() ? OptionalLong.of(node.get().change()) : OptionalLong.empty();
   }
 
   @Override

@@ -24,8 +24,12 @@ public final class MemoryLockStore {
   /** No session: of a node that stays. */
   static final long PERSISTENT = 0;
 
-  /** One node; replaced whole. */
-  record Node(Bytes data, int version, long owner) {}
+  /**
+   * One node; replaced whole.
+   *
+   * @param change the number of the change that made it, among those of all nodes
+   */
+  record Node(Bytes data, int version, long owner, long change) {}
 
   /** A watch on {@code path}: told of changes to it and to the list of its children. */
   record Watcher(String path, Runnable changed) {}
@@ -33,6 +37,7 @@ public final class MemoryLockStore {
   private final TreeMap<String, Node> nodes = new TreeMap<>();
   private final List<Watcher> watchers = new ArrayList<>();
   private long lastSession;
+  private long changes;
 
   /** A process's connection, called back on its own thread. */
   public MemoryLockService connect() {
@@ -81,7 +86,7 @@ public final class MemoryLockStore {
     if (slash > 0) {
       create(path.substring(0, slash), Bytes.EMPTY, PERSISTENT);
     }
-    nodes.put(path, new Node(data, 0, owner));
+    nodes.put(path, new Node(data, 0, owner, ++changes));
     changed(path, true);
     return true;
   }
@@ -92,7 +97,7 @@ public final class MemoryLockStore {
     if (node == null || !allowed.test(node)) {
       return Optional.empty();
     }
-    nodes.put(path, new Node(data, node.version() + 1, node.owner()));
+    nodes.put(path, new Node(data, node.version() + 1, node.owner(), ++changes));
     changed(path, false);
     return Optional.of(node.version() + 1);
   }

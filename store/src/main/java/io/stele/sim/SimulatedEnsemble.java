@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
 
 /**
@@ -194,6 +195,11 @@ public final class SimulatedEnsemble {
     @Override
     public Optional<VersionedData> read(String path) throws IOException {
       return call(path, false, () -> memory.read(path));
+    }
+
+    @Override
+    public OptionalLong lastChange(String path) throws IOException {
+      return call(path, false, () -> memory.lastChange(path));
     }
 
     @Override

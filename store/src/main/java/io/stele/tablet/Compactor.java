@@ -8,8 +8,10 @@ import io.stele.record.ClearedFiles;
 import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
+import io.stele.record.Pending;
 import io.stele.record.PendingFile;
 import io.stele.record.Pin;
+import io.stele.record.TakenFiles;
 import io.stele.runtime.Futures;
 import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.MemoryRoom;
@@ -18,7 +20,6 @@ import io.stele.sstable.SSTableProperties;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -156,19 +157,21 @@ final class Compactor {
   }
 
   /**
-   * Writes files into the manifest that wait for the end of their job, of the rows that the tablet
-   * has: {@link #take} or {@link #strike} follows.
+   * Writes into the manifest what waits for the end of a job, of the rows that the tablet has:
+   * {@link #take} or {@link #strike} follows.
    *
    * @throws io.stele.model.CorruptionException if a file is damaged
    */
-  void register(List<PendingFile> files) throws IOException {
+  void register(List<Pending> changes) throws IOException {
     committing.lock();
     try {
-      List<PendingFile> waiting = new ArrayList<>(core.pending());
-      List<PendingFile> more = new ArrayList<>(files);
+      List<Pending> waiting = new ArrayList<>(core.pending());
+      List<Pending> more = new ArrayList<>(changes);
       more.removeAll(waiting);
-      for (PendingFile file : more) {
-        check(file);
+      for (Pending one : more) {
+        if (one instanceof PendingFile file) {
+          check(file);
+        }
       }
       if (!more.isEmpty()) {
         commit(edit("files wait for job " + more.get(0).job(), 0).await(more).build());
@@ -182,7 +185,7 @@ final class Compactor {
 
   /** Makes sure that a file can be taken, as far as that can be known before. */
   private void check(PendingFile file) throws IOException {
-    TabletFile opened = open(file.file(), PendingFile.UNNUMBERED);
+    TabletFile opened = TabletFile.open(environment, file.file(), core.rules());
     try {
       SSTableProperties properties = opened.table().properties();
       if (properties.cells() > 0
@@ -196,11 +199,11 @@ final class Compactor {
     }
   }
 
-  /** Forgets the files that wait for a job: it did not commit. False if there are none. */
+  /** Forgets what waits for a job: it did not commit. False if nothing does. */
   boolean strike(String job) throws IOException {
     committing.lock();
     try {
-      if (filesOf(job).isEmpty()) {
+      if (waitingFor(job).isEmpty()) {
         return false;
       }
       commit(edit("job " + job + " did not commit", 0).settle(job).build());
@@ -212,46 +215,34 @@ final class Compactor {
   }
 
   /**
-   * Makes the files that wait for a job the tablet's, above all that was written before: the job
-   * has committed. The files of each writer get a sequence number, in the order of their names, so
-   * that those of two may have cells of the same columns. The caller has paused writes, and has
+   * Makes the files that wait for a job the tablet's, above all that was written before, which goes
+   * where the job replaces rows: the job has committed. The caller has paused writes, and has
    * waited for those accepted.
    *
-   * <p>The numbers need no log: the write that gives them says that everything up to them is in
-   * files. Until then nobody has seen the files, and after it nobody reads without them: the read
-   * point moves over them last.
+   * <p>The numbers of the files need no log: the write that gives them says that everything up to
+   * them is in files. Until then nobody has seen the files, and after it nobody reads without them:
+   * the read point moves over them last.
    *
-   * @return false if there are none
+   * @return false if nothing waits for it
    */
   boolean take(String job) throws IOException {
     minor.lock();
     try {
-      if (filesOf(job).isEmpty()) {
+      List<Pending> waiting = waitingFor(job);
+      if (waiting.isEmpty()) {
         return false;
       }
       writeMemtables();
       committing.lock();
-      List<TabletFile> made = new ArrayList<>();
       try {
         long before = core.current().peek().redoPoint();
-        long upTo = before;
-        String writer = "";
-        for (PendingFile file : filesOf(job)) {
-          upTo += file.writer().equals(writer) ? 0 : 1;
-          writer = file.writer();
-          made.add(open(file.file(), upTo));
-        }
         sequencer.requireRest(before);
-        List<FileRef> refs = made.stream().map(TabletFile::ref).toList();
-        commit(edit("files of job " + job, upTo).add(refs).settle(job).build());
-        sequencer.passTo(upTo);
-        long last = upTo;
-        core.current().swap(state -> state.with(made, last));
-        core.commits().pass(last);
-        forget(job); // Last: who finds no files waiting reads those that the tablet has.
+        TakenFiles files =
+            TakenFiles.of(waiting, refs(), before, core.pins().all(), core.clock().now());
+        take(edit("files of job " + job, files.upTo()).settle(job), files);
+        forget(job); // Last: who finds nothing waiting reads what the tablet has.
         return true;
       } finally {
-        made.forEach(TabletFile::release); // Now the state holds them.
         committing.unlock();
       }
     } finally {
@@ -274,7 +265,8 @@ final class Compactor {
       try {
         long before = core.current().peek().redoPoint();
         sequencer.requireRest(before);
-        clear(rows, now, before + 1);
+        TakenFiles files = TakenFiles.cleared(List.of(rows), refs(), before, core.pins().all());
+        take(edit("cleared " + rows, files.upTo()).clear(now), files);
       } finally {
         committing.unlock();
       }
@@ -283,25 +275,34 @@ final class Compactor {
     }
   }
 
-  private void clear(RowRange rows, ClearedRows now, long upTo) throws IOException {
-    List<FileRef> refs = core.current().peek().files().stream().map(TabletFile::ref).toList();
-    ClearedFiles files = ClearedFiles.of(refs, rows, upTo, core.pins().all());
+  private List<FileRef> refs() {
+    return core.current().peek().files().stream().map(TabletFile::ref).toList();
+  }
+
+  /** Makes what was decided durable, then visible; the read point moves last. */
+  private void take(ManifestEdit.Builder edit, TakenFiles files) throws IOException {
     List<TabletFile> made = new ArrayList<>();
     try {
-      for (FileRef part : files.added()) {
-        made.add(TabletFile.open(environment, part, core.rules()));
+      for (FileRef file : files.added()) {
+        made.add(TabletFile.open(environment, file, core.rules()));
       }
-      CompactionWriter.Output operations = writeOperations(upTo);
-      List<FileRef> added = new ArrayList<>(files.added());
-      added.addAll(operations.refs());
-      commit(
-          edit("cleared " + rows, upTo).add(added).remove(files.removed()).clear(now).build(),
-          operations);
-      made.addAll(operations.files());
+      long upTo = files.upTo();
+      if (files.clears()) {
+        CompactionWriter.Output operations = writeOperations(files.clearedAt());
+        List<FileRef> added = new ArrayList<>(files.added());
+        added.addAll(operations.refs());
+        commit(edit.add(added).remove(files.removed()).build(), operations);
+        made.addAll(operations.files());
+      } else {
+        commit(edit.add(files.added()).build());
+      }
       sequencer.passTo(upTo);
       core.current()
           .swap(
-              state -> state.cleared(filesOf(state, files.removed()), made, upTo),
+              state ->
+                  files.clears()
+                      ? state.cleared(filesOf(state, files.removed()), made, upTo)
+                      : state.with(made, upTo),
               () -> core.commits().pass(upTo));
     } finally {
       made.forEach(TabletFile::release); // Now the state holds them.
@@ -327,25 +328,12 @@ final class Compactor {
     return state.files().stream().filter(file -> refs.contains(file.ref())).toList();
   }
 
-  private List<PendingFile> filesOf(String job) {
-    return core.pending().stream()
-        .filter(one -> one.job().equals(job))
-        .sorted(Comparator.comparing(one -> one.file().path()))
-        .toList();
+  private List<Pending> waitingFor(String job) {
+    return core.pending().stream().filter(one -> one.job().equals(job)).toList();
   }
 
   private void forget(String job) {
     core.setPending(core.pending().stream().filter(one -> !one.job().equals(job)).toList());
-  }
-
-  private TabletFile open(FileRef file, long sequence) throws IOException {
-    FileRef numbered =
-        FileRef.builder(file.path(), file.length(), file.bounds())
-            .sequences(sequence, sequence)
-            .families(file.families())
-            .collectedMicros(core.clock().now())
-            .build();
-    return TabletFile.open(environment, numbered, core.rules());
   }
 
   /** Merges files of similar size, or of changed locality groups; false if there are none. */

@@ -23,6 +23,9 @@ import java.util.Optional;
  * <p>Safe for use by any number of threads.
  */
 final class ReadPath {
+  /** Others move the read point within a few instructions: this is far beyond. */
+  private static final int LOOKS_MAX = 1_000_000;
+
   private final TabletCore core;
   private final RowRange extent;
 
@@ -136,7 +139,7 @@ final class ReadPath {
   }
 
   private Pinned pin(ReadRequest request) {
-    while (true) {
+    for (int i = 0; i < LOOKS_MAX; i++) {
       // The read point first: then the state has all its cells, if need be compacted.
       long fresh = core.commits().readPoint();
       TabletState state = core.current().acquire();
@@ -167,6 +170,8 @@ final class ReadPath {
       }
       release(state, request); // A compaction came between the two: take both again.
     }
+    throw SteleException.retryLater(
+        "the read point of tablet " + core.spec().id() + " is behind its files: try again");
   }
 
   private void read(RowRange range, Pinned pinned, ReadPage page) throws IOException {

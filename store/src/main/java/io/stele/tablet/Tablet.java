@@ -10,7 +10,7 @@ import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
-import io.stele.record.PendingFile;
+import io.stele.record.Pending;
 import io.stele.record.Pin;
 import java.io.Closeable;
 import java.io.IOException;
@@ -303,33 +303,34 @@ public final class Tablet implements Closeable {
     return core.pins().all();
   }
 
-  /** The files that wait for the end of their jobs: nobody reads them yet. */
-  public List<PendingFile> pending() {
+  /** What waits for the end of jobs: nobody sees it yet. */
+  public List<Pending> pending() {
     return core.pending();
   }
 
   /**
-   * Writes files of a job into the manifest, to wait until it is known whether the job has
-   * committed. Whoever opens the tablet, or its children, from its record finds them there. Does
-   * nothing about those that wait already.
+   * Writes into the manifest what a job does, to wait until it is known whether the job has
+   * committed. Whoever opens the tablet, or its children, from its record finds it there. Does
+   * nothing about what waits already.
    *
-   * @param files of rows that the tablet has
+   * @param changes of rows that the tablet has
    */
-  public void register(List<PendingFile> files) throws IOException {
-    compactor.register(files);
+  public void register(List<Pending> changes) throws IOException {
+    compactor.register(changes);
   }
 
-  /** Forgets the files that wait for a job, which did not commit. False if there are none. */
+  /** Forgets what waits for a job, which did not commit. False if nothing does. */
   public boolean strike(String job) throws IOException {
     return compactor.strike(job);
   }
 
   /**
    * Makes the files that wait for a job, which has committed, the tablet's: above all that was
-   * written before, and below all that is written later. They are visible when this returns. The
-   * caller has had {@link #pauseWrites} complete, and resumes them.
+   * written before, and below all that is written later. In the same moment goes what was written
+   * before to rows that the job replaces. All that is visible when this returns. The caller has had
+   * {@link #pauseWrites} complete, and resumes them.
    *
-   * @return false if there are none
+   * @return false if nothing waits for the job
    * @throws CorruptionException if a file is damaged: nothing was changed
    * @throws IOException if it failed and the tablet goes on as before
    */

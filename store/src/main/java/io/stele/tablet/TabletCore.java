@@ -1,7 +1,7 @@
 package io.stele.tablet;
 
 import io.stele.model.TableSchema;
-import io.stele.record.PendingFile;
+import io.stele.record.Pending;
 import java.util.List;
 
 /**
@@ -19,7 +19,7 @@ final class TabletCore {
   private final Counters counters = new Counters();
   private final Pins pins;
   private final AbandonedFiles abandoned;
-  private volatile List<PendingFile> pending;
+  private volatile List<Pending> pending;
   private volatile SchemaRules rules;
 
   /**
@@ -91,13 +91,13 @@ final class TabletCore {
     return pins;
   }
 
-  /** The files that wait for the end of their jobs. */
-  List<PendingFile> pending() {
+  /** What waits for the end of jobs. */
+  List<Pending> pending() {
     return pending;
   }
 
   /** Replaces these; by the one that has just committed that to the manifest. */
-  void setPending(List<PendingFile> now) {
+  void setPending(List<Pending> now) {
     pending = List.copyOf(now);
   }
 

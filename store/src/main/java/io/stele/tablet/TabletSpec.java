@@ -4,7 +4,7 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
-import io.stele.record.PendingFile;
+import io.stele.record.Pending;
 import io.stele.record.Pin;
 import java.util.List;
 
@@ -31,7 +31,7 @@ public record TabletSpec(
     long redoPoint,
     long highestTimestamp,
     List<Pin> pins,
-    List<PendingFile> pending) {
+    List<Pending> pending) {
   public TabletSpec {
     pending = List.copyOf(pending);
     pins = List.copyOf(pins);

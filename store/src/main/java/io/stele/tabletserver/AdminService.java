@@ -9,7 +9,9 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.record.Pending;
 import io.stele.record.PendingFile;
+import io.stele.record.PendingReplacement;
 import io.stele.tablet.TabletStatistics;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.TabletRefs;
@@ -25,6 +27,7 @@ import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.RegisterFilesRequestProto;
+import io.stele.wire.control.ControlProtos.RowRangeProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.SettleJobRequestProto;
@@ -136,15 +139,21 @@ final class AdminService implements TabletServerService.BlockingInterface {
     if (!asked.covers(rows)) {
       return answer(hosted, false); // It has rows of which the files are not known here.
     }
-    List<PendingFile> files = new ArrayList<>();
+    List<Pending> changes = new ArrayList<>();
     for (JobFileProto file : request.getFilesList()) {
       PendingFile pending = JobFileRefs.decode(request.getJob(), file);
       requireFamilies(hosted, pending);
-      if (pending.meets(rows)) {
-        files.add(pending.clipped(rows));
-      }
+      changes.add(pending);
     }
-    return answer(hosted, files.isEmpty() || maintenance.register(hosted, files));
+    for (RowRangeProto replaced : request.getReplacedList()) {
+      RowRange range =
+          new RowRange(
+              ByteStrings.bytes(replaced.getStartRow()), ByteStrings.bytes(replaced.getEndRow()));
+      changes.add(new PendingReplacement(request.getJob(), range));
+    }
+    List<Pending> here =
+        changes.stream().filter(one -> one.meets(rows)).map(one -> one.clipped(rows)).toList();
+    return answer(hosted, here.isEmpty() || maintenance.register(hosted, here));
   }
 
   private static void requireFamilies(HostedTablet hosted, PendingFile file) {
@@ -177,6 +186,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
         .setDone(done)
         .setStartRow(ByteStrings.of(rows.start()))
         .setEndRow(ByteStrings.of(rows.end()))
+        .setReplaces(true)
         .build();
   }
 

@@ -4,7 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.format.NameSpace;
 import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
-import io.stele.record.PendingFile;
+import io.stele.record.Pending;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
@@ -68,39 +68,39 @@ final class JobFiles implements AutoCloseable {
     return names;
   }
 
-  /** Whether all of {@code files} wait in a tablet. */
-  static boolean isRegistered(HostedTablet hosted, List<PendingFile> files) {
-    return hosted.tablet().pending().containsAll(files);
+  /** Whether all of {@code changes} wait in a tablet. */
+  static boolean isRegistered(HostedTablet hosted, List<Pending> changes) {
+    return hosted.tablet().pending().containsAll(changes);
   }
 
   /**
-   * Has files wait in a tablet, unless their job is over.
+   * Has what a job does wait in a tablet, unless the job is over.
    *
-   * @param files of one job, with rows of the tablet only
+   * @param changes of one job, with rows of the tablet only
    */
-  void register(HostedTablet hosted, List<PendingFile> files) throws IOException {
-    String job = files.get(0).job();
+  void register(HostedTablet hosted, List<Pending> changes) throws IOException {
+    String job = changes.get(0).job();
     if (jobs.state(job) != JobNodes.State.BEGUN) {
       LOG.info("No files of job {} are registered in {}: it is over", job, hosted.id());
       return;
     }
     NameSpace.catchUp(fs); // A task has written them.
-    hosted.tablet().register(files);
+    hosted.tablet().register(changes);
   }
 
-  /** Takes the files of jobs that have committed, and strikes those of jobs that never will. */
+  /**
+   * Takes the files of jobs that have committed, in the order of their commits, and strikes those
+   * of jobs that never will.
+   */
   void settle(HostedTablet hosted) throws IOException {
-    for (String job : jobsOf(hosted)) {
-      switch (jobs.state(job)) {
-        case BEGUN -> {}
-        case COMMITTED -> {
-          take(hosted.tablet(), job);
-          LOG.info("Tablet {} has the files of job {}", hosted.id(), job);
-        }
-        case GONE -> {
-          hosted.tablet().strike(job);
-          LOG.info("Tablet {} does not get the files of job {}", hosted.id(), job);
-        }
+    Set<String> names = jobsOf(hosted);
+    for (String job : jobs.committed(names)) {
+      take(hosted.tablet(), job);
+      LOG.info("Tablet {} has the files of job {}", hosted.id(), job);
+    }
+    for (String job : names) {
+      if (jobs.state(job) == JobNodes.State.GONE && hosted.tablet().strike(job)) {
+        LOG.info("Tablet {} does not get the files of job {}", hosted.id(), job);
       }
     }
   }

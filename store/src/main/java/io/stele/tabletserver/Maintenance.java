@@ -4,7 +4,7 @@ import io.stele.config.TabletServerConfig;
 import io.stele.log.OldestNeeded;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
-import io.stele.record.PendingFile;
+import io.stele.record.Pending;
 import io.stele.runtime.Futures;
 import io.stele.runtime.Permits;
 import io.stele.runtime.ProcessRuntime;
@@ -223,14 +223,14 @@ final class Maintenance {
   }
 
   /**
-   * Begins to have files wait in a tablet, unless they do, or it is busy: then the next request
-   * will.
+   * Begins to have what a job does wait in a tablet, unless it does, or the tablet is busy: then
+   * the next request will.
    *
    * @param waiting of one job, with rows of the tablet only
-   * @return whether they wait
-   * @throws SteleException CORRUPTION if one of them is damaged
+   * @return whether all of it waits
+   * @throws SteleException CORRUPTION if a file is damaged
    */
-  boolean register(HostedTablet hosted, List<PendingFile> waiting) {
+  boolean register(HostedTablet hosted, List<Pending> waiting) {
     if (!JobFiles.isRegistered(hosted, waiting)) {
       String what = REGISTER + waiting.get(0).job();
       for (Trouble trouble : hosted.troubles()) {

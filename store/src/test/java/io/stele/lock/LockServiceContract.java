@@ -55,6 +55,25 @@ abstract class LockServiceContract {
   }
 
   @Test
+  void changesOfAllNodesAreInOrder() throws Exception {
+    try (LockService locks = connect();
+        LockService other = connect()) {
+      assertThat(locks.lastChange("x")).isEmpty();
+      locks.create("x", A);
+      other.create("y", A);
+      long x = locks.lastChange("x").orElseThrow();
+      long y = locks.lastChange("y").orElseThrow();
+      assertThat(y).isGreaterThan(x);
+      assertThat(other.write("x", B, 0)).isPresent();
+      assertThat(locks.lastChange("x").orElseThrow()).isGreaterThan(y);
+      assertThat(locks.lastChange("y")).hasValue(y);
+      assertThat(locks.delete("x", 1)).isTrue();
+      locks.create("x", A);
+      assertThat(other.lastChange("x").orElseThrow()).isGreaterThan(y);
+    }
+  }
+
+  @Test
   void aWriteHappensOnlyAtTheExpectedVersion() throws Exception {
     try (LockService locks = connect();
         LockService other = connect()) {

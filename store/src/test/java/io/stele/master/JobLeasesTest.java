@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.Jobs;
+import io.stele.lock.LockPaths;
 import io.stele.metadata.JobNodes;
+import io.stele.model.Bytes;
 import io.stele.model.SteleException;
 import java.time.Duration;
 import java.util.Optional;
@@ -74,6 +76,87 @@ class JobLeasesTest {
           next.renew(job);
           assertThat(nodes.remove(job, seen)).isFalse();
           assertThat(isOver(job)).isFalse();
+        });
+  }
+
+  private void waits(String job) {
+    assertThatThrownBy(() -> master.jobs.commit(job))
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
+  }
+
+  @Test
+  void noJobCommitsWhileTabletsArePinned() throws Exception {
+    master.run(
+        () -> {
+          String pins = begin();
+          String alsoPins = begin();
+          String writes = begin();
+          master.jobs.pinning(pins, true);
+          master.jobs.pinning(pins, true); // Its answer was lost.
+          master.jobs.pinning(alsoPins, true);
+          waits(writes);
+          master.jobs.renew(writes);
+          master.jobs.renew(pins);
+          master.jobs.pinning(pins, false);
+          master.jobs.pinning(pins, false);
+          waits(writes);
+          master.jobs.end(alsoPins);
+          master.jobs.commit(writes);
+          assertThat(nodes.state(writes)).isEqualTo(JobNodes.State.COMMITTED);
+          master.jobs.pinning(pins, true);
+          master.jobs.commit(writes); // Again.
+        });
+  }
+
+  @Test
+  void aCommitThatIsUnderWayBeginsAgainWhenTabletsArePinned() throws Exception {
+    master.run(
+        () -> {
+          String pins = begin();
+          String writes = begin();
+          // Its master stands still between its look and its last write.
+          JobNodes.Job marked = nodes.read(writes).orElseThrow();
+          master.locks.write(
+              LockPaths.job(writes), Bytes.of("20000 0 committing"), marked.version());
+          JobNodes.Job seen = nodes.read(writes).orElseThrow();
+          master.jobs.pinning(pins, true);
+          assertThat(
+                  master.locks.write(
+                      LockPaths.job(writes), Bytes.of("20000 0 committed"), seen.version()))
+              .isEmpty();
+          waits(writes);
+          master.jobs.pinning(pins, false);
+          master.jobs.commit(writes);
+        });
+  }
+
+  @Test
+  void whoDiesWhileHePinsHindersCommitsForSecondsOnlyAndCannotGoOn() throws Exception {
+    master.run(
+        () -> {
+          String dies = begin();
+          String lives = begin();
+          String writes = begin();
+          master.jobs.pinning(dies, true);
+          for (int i = 0; i < 14; i++) {
+            lookFor(master.jobs, Duration.ofSeconds(1));
+            master.jobs.renew(lives);
+            waits(writes);
+          }
+          lookFor(master.jobs, Duration.ofSeconds(2));
+          master.jobs.commit(writes);
+          assertThatThrownBy(() -> master.jobs.pinning(dies, false))
+              .isInstanceOfSatisfying(
+                  SteleException.class,
+                  e -> assertThat(e.code()).isEqualTo(SteleException.Code.REFUSED));
+          master.jobs.pinning(lives, true);
+          for (int i = 0; i < 20; i++) {
+            lookFor(master.jobs, Duration.ofSeconds(1));
+            master.jobs.renew(lives);
+          }
+          master.jobs.pinning(lives, false);
         });
   }
 

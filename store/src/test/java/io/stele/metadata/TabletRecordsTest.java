@@ -17,6 +17,7 @@ import io.stele.model.TabletId;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
 import io.stele.record.PendingFile;
+import io.stele.record.PendingReplacement;
 import io.stele.record.Pin;
 import io.stele.runtime.ManualClocks;
 import io.stele.sim.MemoryLockService;
@@ -311,6 +312,35 @@ class TabletRecordsTest {
     assertThat(required(none)).as("as long as it has the file").contains("bulk");
     ManifestEdit rewritten = edit("merged").remove(List.of(taken)).build();
     assertThat(required(records.edit(none, rewritten))).isEmpty();
+  }
+
+  @Test
+  void rowsThatAJobReplacesWaitThroughSplitsAndTheRecordRequiresThatThisIsKnown()
+      throws IOException {
+    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    PendingReplacement all = new PendingReplacement("job1", RowRange.ALL);
+    PendingReplacement low = new PendingReplacement("job2", RowRange.of("", "c"));
+    PendingReplacement next = new PendingReplacement("job2", RowRange.of("d", "f"));
+    TabletRecord registered =
+        records.edit(loaded, edit("bulk").await(List.of(all, low, next)).build());
+    assertThat(only()).isEqualTo(registered);
+    assertThat(required(registered)).contains("bulk replaces");
+
+    SplitResult split = split(registered, "e", 1);
+    assertThat(split.lower().pending())
+        .containsExactly(
+            all.clipped(RowRange.of("", "e")), low, next.clipped(RowRange.of("", "e")));
+    assertThat(split.upper().pending())
+        .containsExactly(all.clipped(RowRange.of("e", "")), next.clipped(RowRange.of("e", "f")));
+    List<TabletRecord> read = records.readAll(TABLE);
+    assertThat(read.get(0).pending()).hasSameElementsAs(split.lower().pending());
+    assertThat(read.get(1).pending()).hasSameElementsAs(split.upper().pending());
+
+    TabletRecord one = records.edit(split.upper(), edit("bulk").settle("job1").build());
+    assertThat(one.pending()).containsExactly(next.clipped(RowRange.of("e", "f")));
+    TabletRecord none = records.edit(one, edit("bulk").settle("job2").build());
+    assertThat(records.readAll(TABLE).get(1)).isEqualTo(none);
+    assertThat(required(none)).isEmpty();
   }
 
   private static PendingFile waiting(String job, String name, RowRange rows) {

@@ -23,7 +23,10 @@ final class Histories {
   static final List<String> NAMES = WORKLOADS.stream().map(Workload::name).toList();
 
   private static final List<Workload> WITH_OTHERS =
-      Stream.concat(WORKLOADS.stream(), Stream.of(JobWritesTest.WORKLOAD, ClearedRowsTest.WORKLOAD))
+      Stream.concat(
+              WORKLOADS.stream(),
+              Stream.of(
+                  JobWritesTest.WORKLOAD, ClearedRowsTest.WORKLOAD, PinnedCommitsTest.WORKLOAD))
           .toList();
   private static final Duration LENGTH = Duration.ofSeconds(30);
   private static final int AT_ONCE = 2;

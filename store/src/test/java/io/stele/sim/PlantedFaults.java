@@ -7,7 +7,9 @@ import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.implementation.bytecode.assign.Assigner;
@@ -66,7 +68,25 @@ final class PlantedFaults {
                 "tablet.Sequencer",
                 "passTo",
                 PlantedFault.Nothing.class)
-            .under("jobs"));
+            .under("jobs"),
+        fault(
+                "rows are replaced only in tablets with files of the job",
+                "record.JobChange",
+                "rows",
+                RowsOfFiles.class)
+            .under("jobs"),
+        fault(
+                "jobs are taken in the order of their names",
+                "metadata.JobNodes",
+                "committed",
+                Sorted.class)
+            .under("jobs"),
+        fault(
+                "jobs commit while tablets are pinned",
+                "metadata.JobNodes",
+                "pinning",
+                NobodyPins.class)
+            .under("pinned-commits"));
   }
 
   private static List<PlantedFault> ofOwnersAndLogs() {
@@ -201,6 +221,29 @@ final class PlantedFaults {
         @Advice.Argument(2) RowRange rows,
         @Advice.Return(readOnly = false) List<RowRange> returned) {
       returned = List.of(rows);
+    }
+  }
+
+  static final class RowsOfFiles {
+    @Advice.OnMethodExit
+    static void exit(
+        @Advice.FieldValue("replaced") List<RowRange> replaced,
+        @Advice.Return(readOnly = false) List<RowRange> returned) {
+      returned = returned.subList(replaced.size(), returned.size());
+    }
+  }
+
+  static final class NobodyPins {
+    @Advice.OnMethodExit
+    static void exit(@Advice.Return(readOnly = false) Optional<String> returned) {
+      returned = Optional.empty();
+    }
+  }
+
+  static final class Sorted {
+    @Advice.OnMethodExit
+    static void exit(@Advice.Return(readOnly = false) List<String> returned) {
+      returned = List.copyOf(new TreeSet<>(returned));
     }
   }
 

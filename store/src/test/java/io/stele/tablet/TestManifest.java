@@ -4,7 +4,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
-import io.stele.record.PendingFile;
+import io.stele.record.Pending;
 import io.stele.record.Pin;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -133,7 +133,7 @@ final class TestManifest implements Manifest {
     List<Pin> pins = new ArrayList<>(record.pins());
     pins.removeIf(pin -> edit.unpinned().contains(pin.name()));
     pins.addAll(edit.pinned());
-    List<PendingFile> pending = new ArrayList<>(record.pending());
+    List<Pending> pending = new ArrayList<>(record.pending());
     pending.removeIf(file -> edit.settled().contains(file.job()));
     pending.addAll(edit.pending());
     record =

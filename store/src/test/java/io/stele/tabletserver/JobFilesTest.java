@@ -4,16 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.metadata.JobNodes;
+import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
+import io.stele.record.Pending;
 import io.stele.record.PendingFile;
+import io.stele.record.PendingReplacement;
 import io.stele.runtime.SystemRuntime;
 import io.stele.tablet.JobFileWriter;
+import io.stele.tablet.ReadRequest;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -40,7 +48,7 @@ class JobFilesTest {
         JobNodes.newRequest(SystemRuntime.INSTANCE), Duration.ofMinutes(1), Optional.empty());
   }
 
-  private static List<PendingFile> write(TestServer server, String job, String... rows)
+  private static List<Pending> write(TestServer server, String job, String... rows)
       throws IOException {
     JobFileWriter.Target target =
         new JobFileWriter.Target(server.fs, ROOT, job, "task-0", SCHEMA, 7);
@@ -49,7 +57,7 @@ class JobFilesTest {
       for (String row : rows) {
         writer.add(Mutation.of(row).put("f", "q", "job"));
       }
-      return writer.finish().stream().map(file -> new PendingFile(job, file)).toList();
+      return writer.finish().stream().map(file -> (Pending) new PendingFile(job, file)).toList();
     }
   }
 
@@ -69,7 +77,7 @@ class JobFilesTest {
       Maintenance maintenance = maintenance(server);
       TestServer.put(hosted, "a", "before");
       String job = begin(server);
-      List<PendingFile> files = write(server, job, "b", "c");
+      List<Pending> files = write(server, job, "b", "c");
       assertThat(maintenance.register(hosted, files)).isFalse();
       server.minor.work();
       assertThat(maintenance.register(hosted, files)).isTrue();
@@ -117,6 +125,70 @@ class JobFilesTest {
     }
   }
 
+  private static List<Bytes> rows(HostedTablet hosted) throws IOException {
+    return hosted.tablet().read(ReadRequest.of(RowQuery.ALL)).rows().stream()
+        .map(Row::key)
+        .toList();
+  }
+
+  /** Files with one row of its own, in place of all that is there. */
+  private static String replacing(TestServer server, HostedTablet hosted, String row)
+      throws IOException {
+    String job = begin(server);
+    List<Pending> changes = new ArrayList<>(write(server, job, row));
+    changes.add(new PendingReplacement(job, RowRange.ALL));
+    server.files.register(hosted, changes);
+    return job;
+  }
+
+  @Test
+  void jobsThatReplaceRowsAreTakenInTheOrderOfTheirCommitsAndNothingComesBack() throws Exception {
+    for (int i = 0; i < 4; i++) { // Names are random: their order must not count.
+      try (TestServer server = new TestServer(world)) {
+        HostedTablet hosted = server.takeNew(SCHEMA);
+        TestServer.put(hosted, "old", "value");
+        String one = replacing(server, hosted, "one");
+        String two = replacing(server, hosted, "two");
+        String plain = begin(server);
+        server.files.register(hosted, write(server, plain, "plain"));
+        String never = replacing(server, hosted, "never");
+        TestServer.put(hosted, "meanwhile", "value");
+        server.jobs.commit(plain);
+        server.jobs.commit(two);
+        server.jobs.commit(one);
+        server.files.settle(hosted);
+        assertThat(rows(hosted)).containsExactly(Bytes.of("one"));
+        TestServer.put(hosted, "later", "value");
+        server.jobs.end(never);
+        server.files.settle(hosted);
+        assertThat(rows(hosted)).containsExactly(Bytes.of("later"), Bytes.of("one"));
+        assertThat(server.stored(hosted.id()).pending()).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void aReplacementWithoutFilesClearsItsRowsAndAPinGoesOnToSeeThem() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      for (String row : List.of("a", "b", "c")) {
+        TestServer.put(hosted, row, "value");
+      }
+      String reader = begin(server);
+      server.pins.pin(hosted, reader);
+      String job = begin(server);
+      server.files.register(hosted, List.of(new PendingReplacement(job, RowRange.of("b", "c"))));
+      server.jobs.commit(job);
+      server.files.settle(hosted);
+      assertThat(rows(hosted)).containsExactly(Bytes.of("a"), Bytes.of("c"));
+      assertThat(hosted.tablet().read(ReadRequest.of(RowQuery.ALL).atPin(reader)).rows())
+          .hasSize(3);
+      server.lifecycle.unload(hosted, false);
+      HostedTablet again = server.take(server.stored(hosted.id()));
+      assertThat(rows(again)).containsExactly(Bytes.of("a"), Bytes.of("c"));
+    }
+  }
+
   @Test
   void aRequestThatComesAfterTheEndOfItsJobRegistersNothing() throws Exception {
     try (TestServer server = new TestServer(world)) {
@@ -138,7 +210,7 @@ class JobFilesTest {
       HostedTablet hosted = server.takeNew(SCHEMA);
       Maintenance maintenance = maintenance(server);
       String job = begin(server);
-      FileRef file = write(server, job, "a").get(0).file();
+      FileRef file = ((PendingFile) write(server, job, "a").get(0)).file();
       Path damaged = new Path(ROOT, "bulk/" + job + "/other-0.sst");
       try (FSDataOutputStream out = server.fs.create(damaged)) {
         out.write(new byte[(int) file.length()]);
@@ -146,7 +218,7 @@ class JobFilesTest {
       FileRef other =
           PendingFile.unnumbered(
               "bulk/" + job + "/other-0.sst", file.length(), file.bounds(), file.families());
-      List<PendingFile> files = List.of(new PendingFile(job, other));
+      List<Pending> files = List.of(new PendingFile(job, other));
       assertThatThrownBy(() -> server.files.register(hosted, files))
           .isInstanceOf(CorruptionException.class);
       maintenance.register(hosted, files);

@@ -5,8 +5,10 @@ import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Row;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import java.io.IOException;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
@@ -14,27 +16,39 @@ import org.apache.hadoop.mapreduce.Job;
 
 /**
  * Copies cells from one table to another, with their timestamps, as they were when the job was
- * submitted. What the other table has besides stays; so does what a version limit of its keeps.
+ * submitted. What the other table has besides stays, unless it is replaced; so does what a version
+ * limit of its keeps.
  *
  * @param input what is copied
- * @param to the name of the other table, which has the families
- * @param dryRun whether nothing is written
+ * @param output the other table, which has the families; where it is replaced, the rows that are
+ *     copied are, all or a range: also what was not copied of them
  */
-public record CopyTable(TableInput input, String to, boolean dryRun) implements TableJob {
+public record CopyTable(TableInput input, TableOutput output) implements TableJob {
+  /** A copy that comes to what is there. */
+  public CopyTable(TableInput input, String to, boolean dryRun) {
+    this(input, new TableOutput(to, dryRun, false));
+  }
+
   @Override
   public Job prepare(Configuration conf) throws IOException {
+    String to = output.table();
     if (input.table().equals(to)) {
       throw SteleException.refused("table " + to + " cannot be copied to itself: name another");
     }
-    checkFamilies(conf);
+    checkFamilies(conf, to);
     Job job = SteleJob.create(conf, "copy table " + input.table() + " to " + to);
     input.addTo(job);
     job.setMapperClass(CopyMapper.class);
-    Written.to(job, to, dryRun);
+    written().addTo(job);
     return job;
   }
 
-  private void checkFamilies(Configuration conf) throws IOException {
+  private Written written() {
+    List<RowRange> copied = input.query().ranges();
+    return copied.isEmpty() ? Written.of(output) : Written.of(output, copied);
+  }
+
+  private void checkFamilies(Configuration conf, String to) throws IOException {
     try (Stele stele = Stele.connect(conf)) {
       Set<String> missing = new TreeSet<>();
       for (ColumnFamily family : stele.table(input.table()).schema().families()) {
@@ -59,7 +73,7 @@ public record CopyTable(TableInput input, String to, boolean dryRun) implements 
 
   @Override
   public Report report(Job finished) throws IOException {
-    return Report.good(Written.lines(finished, to, dryRun));
+    return Report.good(written().lines(finished));
   }
 
   /** Writes each row's cells again. */

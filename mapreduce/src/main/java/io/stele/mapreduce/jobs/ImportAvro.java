@@ -19,12 +19,17 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
  * timestamps: importing again changes nothing.
  *
  * @param directory the files, or one of them
- * @param table the table's name, which has the families
- * @param dryRun whether nothing is written
+ * @param output the table, which has the families
  */
-public record ImportAvro(Path directory, String table, boolean dryRun) implements TableJob {
+public record ImportAvro(Path directory, TableOutput output) implements TableJob {
+  /** An import that comes to what is there. */
+  public ImportAvro(Path directory, String table, boolean dryRun) {
+    this(directory, new TableOutput(table, dryRun, false));
+  }
+
   @Override
   public Job prepare(Configuration conf) throws IOException {
+    String table = output.table();
     try (Stele stele = Stele.connect(conf)) {
       stele.table(table); // Fails now if there is none, and not in the tasks.
     }
@@ -38,13 +43,13 @@ public record ImportAvro(Path directory, String table, boolean dryRun) implement
     AvroJob.setInputKeySchema(job, AvroRows.ROW);
     FileInputFormat.addInputPath(job, directory);
     job.setMapperClass(ImportMapper.class);
-    Written.to(job, table, dryRun);
+    Written.of(output).addTo(job);
     return job;
   }
 
   @Override
   public Report report(Job finished) throws IOException {
-    return Report.good(Written.lines(finished, table, dryRun));
+    return Report.good(Written.of(output).lines(finished));
   }
 
   /** Writes each record's cells. */

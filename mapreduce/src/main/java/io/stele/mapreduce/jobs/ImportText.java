@@ -27,21 +27,15 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  * Writes lines of text to a table: a row a line, a column a field. Empty fields are left out.
  *
  * @param files what to read, as Hadoop's globs have it
- * @param table the table's name
+ * @param output the table, which has the families
  * @param fields what each field is: {@code ROW} once, {@code family:qualifier}, or {@code -} for
  *     what is not wanted
  * @param separator between fields; one character
  * @param skipBadLines whether lines with too few fields, or without row, are counted and left out;
  *     otherwise they fail the job
- * @param dryRun whether nothing is written
  */
 public record ImportText(
-    Path files,
-    String table,
-    List<String> fields,
-    char separator,
-    boolean skipBadLines,
-    boolean dryRun)
+    Path files, TableOutput output, List<String> fields, char separator, boolean skipBadLines)
     implements TableJob {
   /** The field with the row key. */
   public static final String ROW = "ROW";
@@ -77,8 +71,20 @@ public record ImportText(
     }
   }
 
+  /** An import that comes to what is there. */
+  public ImportText(
+      Path files,
+      String table,
+      List<String> fields,
+      char separator,
+      boolean skipBadLines,
+      boolean dryRun) {
+    this(files, new TableOutput(table, dryRun, false), fields, separator, skipBadLines);
+  }
+
   @Override
   public Job prepare(Configuration conf) throws IOException {
+    String table = output.table();
     try (Stele stele = Stele.connect(conf)) {
       Table into = stele.table(table);
       RowQuery query = RowQuery.ALL;
@@ -96,13 +102,13 @@ public record ImportText(
     job.getConfiguration().setInt(SEPARATOR_KEY, separator);
     job.getConfiguration().setBoolean(SKIP_KEY, skipBadLines);
     job.setMapperClass(LineMapper.class);
-    Written.to(job, table, dryRun);
+    Written.of(output).addTo(job);
     return job;
   }
 
   @Override
   public Report report(Job finished) throws IOException {
-    List<String> lines = new ArrayList<>(Written.lines(finished, table, dryRun));
+    List<String> lines = new ArrayList<>(Written.of(output).lines(finished));
     long bad = finished.getCounters().findCounter(MutationMapper.Counter.BAD_LINES).getValue();
     if (bad > 0) {
       lines.add(String.format(Locale.ROOT, "%,d lines were left out.", bad));

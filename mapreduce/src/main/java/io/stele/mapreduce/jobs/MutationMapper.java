@@ -5,11 +5,10 @@ import io.stele.model.Cell;
 import io.stele.model.Mutation;
 import java.io.IOException;
 import java.util.List;
-import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.mapreduce.Mapper;
 
 /** Writes cells, and counts what it writes. */
-abstract class MutationMapper<K, V> extends Mapper<K, V, NullWritable, Mutation> {
+abstract class MutationMapper<K, V> extends Mapper<K, V, Bytes, Mutation> {
   /** What the mappers wrote, or would have written. */
   enum Counter {
     /** Rows; of a file with a row in several places, each. */
@@ -23,7 +22,7 @@ abstract class MutationMapper<K, V> extends Mapper<K, V, NullWritable, Mutation>
   final void write(Bytes row, List<Cell> cells, Context context)
       throws IOException, InterruptedException {
     for (Mutation mutation : RowMutations.of(row, cells)) {
-      context.write(NullWritable.get(), mutation);
+      context.write(row, mutation);
     }
     context.getCounter(Counter.ROWS).increment(1);
     context.getCounter(Counter.CELLS).increment(cells.size());

@@ -1,31 +1,56 @@
 package io.stele.mapreduce.jobs;
 
+import io.stele.client.Stele;
+import io.stele.client.TabletInfo;
+import io.stele.mapreduce.SteleJob;
+import io.stele.model.RowRange;
+import io.stele.outputformat.BulkOutputFormat;
 import io.stele.outputformat.TableOutputFormat;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
 
-/** Jobs that write to a table, or only say what they would write. */
-final class Written {
-  private Written() {}
+/**
+ * What a job writes to a table, or says that it would write.
+ *
+ * @param replaced rows of the table whose cells of before go; none: they stay
+ */
+record Written(String table, boolean dryRun, List<RowRange> replaced) {
+  /** Many for any cluster; small tables need fewer. */
+  private static final int REDUCERS_MAX = 200;
 
-  /** Where a job writes to. */
-  static void to(Job job, String table, boolean dryRun) {
+  /** Of a job that replaces all rows, if any. */
+  static Written of(TableOutput output) {
+    return of(output, List.of(RowRange.ALL));
+  }
+
+  /** Of a job that replaces {@code rows}, if any. */
+  static Written of(TableOutput output, List<RowRange> rows) {
+    return new Written(output.table(), output.dryRun(), output.replace() ? rows : List.of());
+  }
+
+  /** Makes it the output of a job whose input and mapper are set. */
+  void addTo(Job job) throws IOException {
     job.setNumReduceTasks(0);
     if (dryRun) {
       job.setOutputFormatClass(NullOutputFormat.class);
-    } else {
+    } else if (replaced.isEmpty()) {
       TableOutputFormat.addTable(job, table);
+    } else {
+      SteleJob.bulkInto(job, table, REDUCERS_MAX);
+      replaced.forEach(rows -> BulkOutputFormat.replaceRows(job, table, rows));
     }
   }
 
   /** What was written. */
-  static List<String> lines(Job finished, String table, boolean dryRun) throws IOException {
+  List<String> lines(Job finished) throws IOException {
     long rows = finished.getCounters().findCounter(MutationMapper.Counter.ROWS).getValue();
     long cells = finished.getCounters().findCounter(MutationMapper.Counter.CELLS).getValue();
-    return List.of(
+    List<String> lines = new ArrayList<>();
+    lines.add(
         String.format(
             Locale.ROOT,
             dryRun
@@ -34,5 +59,27 @@ final class Written {
             rows,
             cells,
             table));
+    for (RowRange range : replaced) {
+      String which = range.equals(RowRange.ALL) ? "All its rows" : "Its rows " + range;
+      lines.add(
+          dryRun
+              ? which + " would be replaced: " + size(finished, range) + "."
+              : which + " of before were replaced.");
+    }
+    return lines;
+  }
+
+  private String size(Job job, RowRange range) throws IOException {
+    long tablets = 0;
+    long bytes = 0;
+    try (Stele stele = Stele.connect(job.getConfiguration())) {
+      for (TabletInfo tablet : stele.table(table).tablets()) {
+        if (tablet.rows().intersection(range).isPresent()) {
+          tablets++;
+          bytes += tablet.bytes();
+        }
+      }
+    }
+    return String.format(Locale.ROOT, "they are in %,d tablets of %,d bytes", tablets, bytes);
   }
 }

@@ -3,13 +3,16 @@ package io.stele.sim.check;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Row;
+import io.stele.model.RowRange;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Whether the files of jobs became visible all at once, once, and never where the job did not
@@ -23,6 +26,7 @@ import java.util.TreeMap;
  *   <li>A read that begins after somebody has seen a column of a job, or its commit was answered,
  *       sees those of every other row, unless that was deleted meanwhile.
  *   <li>What was deleted after that does not come back.
+ *   <li>A job that replaces rows deletes all of them in that moment, but for what it writes itself.
  * </ul>
  */
 public final class JobChecker {
@@ -32,8 +36,45 @@ public final class JobChecker {
    * @param name the qualifier of its columns
    * @param rows those that it writes
    * @param commit the call that commits it
+   * @param replaced rows that it replaces, if it does
    */
-  public record Job(String name, Set<Bytes> rows, Call commit) {}
+  public record Job(String name, Set<Bytes> rows, Call commit, Optional<RowRange> replaced) {}
+
+  /** What is known of a job. */
+  private static final class Known {
+    final Job job;
+    Moment visible; // From when on all must see it.
+
+    Known(Job job, Moment visible) {
+      this.job = job;
+      this.visible = visible;
+    }
+
+    void isVisibleAt(Moment moment) {
+      visible = moment.order() < visible.order() ? moment : visible;
+    }
+
+    /** Whether it may delete what others have in a row. */
+    boolean replaces(Bytes row) {
+      return job.replaced().isPresent()
+          && job.replaced().get().contains(row)
+          && !job.commit().isRejected();
+    }
+
+    /** That deletion: at some moment between the beginning of the commit and when all see it. */
+    Call replacing(Bytes row) {
+      return new Call(
+          job.commit().number(),
+          job.commit().client(),
+          new Action.Delete(row),
+          job.commit().start(),
+          visible,
+          0,
+          visible.equals(Moment.NEVER)
+              ? new CallOutcome.Unknown("nobody has seen it")
+              : new CallOutcome.Answered(new Result.Done()));
+    }
+  }
 
   /** What a read saw of one row. */
   private record Sight(Call call, Set<String> jobs) {}
@@ -43,6 +84,7 @@ public final class JobChecker {
   private final Map<Bytes, List<Sight>> sights = new HashMap<>();
   private final Map<Bytes, List<Call>> deletes = new HashMap<>();
   private final Map<String, Job> jobs = new TreeMap<>();
+  private final List<Known> known = new ArrayList<>();
   private final Findings findings = new Findings("jobs");
 
   private JobChecker(List<Call> calls, List<Job> jobs) {
@@ -59,14 +101,60 @@ public final class JobChecker {
         see(call, seen, rows);
       }
     }
+    jobs.forEach(job -> known.add(new Known(job, seenFrom(job))));
+    known.forEach(this::seeWhatIsMissing);
   }
 
   /** What is wrong with the reads and scans of {@code calls}. */
   public static List<Violation> check(List<Call> calls, List<Job> jobs) {
     JobChecker checker = new JobChecker(calls, jobs);
     checker.sights.forEach((row, seen) -> seen.forEach(sight -> checker.checkPlace(row, sight)));
-    checker.jobs.values().forEach(checker::check);
+    checker.known.forEach(checker::check);
     return checker.findings.violations();
+  }
+
+  /** What jobs did to the values of rows that they replaced: a call that deletes each of them. */
+  public static List<Call> deletes(List<Call> calls, List<Job> jobs) {
+    JobChecker checker = new JobChecker(calls, jobs);
+    Set<Bytes> rows = new TreeSet<>();
+    for (Call call : calls) {
+      if (call.action() instanceof Action.Write write) {
+        rows.add(write.row());
+      }
+    }
+    List<Call> all = new ArrayList<>();
+    for (Known job : checker.known) {
+      rows.stream().filter(job::replaces).forEach(row -> all.add(job.replacing(row)));
+    }
+    return all;
+  }
+
+  /** Where only one job can have replaced what a read did not see, it had committed then. */
+  private void seeWhatIsMissing(Known of) {
+    for (Bytes row : of.job.rows()) {
+      for (Sight sight : sights.getOrDefault(row, List.of())) {
+        Call read = sight.call();
+        if (read.start().order() < of.visible.order() || sight.jobs().contains(of.job.name())) {
+          continue;
+        }
+        List<Known> others =
+            known.stream()
+                .filter(other -> other != of && other.replaces(row))
+                .filter(other -> mayHide(other.replacing(row), of.job, read))
+                .toList();
+        boolean byClients =
+            deletes.getOrDefault(row, List.of()).stream()
+                .anyMatch(delete -> mayHide(delete, of.job, read));
+        if (others.size() == 1 && !byClients) {
+          others.get(0).isVisibleAt(read.end());
+        }
+      }
+    }
+  }
+
+  private static boolean mayHide(Call delete, Job job, Call read) {
+    return delete.start().order() < read.end().order()
+        && (!delete.isAnswered() || !delete.isBefore(job.commit()));
   }
 
   private void see(Call call, Result.Rows seen, Set<Bytes> rows) {
@@ -118,50 +206,52 @@ public final class JobChecker {
     }
   }
 
-  private void check(Job job) {
-    Moment visible = job.commit().isAnswered() ? job.commit().end() : Moment.NEVER;
+  /** When the job was certainly committed. */
+  private Moment seenFrom(Job job) {
+    Moment from = job.commit().isAnswered() ? job.commit().end() : Moment.NEVER;
     for (Bytes row : job.rows()) {
       for (Sight sight : sights.getOrDefault(row, List.of())) {
-        if (sight.jobs().contains(job.name()) && sight.call().end().order() < visible.order()) {
-          visible = sight.call().end();
+        if (sight.jobs().contains(job.name()) && sight.call().end().order() < from.order()) {
+          from = sight.call().end();
         }
       }
     }
-    if (visible.equals(Moment.NEVER)) {
+    return from;
+  }
+
+  private void check(Known of) {
+    if (of.visible.equals(Moment.NEVER)) {
       return;
     }
-    for (Bytes row : job.rows()) {
-      checkRow(job, row, visible);
+    for (Bytes row : of.job.rows()) {
+      List<Call> ofRow = new ArrayList<>(deletes.getOrDefault(row, List.of()));
+      for (Known other : known) {
+        if (other != of && other.replaces(row)) {
+          ofRow.add(other.replacing(row));
+        }
+      }
+      for (Sight sight : sights.getOrDefault(row, List.of())) {
+        if (sight.call().start().order() >= of.visible.order()) {
+          check(of, row, sight, ofRow);
+        }
+      }
     }
   }
 
-  /** From {@code visible} on everybody sees the job's columns in {@code row}, until a delete. */
-  private void checkRow(Job job, Bytes row, Moment visible) {
-    List<Call> ofRow = deletes.getOrDefault(row, List.of());
-    for (Sight sight : sights.getOrDefault(row, List.of())) {
-      Call read = sight.call();
-      if (read.start().order() < visible.order()) {
-        continue;
-      }
-      boolean seen = sight.jobs().contains(job.name());
-      boolean mayBeDeleted =
-          ofRow.stream()
-              .anyMatch(
-                  delete ->
-                      delete.start().order() < read.end().order()
-                          && (!delete.isAnswered() || !delete.isBefore(job.commit())));
-      if (!seen && !mayBeDeleted) {
-        findings.add(read + " did not see " + job.name() + " in row " + row + ": " + job.commit());
-      }
-      boolean isDeleted =
-          ofRow.stream()
-              .anyMatch(
-                  delete ->
-                      delete.isAnswered()
-                          && delete.start().order() > visible.order()
-                          && delete.isBefore(read));
-      if (seen && isDeleted) {
-        findings.add(read + " saw " + job.name() + " again in row " + row + " after a delete");
+  /** Who reads after a job was visible sees its columns, until a delete, and then no more. */
+  private void check(Known of, Bytes row, Sight sight, List<Call> deletesOfRow) {
+    Call read = sight.call();
+    String name = of.job.name();
+    boolean seen = sight.jobs().contains(name);
+    if (!seen && deletesOfRow.stream().noneMatch(delete -> mayHide(delete, of.job, read))) {
+      findings.add(read + " did not see " + name + " in row " + row + ": " + of.job.commit());
+    }
+    for (Call delete : deletesOfRow) {
+      if (seen
+          && delete.isAnswered()
+          && delete.start().order() > of.visible.order()
+          && delete.isBefore(read)) {
+        findings.add(read + " saw " + name + " again in row " + row + " after " + delete);
       }
     }
   }

@@ -16,6 +16,7 @@ import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
+import io.stele.record.JobChange;
 import io.stele.sim.check.Action;
 import io.stele.sim.check.Call;
 import io.stele.sim.check.CallChecker;
@@ -38,8 +39,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * A table that jobs write files for while others write, delete and read: what a job wrote is
- * visible in all its rows or in none, from one moment on, and once; and what others write and
- * delete is not lost.
+ * visible in all its rows or in none, from one moment on, and once; what was in rows that it
+ * replaces is gone from that moment on; and what others write and delete is not lost.
  */
 public final class JobWrites extends TableWorkload {
   private static final Column VALUE = Column.of("f", "value");
@@ -115,6 +116,7 @@ public final class JobWrites extends TableWorkload {
     private final Jobs jobs;
     private final RandomGenerator random;
     private final Set<Bytes> written = new TreeSet<>();
+    private Optional<RowRange> replaced = Optional.empty();
 
     OneJob(WorkloadContext context, int client, String column) {
       this.context = context;
@@ -128,11 +130,14 @@ public final class JobWrites extends TableWorkload {
       for (int i = 1 + random.nextInt(ROWS_OF_JOB_MAX); i >= 0; i--) {
         written.add(row(random.nextInt(rows)));
       }
+      if (random.nextInt(3) == 0) {
+        replaced = Optional.of(someRows(random));
+      }
       Optional<String> job = ofCall(() -> jobs.begin(LEASE));
       if (job.isEmpty()) {
         return;
       }
-      Optional<Map<TableId, List<FileRef>>> files =
+      Optional<Map<TableId, JobChange>> files =
           ofCall(() -> Map.of(jobs.tableId(table), write(job.get())));
       int choice = random.nextInt(10);
       if (files.isPresent() && choice < 7) {
@@ -152,8 +157,7 @@ public final class JobWrites extends TableWorkload {
     }
 
     /** Registers files of a job that is not committed then: it never is. */
-    private void register(String job, Map<TableId, List<FileRef>> files)
-        throws InterruptedException {
+    private void register(String job, Map<TableId, JobChange> files) throws InterruptedException {
       int number = begin();
       try {
         ofCall(
@@ -168,12 +172,18 @@ public final class JobWrites extends TableWorkload {
     }
 
     private int begin() {
-      String text = COMMITS + column + " " + String.join(" ", texts(written));
+      String text =
+          COMMITS
+              + column
+              + " "
+              + replaced.map(range -> range.start() + ".." + range.end()).orElse("nothing")
+              + " "
+              + String.join(" ", texts(written));
       return context.history().begin(client, new Action.Other(text), context.nanoTime());
     }
 
     /** As tasks of a job do, of which one has an attempt that comes to nothing. */
-    private List<FileRef> write(String job) throws IOException {
+    private JobChange write(String job) throws IOException {
       List<FileRef> files = new ArrayList<>();
       List<Bytes> inOrder = List.copyOf(written);
       int half = random.nextInt(inOrder.size() + 1);
@@ -182,7 +192,7 @@ public final class JobWrites extends TableWorkload {
       if (random.nextInt(4) == 0) {
         write(job, "killed-0", inOrder);
       }
-      return files;
+      return new JobChange(files, replaced.map(List::of).orElse(List.of()));
     }
 
     private List<FileRef> write(String job, String task, List<Bytes> ofTask) throws IOException {
@@ -198,7 +208,7 @@ public final class JobWrites extends TableWorkload {
     }
 
     /** Commits, perhaps again, and finds out what came of it. */
-    private void commit(String job, Map<TableId, List<FileRef>> files) throws InterruptedException {
+    private void commit(String job, Map<TableId, JobChange> files) throws InterruptedException {
       int number = begin();
       long start = context.nanoTime();
       boolean committed = false;
@@ -268,6 +278,14 @@ public final class JobWrites extends TableWorkload {
     }
   }
 
+  /** Some neighbouring rows, or all: in whatever tablets. */
+  private RowRange someRows(RandomGenerator random) {
+    int first = random.nextInt(rows);
+    return random.nextInt(3) == 0
+        ? RowRange.ALL
+        : new RowRange(row(first), row(first + 1 + random.nextInt(rows)));
+  }
+
   private static List<String> texts(Set<Bytes> rows) {
     return rows.stream().map(Bytes::toUtf8).toList();
   }
@@ -281,9 +299,11 @@ public final class JobWrites extends TableWorkload {
   @Override
   public List<Violation> check(List<Call> calls) {
     List<Violation> violations = new ArrayList<>(CallChecker.checkReadBack(calls));
-    violations.addAll(JobChecker.check(calls, jobs(calls)));
-    violations.addAll(
-        RowChecker.check(calls.stream().map(JobWrites::withoutJobs).toList(), Set.of(VALUE)));
+    List<JobChecker.Job> jobs = jobs(calls);
+    violations.addAll(JobChecker.check(calls, jobs));
+    List<Call> ofClients = new ArrayList<>(calls.stream().map(JobWrites::withoutJobs).toList());
+    ofClients.addAll(JobChecker.deletes(calls, jobs));
+    violations.addAll(RowChecker.check(ofClients, Set.of(VALUE)));
     return violations;
   }
 
@@ -295,13 +315,20 @@ public final class JobWrites extends TableWorkload {
       if (call.action() instanceof Action.Other other && other.text().startsWith(COMMITS)) {
         List<String> words = List.of(other.text().split(" "));
         Set<Bytes> rows = new TreeSet<>();
-        words.subList(2, words.size()).forEach(row -> rows.add(Bytes.of(row)));
+        words.subList(3, words.size()).forEach(row -> rows.add(Bytes.of(row)));
         if (names.add(words.get(1))) {
-          jobs.add(new JobChecker.Job(words.get(1), rows, call));
+          jobs.add(new JobChecker.Job(words.get(1), rows, call, replaced(words.get(2))));
         }
       }
     }
     return jobs;
+  }
+
+  private static Optional<RowRange> replaced(String text) {
+    int dots = text.indexOf("..");
+    return dots < 0
+        ? Optional.empty()
+        : Optional.of(RowRange.of(text.substring(0, dots), text.substring(dots + 2)));
   }
 
   /** The call as if its rows had only what clients write themselves. */

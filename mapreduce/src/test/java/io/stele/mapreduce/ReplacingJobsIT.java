@@ -1,0 +1,117 @@
+package io.stele.mapreduce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.mapreduce.jobs.CopyTable;
+import io.stele.mapreduce.jobs.ExportAvro;
+import io.stele.mapreduce.jobs.ImportAvro;
+import io.stele.mapreduce.jobs.ImportText;
+import io.stele.mapreduce.jobs.TableInput;
+import io.stele.mapreduce.jobs.TableJob;
+import io.stele.mapreduce.jobs.TableOutput;
+import io.stele.model.Bytes;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.TableSchema;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Job;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Ready-made jobs that replace what they write to, over HDFS and ZooKeeper in this JVM. */
+class ReplacingJobsIT {
+  @TempDir private static Path scratch;
+  private static HdfsCluster hdfs;
+  private static Stele client;
+
+  @BeforeAll
+  static void start() throws Exception {
+    hdfs = new HdfsCluster(scratch.toFile());
+    client = hdfs.stele().client();
+    client.admin().createTable(TableSchema.of("web", "f"), List.of(Bytes.of("com.5")));
+    for (int i = 0; i < 10; i++) {
+      client.table("web").mutate(Mutation.of("com." + i).put("f", "q", "new" + i));
+      client.table("web").mutate(Mutation.of("org." + i).put("f", "q", "new" + i));
+    }
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    hdfs.close();
+  }
+
+  private static void mirror(String table) throws IOException {
+    client.admin().createTable(TableSchema.of(table, "f"), List.of(Bytes.of("m")));
+    for (String row : List.of("com.5", "com.z", "net", "org.z")) {
+      client.table(table).mutate(Mutation.of(row).put("f", "old", "old"));
+    }
+  }
+
+  private static List<String> run(TableJob table) throws Exception {
+    Configuration conf = new Configuration(hdfs.conf());
+    conf.set("mapreduce.client.completion.pollinterval", "50");
+    Job job = table.prepare(conf);
+    try {
+      assertThat(job.waitForCompletion(true)).as("%s", table).isTrue();
+      return table.report(job).lines();
+    } finally {
+      table.cleanUp(job);
+    }
+  }
+
+  private static List<Row> rows(String table) throws IOException {
+    List<Row> rows = new ArrayList<>();
+    try (Rows found = client.table(table).readRows(RowQuery.ALL)) {
+      found.forEach(rows::add);
+    }
+    return rows;
+  }
+
+  @Test
+  void aCopyReplacesTheRowsThatAreCopied() throws Exception {
+    mirror("mirror");
+    TableInput some = new TableInput("web", RowQuery.prefix("com."));
+    List<String> dry = run(new CopyTable(some, new TableOutput("mirror", true, true)));
+    assertThat(dry.get(1)).startsWith("Its rows ").contains("would be replaced: they are in 1 ");
+    assertThat(rows("mirror")).hasSize(4);
+
+    assertThat(run(new CopyTable(some, new TableOutput("mirror", false, true))).get(1))
+        .startsWith("Its rows ")
+        .endsWith(" of before were replaced.");
+    assertThat(rows("mirror")).hasSize(10 + 2).extracting(Row::key).contains(Bytes.of("org.z"));
+    assertThat(rows("mirror").get(5).cells()).as("com.5 has nothing old").hasSize(1);
+
+    assertThat(run(new CopyTable(TableInput.all("web"), new TableOutput("mirror", false, true))))
+        .containsExactly(
+            "20 rows, 20 cells written to table mirror.", "All its rows of before were replaced.");
+    assertThat(rows("mirror")).isEqualTo(rows("web"));
+  }
+
+  @Test
+  void anImportReplacesTheTable() throws Exception {
+    mirror("imported");
+    org.apache.hadoop.fs.Path text = new org.apache.hadoop.fs.Path("/people.txt");
+    try (var out = hdfs.fs().create(text)) {
+      out.writeBytes("ada|Ada\nalan|Alan\n");
+    }
+    TableOutput output = new TableOutput("imported", false, true);
+    run(new ImportText(text, output, List.of("ROW", "f:first"), '|', false));
+    assertThat(rows("imported"))
+        .extracting(Row::key)
+        .containsExactly(Bytes.of("ada"), Bytes.of("alan"));
+
+    org.apache.hadoop.fs.Path exported = new org.apache.hadoop.fs.Path("/exported");
+    run(new ExportAvro(TableInput.all("web"), exported));
+    run(new ImportAvro(exported, output));
+    assertThat(rows("imported")).isEqualTo(rows("web"));
+  }
+}

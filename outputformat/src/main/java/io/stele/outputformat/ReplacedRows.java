@@ -1,0 +1,138 @@
+package io.stele.outputformat;
+
+import io.stele.client.Stele;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * Rows that a job replaces; in its configuration as {@code table} for all rows, or {@code
+ * table:start:end}, with the rows written as in a URL.
+ *
+ * @param table the table's name; or its id, once that is known
+ */
+record ReplacedRows(String table, RowRange rows) {
+  /** What a job replaces, separated by commas. */
+  static final String KEY = "mapreduce.stele.output.bulk.replace";
+
+  /** The same with the ids of tables, set when the job is submitted. */
+  private static final String IDS_KEY = KEY + ".ids";
+
+  /** Adds rows to those that a job replaces. */
+  static void add(Configuration conf, ReplacedRows rows) {
+    add(conf, KEY, rows);
+  }
+
+  private static void add(Configuration conf, String key, ReplacedRows rows) {
+    String before = conf.get(key, "");
+    conf.set(key, before.isEmpty() ? rows.encode() : before + "," + rows.encode());
+  }
+
+  private String encode() {
+    return rows.equals(RowRange.ALL)
+        ? table
+        : table + ":" + encode(rows.start()) + ":" + encode(rows.end());
+  }
+
+  private static String encode(Bytes row) {
+    return URLEncoder.encode(row.toString(), StandardCharsets.UTF_8);
+  }
+
+  /**
+   * What a job replaces; empty if nothing.
+   *
+   * @throws SteleException REFUSED if the configuration cannot be understood
+   */
+  static List<ReplacedRows> all(Configuration conf) {
+    return all(conf, KEY);
+  }
+
+  private static List<ReplacedRows> all(Configuration conf, String key) {
+    List<ReplacedRows> all = new ArrayList<>();
+    for (String text : conf.getTrimmedStrings(key)) {
+      String[] parts = text.split(":", -1);
+      if (parts.length != 1 && parts.length != 3) {
+        throw SteleException.refused(
+            key + " has \"" + text + "\", which is neither TABLE nor TABLE:START:END");
+      }
+      try {
+        RowRange rows =
+            parts.length == 1 ? RowRange.ALL : new RowRange(decode(parts[1]), decode(parts[2]));
+        all.add(new ReplacedRows(parts[0], rows));
+      } catch (IllegalArgumentException e) {
+        throw SteleException.refused(
+            key + " has \"" + text + "\", which names no rows: " + e.getMessage());
+      }
+    }
+    return all;
+  }
+
+  private static Bytes decode(String row) {
+    return Bytes.parse(URLDecoder.decode(row, StandardCharsets.UTF_8));
+  }
+
+  /** What of one table a job replaces. */
+  static List<RowRange> of(Configuration conf, String table) {
+    return all(conf).stream()
+        .filter(one -> one.table().equals(table))
+        .map(ReplacedRows::rows)
+        .toList();
+  }
+
+  /**
+   * Finds out which tables are meant, and refuses what cannot be replaced.
+   *
+   * @throws SteleException NOT_FOUND if there is no such table, REFUSED if rows are replaced twice,
+   *     or the job does not write to the table
+   */
+  static void settle(Stele stele, Configuration conf) throws IOException {
+    conf.unset(IDS_KEY); // Of a submission before.
+    List<String> written = OutputTable.all(conf).stream().map(OutputTable::name).toList();
+    List<ReplacedRows> all = all(conf);
+    for (int i = 0; i < all.size(); i++) {
+      ReplacedRows one = all.get(i);
+      if (!written.contains(one.table())) {
+        throw SteleException.refused(
+            "the job replaces rows of table "
+                + one.table()
+                + ", but writes only to "
+                + String.join(", ", written)
+                + ": add the table to those it writes to, or correct "
+                + KEY);
+      }
+      for (ReplacedRows other : all.subList(0, i)) {
+        if (other.table().equals(one.table())
+            && other.rows().intersection(one.rows()).isPresent()) {
+          throw SteleException.refused(
+              "the job replaces rows of table "
+                  + one.table()
+                  + " twice: "
+                  + other.rows()
+                  + " and "
+                  + one.rows()
+                  + " meet");
+        }
+      }
+      add(conf, IDS_KEY, new ReplacedRows(stele.table(one.table()).id().value(), one.rows()));
+    }
+  }
+
+  /** What is replaced when the job commits. */
+  static Map<TableId, List<RowRange>> byTable(Configuration conf) {
+    Map<TableId, List<RowRange>> tables = new TreeMap<>();
+    for (ReplacedRows one : all(conf, IDS_KEY)) {
+      tables.computeIfAbsent(new TableId(one.table()), id -> new ArrayList<>()).add(one.rows());
+    }
+    return tables;
+  }
+}

@@ -1,0 +1,84 @@
+package io.stele.record;
+
+import io.stele.model.RowRange;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * What becomes of a tablet's files when it takes those of a job that has committed, or when rows of
+ * it are cleared, which is to replace them by nothing.
+ *
+ * @param removed the references that go
+ * @param added those that come
+ * @param clearedAt the number of the operation that clears the rows which are replaced; 0 where
+ *     there is nothing to clear
+ * @param upTo the highest number that this takes
+ */
+public record TakenFiles(List<FileRef> removed, List<FileRef> added, long clearedAt, long upTo) {
+  public TakenFiles {
+    removed = List.copyOf(removed);
+    added = List.copyOf(added);
+  }
+
+  /**
+   * Takes what waits for a job. Rows are cleared first; above that the files of each writer get a
+   * number, in the order of their names, so that those of two may have cells of the same columns.
+   *
+   * @param waiting all that waits for the job
+   * @param files the tablet's, which have all that was written to it
+   * @param before the highest sequence number by now
+   * @param pins the tablet's: they still see what they saw
+   * @param nowMicros the tablet's own time
+   */
+  public static TakenFiles of(
+      List<Pending> waiting, List<FileRef> files, long before, List<Pin> pins, long nowMicros) {
+    List<RowRange> rows = new ArrayList<>();
+    List<PendingFile> written = new ArrayList<>();
+    for (Pending one : waiting) {
+      if (one instanceof PendingFile file) {
+        written.add(file);
+      } else {
+        rows.add(one.rows());
+      }
+    }
+    TakenFiles cleared = cleared(rows, files, before, pins);
+    List<FileRef> added = new ArrayList<>(cleared.added);
+    written.sort(Comparator.comparing(file -> file.file().path()));
+    long upTo = cleared.upTo;
+    String writer = "";
+    for (PendingFile file : written) {
+      upTo += file.writer().equals(writer) ? 0 : 1;
+      writer = file.writer();
+      added.add(file.numbered(upTo, nowMicros));
+    }
+    return new TakenFiles(cleared.removed, added, cleared.clearedAt, upTo);
+  }
+
+  /**
+   * Clears rows of {@code files}, as the operation above {@code before}, if there is anything to
+   * clear.
+   *
+   * @param rows ranges that do not meet
+   */
+  public static TakenFiles cleared(
+      List<RowRange> rows, List<FileRef> files, long before, List<Pin> pins) {
+    List<FileRef> left = new ArrayList<>(files);
+    for (RowRange range : rows) {
+      ClearedFiles cleared = ClearedFiles.of(left, range, before + 1, pins);
+      left.removeAll(cleared.removed());
+      left.addAll(cleared.added());
+    }
+    List<FileRef> removed = new ArrayList<>(files);
+    removed.removeAll(left);
+    left.removeAll(files);
+    return removed.isEmpty()
+        ? new TakenFiles(List.of(), List.of(), 0, before)
+        : new TakenFiles(removed, left, before + 1, before + 1);
+  }
+
+  /** Whether it clears anything. */
+  public boolean clears() {
+    return clearedAt > 0;
+  }
+}

@@ -1,0 +1,264 @@
+package io.stele.sim.workload;
+
+import io.stele.client.Jobs;
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.direct.DirectRows;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.SteleException.Code;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
+import io.stele.record.JobChange;
+import io.stele.sim.check.Action;
+import io.stele.sim.check.Call;
+import io.stele.sim.check.CallChecker;
+import io.stele.sim.check.CallOutcome;
+import io.stele.sim.check.Result;
+import io.stele.sim.check.Violation;
+import io.stele.tablet.JobFileWriter;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.random.RandomGenerator;
+
+/**
+ * A table of several tablets in which jobs commit files of all rows while others pin it and read it
+ * at the pin: who has pinned it sees all of a job, in every row, or nothing.
+ */
+public final class PinnedCommits extends TableWorkload {
+  private static final String FAMILY = "f";
+  private static final Duration LEASE = Duration.ofSeconds(20);
+  private static final String COMMITS = "commits ";
+  private static final String PINS = "pins ";
+  private static final long TIMESTAMP = 1_000;
+
+  private final int rows;
+  private final TableSchema schema;
+
+  /**
+   * The workload.
+   *
+   * @param table the name of its table
+   * @param rows how many rows each job writes
+   */
+  public PinnedCommits(String table, int rows, Pace pace) {
+    super("pinned-commits", "who has pinned a table sees all of a job or nothing", table, pace);
+    this.rows = rows;
+    this.schema = TableSchema.of(table, FAMILY);
+  }
+
+  @Override
+  public void setUp(Stele client) throws IOException {
+    List<Bytes> splits = new ArrayList<>();
+    for (int i = 1; i < 6; i++) {
+      splits.add(row(rows * i / 6));
+    }
+    RecordedTable.create(client, schema, splits);
+  }
+
+  private static Bytes row(int number) {
+    return Bytes.of(String.format("row-%04d", number));
+  }
+
+  @Override
+  public void run(WorkloadContext context, int client) throws InterruptedException {
+    Optional<RecordedTable> opened = RecordedTable.open(context, client, table);
+    for (int i = 0; opened.isPresent() && !context.isOver(); i++) {
+      OneJob job = new OneJob(context, client);
+      if (client % 2 == 0) {
+        job.commit("job-" + client + "-" + i);
+      } else {
+        job.read(opened.get().table());
+      }
+      pace.pause(context);
+    }
+  }
+
+  /** What one client does for one job. */
+  private final class OneJob {
+    private final WorkloadContext context;
+    private final int client;
+    private final Jobs jobs;
+
+    OneJob(WorkloadContext context, int client) {
+      this.context = context;
+      this.client = client;
+      this.jobs = context.client().jobs();
+    }
+
+    private interface Work<T> {
+      T run() throws IOException;
+    }
+
+    /** What it returns, unless it fails as it may. */
+    private <T> Optional<T> ofCall(Work<T> work) throws InterruptedException {
+      try {
+        return Optional.of(work.run());
+      } catch (SteleException e) {
+        return Optional.empty();
+      } catch (IOException e) {
+        RecordedTable.passOnInterrupt(e);
+        return Optional.empty();
+      }
+    }
+
+    private int begin(String text) {
+      return context.history().begin(client, new Action.Other(text), context.nanoTime());
+    }
+
+    private void end(int call, CallOutcome outcome) {
+      context.history().end(call, outcome, context.nanoTime(), 0);
+    }
+
+    void commit(String column) throws InterruptedException {
+      Optional<String> job = ofCall(() -> jobs.begin(LEASE));
+      Optional<Map<TableId, JobChange>> files =
+          job.isEmpty()
+              ? Optional.empty()
+              : ofCall(() -> Map.of(jobs.tableId(table), JobChange.of(write(job.get(), column))));
+      if (files.isPresent()) {
+        int call = begin(COMMITS + column);
+        CallOutcome outcome = new CallOutcome.Unknown("not known to have committed");
+        try {
+          if (ofCall(() -> done(() -> jobs.commit(job.get(), files.get()))).isPresent()) {
+            outcome = new CallOutcome.Answered(new Result.Done());
+          }
+        } finally {
+          end(call, outcome);
+        }
+      }
+      if (job.isPresent()) {
+        ofCall(() -> done(() -> jobs.end(job.get())));
+      }
+    }
+
+    private List<FileRef> write(String job, String column) throws IOException {
+      RootFiles files = context.files();
+      JobFileWriter.Target target =
+          new JobFileWriter.Target(files.fs(), files.root(), job, "task", schema, TIMESTAMP);
+      try (JobFileWriter writer = new JobFileWriter(target, context.random(), Integer.MAX_VALUE)) {
+        for (int i = 0; i < rows; i++) {
+          writer.add(Mutation.of(row(i)).put(FAMILY, column, column));
+        }
+        return writer.finish();
+      }
+    }
+
+    void read(Table read) throws InterruptedException {
+      Optional<String> job = ofCall(() -> jobs.begin(LEASE));
+      if (job.isEmpty()) {
+        return;
+      }
+      int call = begin(PINS + job.get());
+      CallOutcome outcome = new CallOutcome.Rejected(Code.RETRY_LATER, "not pinned, or not read");
+      try {
+        Optional<String> pinned =
+            ofCall(() -> done(() -> jobs.pin(job.get(), read.name(), RowRange.ALL)));
+        if (pinned.isPresent()) {
+          Optional<List<Row>> found = ofCall(() -> rows(read.atPin(job.get())));
+          if (found.isPresent()) {
+            outcome = new CallOutcome.Answered(Result.Rows.all(found.get()));
+          }
+        }
+      } finally {
+        end(call, outcome);
+      }
+      ofCall(() -> done(() -> jobs.end(job.get())));
+    }
+
+    private List<Row> rows(Table pinned) throws IOException {
+      RandomGenerator random = context.random();
+      List<Row> read = new ArrayList<>();
+      if (random.nextBoolean()) {
+        try (DirectRows found = DirectRows.of(pinned, RowQuery.ALL, 1 << random.nextInt(20))) {
+          for (Optional<Row> row = found.read(); row.isPresent(); row = found.read()) {
+            read.add(row.get());
+          }
+        }
+      } else {
+        try (Rows found = pinned.readRows(RowQuery.ALL)) {
+          found.forEach(read::add);
+        }
+      }
+      return read;
+    }
+
+    private interface Step {
+      void run() throws IOException;
+    }
+
+    private static String done(Step step) throws IOException {
+      step.run();
+      return "done";
+    }
+  }
+
+  @Override
+  public void readBack(WorkloadContext context) throws InterruptedException {
+    RecordedTable.readBack(
+        context, table, List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+  }
+
+  @Override
+  public List<Violation> check(List<Call> calls) {
+    List<Violation> violations = new ArrayList<>(CallChecker.checkReadBack(calls));
+    for (Call call : calls) {
+      if (call.action() instanceof Action.Other other
+          && other.text().startsWith(PINS)
+          && call.outcome() instanceof CallOutcome.Answered answer
+          && answer.result() instanceof Result.Rows seen) {
+        violations.addAll(check(calls, call, seen.rows()));
+      }
+    }
+    return violations;
+  }
+
+  private List<Violation> check(List<Call> calls, Call read, List<Row> seen) {
+    Map<String, Integer> counts = new HashMap<>(); // Rows with each job's column.
+    for (Row row : seen) {
+      for (Cell cell : row.cells()) {
+        counts.merge(cell.qualifier().toUtf8(), 1, Integer::sum);
+      }
+    }
+    List<Violation> violations = new ArrayList<>();
+    counts.forEach(
+        (job, count) -> {
+          if (count != rows) {
+            violations.add(
+                violation(read + " saw " + job + " in " + count + " of " + rows + " rows"));
+          }
+        });
+    Set<String> before = new TreeSet<>();
+    for (Call call : calls) {
+      if (call.action() instanceof Action.Other other
+          && other.text().startsWith(COMMITS)
+          && call.isAnswered()
+          && call.isBefore(read)) {
+        before.add(other.text().substring(COMMITS.length()));
+      }
+    }
+    before.removeAll(counts.keySet());
+    if (!before.isEmpty()) {
+      violations.add(violation(read + " did not see " + before + ", committed before"));
+    }
+    return violations;
+  }
+
+  private static Violation violation(String text) {
+    return new Violation("pinned commits", text);
+  }
+}
