@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
 
 /** A cluster over HDFS and ZooKeeper, all in this JVM. */
-final class HdfsCluster implements AutoCloseable {
+public final class HdfsCluster implements AutoCloseable {
   /** The largest value of a cell. */
   static final int VALUE_BYTES = 1 << 20;
 
@@ -25,7 +25,7 @@ final class HdfsCluster implements AutoCloseable {
   private final MiniStele stele;
 
   /** Starts a cluster of one master and two tablet servers, with its files in {@code directory}. */
-  HdfsCluster(File directory) throws Exception {
+  public HdfsCluster(File directory) throws Exception {
     Configuration hadoop = new Configuration();
     hadoop.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, new File(directory, "hdfs").getPath());
     hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(2).build();
@@ -49,17 +49,17 @@ final class HdfsCluster implements AutoCloseable {
   }
 
   /** What a program's configuration would say; shared. */
-  Configuration conf() {
+  public Configuration conf() {
     return conf;
   }
 
   /** The cluster. */
-  MiniStele stele() {
+  public MiniStele stele() {
     return stele;
   }
 
   /** HDFS. */
-  FileSystem fs() throws IOException {
+  public FileSystem fs() throws IOException {
     return hdfs.getFileSystem();
   }
 
