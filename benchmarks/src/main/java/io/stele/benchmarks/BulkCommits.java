@@ -1,0 +1,133 @@
+package io.stele.benchmarks;
+
+import io.stele.client.Jobs;
+import io.stele.client.Stele;
+import io.stele.lock.LockService;
+import io.stele.model.Bytes;
+import io.stele.model.Mutation;
+import io.stele.model.RowRange;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
+import io.stele.record.JobChange;
+import io.stele.sim.MemoryLockStore;
+import io.stele.sim.MiniStele;
+import io.stele.sim.Site;
+import io.stele.tablet.JobFileWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
+
+/**
+ * Commits of a bulk job's files into a table: how long from the request until all tablets have
+ * taken them. HDFS, two tablet servers and the client are one process. Every second commit replaces
+ * all rows.
+ *
+ * <pre>
+ * java -cp ... io.stele.benchmarks.BulkCommits [files] [tablets] [rounds]
+ * </pre>
+ */
+public final class BulkCommits {
+  private static final int ROWS_OF_FILE = 100;
+
+  private BulkCommits() {}
+
+  /** Runs it. */
+  public static void main(String[] args) throws Exception {
+    int files = args.length > 0 ? Integer.parseInt(args[0]) : 1000;
+    int tablets = args.length > 1 ? Integer.parseInt(args[1]) : 100;
+    int rounds = args.length > 2 ? Integer.parseInt(args[2]) : 6;
+    Configuration hadoop = new Configuration();
+    hadoop.set(
+        MiniDFSCluster.HDFS_MINIDFS_BASEDIR, Files.createTempDirectory("bulk-commits").toString());
+    MiniDFSCluster hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(1).build();
+    hdfs.waitActive();
+    Configuration conf = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
+    Site site = site(new Path(hdfs.getURI()), conf);
+    try (MiniStele cluster = MiniStele.start(conf, site, 2, 1)) {
+      run(cluster.client(), files, tablets, rounds);
+    }
+    System.exit(0);
+  }
+
+  /** Files in HDFS, locks in memory. */
+  private static Site site(Path root, Configuration conf) {
+    MemoryLockStore locks = new MemoryLockStore();
+    return new Site() {
+      @Override
+      public FileSystem mount() throws IOException {
+        return FileSystem.newInstance(root.toUri(), conf);
+      }
+
+      @Override
+      public LockService connect() {
+        return locks.connect();
+      }
+
+      @Override
+      public void kill(FileSystem view, RandomGenerator random) {
+        // Nothing is killed here.
+      }
+    };
+  }
+
+  private static Bytes row(int tablet, int number) {
+    return Bytes.of(String.format(Locale.ROOT, "%04d-%05d", tablet, number));
+  }
+
+  private static void run(Stele stele, int files, int tablets, int rounds) throws IOException {
+    TableSchema schema = TableSchema.of("commits", "f");
+    List<Bytes> splits = new ArrayList<>();
+    for (int i = 1; i < tablets; i++) {
+      splits.add(row(i, 0));
+    }
+    stele.admin().createTable(schema, splits);
+    Jobs jobs = stele.jobs();
+    for (int round = 0; round < rounds; round++) {
+      String job = jobs.begin(Duration.ofHours(1));
+      List<FileRef> written = new ArrayList<>();
+      for (int i = 0; i < files; i++) {
+        written.addAll(write(jobs, job, schema, i % tablets, i));
+      }
+      boolean replaces = round % 2 == 1;
+      JobChange change = new JobChange(written, replaces ? List.of(RowRange.ALL) : List.of());
+      TableId table = jobs.tableId("commits");
+      long start = System.nanoTime();
+      jobs.register(job, Map.of(table, change));
+      long registered = System.nanoTime();
+      jobs.commit(job, Map.of(table, change));
+      long end = System.nanoTime();
+      System.out.printf(
+          Locale.ROOT,
+          "%d files, %d tablets%s: %.2f s, of which %.2f s until all files wait%n",
+          written.size(),
+          tablets,
+          replaces ? ", replacing" : "",
+          (end - start) / 1e9,
+          (registered - start) / 1e9);
+    }
+  }
+
+  private static List<FileRef> write(
+      Jobs jobs, String job, TableSchema schema, int tablet, int number) throws IOException {
+    JobFileWriter.Target target =
+        new JobFileWriter.Target(
+            jobs.files(), jobs.root(), job, "task-" + number, schema, 1_000_000);
+    try (JobFileWriter writer = new JobFileWriter(target, new SplittableRandom(1), 1 << 20)) {
+      for (int i = 0; i < ROWS_OF_FILE; i++) {
+        writer.add(Mutation.of(row(tablet, number * ROWS_OF_FILE + i)).put("f", "q", "value"));
+      }
+      return writer.finish();
+    }
+  }
+}
