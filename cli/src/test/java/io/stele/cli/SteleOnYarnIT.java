@@ -20,6 +20,7 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.ServerId;
 import io.stele.model.TableSchema;
+import io.stele.outputformat.BulkOutputFormat;
 import io.stele.outputformat.TableOutputFormat;
 import io.stele.yarn.ApplicationStatus;
 import io.stele.yarn.ComponentStatus;
@@ -346,7 +347,8 @@ class SteleOnYarnIT {
   }
 
   /**
-   * A job that reads files and writes files, whose ApplicationMaster dies when it has committed.
+   * A job that reads files and writes files in place of what is there, and whose ApplicationMaster
+   * dies when it has committed.
    */
   private void copiesOnce(int rows) throws Exception {
     stele.admin().createTable(TableSchema.of("copied", "f"));
@@ -357,7 +359,9 @@ class SteleOnYarnIT {
     job.getConfiguration().setLong(SteleJob.REDUCER_BYTES_KEY, 1);
     job.setMapperClass(KilledJobs.Copies.class);
     job.setReducerClass(KilledJobs.Puts.class);
+    stele.table("copied").mutate(Mutation.of("zzz").put("f", "q", "replaced"));
     SteleJob.bulkInto(job, "copied", 2, "f");
+    BulkOutputFormat.replaceTable(job, "copied");
     assertThat(job.getNumReduceTasks()).isEqualTo(2);
     job.setOutputFormatClass(KilledJobs.CommitsTwice.class);
     KilledJobs.prepare(job, gates);
