@@ -61,7 +61,7 @@ final class StatusCommand implements Callable<Integer> {
                 + " since "
                 + change.begun()
                 + ": "
-                + change.waitsFor());
+                + change.progress());
       }
       for (ClusterStatus.Troubled tablet : status.troubled()) {
         String how =

@@ -1,6 +1,8 @@
 package io.stele.cli;
 
+import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
+import io.stele.client.TableChange;
 import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
@@ -24,9 +26,11 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "table",
     description =
-        "Create, list, describe, alter, compact, truncate and drop tables; delete ranges of rows.",
+        "Create, list, describe, alter, compact, truncate and drop tables; delete ranges of rows;"
+            + " follow changes under way.",
     mixinStandardHelpOptions = true,
-    synopsisSubcommandLabel = "(create|list|describe|alter|compact|delete-rows|truncate|drop)",
+    synopsisSubcommandLabel =
+        "(create|list|describe|alter|compact|delete-rows|truncate|drop|changes|change)",
     footer = {
       "",
       "Examples:",
@@ -117,7 +121,8 @@ final class TableCommand {
               names = "--hsync",
               description =
                   "Acknowledge when a mutation is on disk at every replica, not only in memory.")
-          boolean hsync)
+          boolean hsync,
+      @Mixin ChangeOptions change)
       throws Exception {
     TableSchema schema =
         new TableSchema(
@@ -129,9 +134,9 @@ final class TableCommand {
     List<Bytes> splits =
         splitRows == null ? List.of() : splitRows.stream().map(Bytes::parse).toList();
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      stele.admin().createTable(schema, splits);
+      change.finish(
+          stele.admin().beginCreateTable(schema, splits), "Created table " + name + ".", out());
     }
-    out().println("Created table " + name + ".");
     return ExitCode.DONE.number();
   }
 
@@ -194,7 +199,8 @@ final class TableCommand {
               negatable = true,
               description =
                   "Acknowledge when a mutation is on disk at every replica, not only in memory.")
-          Optional<Boolean> hsync)
+          Optional<Boolean> hsync,
+      @Mixin ChangeOptions change)
       throws Exception {
     try (Stele stele = Stele.connect(cluster.configuration())) {
       TableSchema before = stele.admin().describeTable(name);
@@ -216,15 +222,13 @@ final class TableCommand {
         after.requireFamily(family);
         after = after.without(family);
       }
-      stele
-          .admin()
-          .alterTable(
-              before,
-              after
-                  .withSplitBytes(splitSize.map(FamilyText::parseSize).orElse(before.splitBytes()))
-                  .withHsync(hsync.orElse(before.hsync())));
+      after =
+          after
+              .withSplitBytes(splitSize.map(FamilyText::parseSize).orElse(before.splitBytes()))
+              .withHsync(hsync.orElse(before.hsync()));
+      change.finish(
+          stele.admin().beginAlterTable(before, after), "Altered table " + name + ".", out());
     }
-    out().println("Altered table " + name + ".");
     return ExitCode.DONE.number();
   }
 
@@ -314,7 +318,8 @@ final class TableCommand {
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE") String name,
       @Option(names = "--yes", description = "Confirm that all rows are to be deleted.")
-          boolean sure)
+          boolean sure,
+      @Mixin ChangeOptions change)
       throws Exception {
     if (!sure) {
       throw new ParameterException(
@@ -322,9 +327,11 @@ final class TableCommand {
           "truncating table " + name + " deletes all its data: add --yes to confirm");
     }
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      stele.admin().truncateTable(name);
+      change.finish(
+          stele.admin().beginDeleteRows(name, RowRange.ALL),
+          "Truncated table " + name + ".",
+          out());
     }
-    out().println("Truncated table " + name + ".");
     return ExitCode.DONE.number();
   }
 
@@ -346,7 +353,8 @@ final class TableCommand {
       @Mixin RangeOptions range,
       @Parameters(paramLabel = "TABLE") String name,
       @Option(names = "--yes", description = "Confirm that the rows are to be deleted.")
-          boolean sure)
+          boolean sure,
+      @Mixin ChangeOptions change)
       throws Exception {
     RowRange rows = range.of(spec.commandLine());
     var command = spec.commandLine().getSubcommands().get("delete-rows");
@@ -359,9 +367,11 @@ final class TableCommand {
           command, "this deletes rows " + rows + " of table " + name + ": add --yes to confirm");
     }
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      stele.admin().deleteRows(name, rows);
+      change.finish(
+          stele.admin().beginDeleteRows(name, rows),
+          "Deleted rows " + rows + " of table " + name + ".",
+          out());
     }
-    out().println("Deleted rows " + rows + " of table " + name + ".");
     return ExitCode.DONE.number();
   }
 
@@ -382,7 +392,8 @@ final class TableCommand {
       @Option(
               names = "--yes",
               description = "Confirm that the table and its data are to be deleted.")
-          boolean sure)
+          boolean sure,
+      @Mixin ChangeOptions change)
       throws Exception {
     if (!sure) {
       throw new ParameterException(
@@ -390,9 +401,60 @@ final class TableCommand {
           "dropping table " + name + " deletes all its data: add --yes to confirm");
     }
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      stele.admin().dropTable(name);
+      change.finish(stele.admin().beginDropTable(name), "Dropped table " + name + ".", out());
     }
-    out().println("Dropped table " + name + ".");
+    return ExitCode.DONE.number();
+  }
+
+  @Command(
+      name = "changes",
+      description = "List the changes of tables that are under way, and how far they are.",
+      mixinStandardHelpOptions = true)
+  int changes(@Mixin ClusterOptions cluster) throws Exception {
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      List<ClusterStatus.Change> changes = stele.admin().clusterStatus().changes();
+      if (changes.isEmpty()) {
+        out().println("No table is being changed.");
+      } else {
+        TextTable text = new TextTable("CHANGE", "TABLE", "IS BEING", "SINCE", "PROGRESS");
+        changes.forEach(
+            one -> text.line(one.id(), one.table(), one.participle(), one.begun(), one.progress()));
+        text.lines("").forEach(out()::println);
+      }
+    }
+    return ExitCode.DONE.number();
+  }
+
+  @Command(
+      name = "change",
+      description = "Show how far a change of a table is, or wait for it.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "The last 16 changes of each table are remembered. If the change cannot be made, this says why, and fails.",
+        "",
+        "Example:",
+        "  stele table change webtable/drop-00112233445566778899aabbccddeeff --wait 10m"
+      })
+  int change(
+      @Mixin ClusterOptions cluster,
+      @Parameters(
+              paramLabel = "ID",
+              description = "As --no-wait printed it, or `stele table changes` shows it.")
+          String id,
+      @Option(
+              names = "--wait",
+              paramLabel = "TIME",
+              description = "Wait until it is made, for so long at most, such as 90s or 10m.")
+          Optional<String> wait)
+      throws Exception {
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      TableChange change = stele.admin().tableChange(id);
+      if (wait.isPresent()) {
+        change.await(FamilyText.parseTime(wait.get()));
+      }
+      out().println(change.progress());
+    }
     return ExitCode.DONE.number();
   }
 }

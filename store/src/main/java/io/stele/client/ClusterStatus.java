@@ -48,12 +48,14 @@ public record ClusterStatus(
   /**
    * A change of schema under way.
    *
+   * @param id its name, as {@link Admin#tableChange} takes it
    * @param table the table's name
-   * @param participle what is done to it: created, altered or dropped
+   * @param participle what is done to it: created, altered, dropped or cleared of rows
    * @param begun when, by the clock of the master that began it
-   * @param waitsFor what it waits for, in words
+   * @param progress how far it is
    */
-  public record Change(String table, String participle, Instant begun, String waitsFor) {}
+  public record Change(
+      String id, String table, String participle, Instant begun, TableChange.Progress progress) {}
 
   /**
    * The recovery of a dead server's tablets.

@@ -73,7 +73,7 @@ final class JobCommit {
         (at, rows) -> {
           RegisterFilesRequestProto.Builder request =
               RegisterFilesRequestProto.newBuilder()
-                  .setTablet(Admin.ref(at))
+                  .setTablet(ClusterCalls.ref(at))
                   .setJob(job)
                   .setStartRow(ByteStrings.of(rows.start()))
                   .setEndRow(ByteStrings.of(rows.end()));
@@ -82,7 +82,9 @@ final class JobCommit {
               .forEach(file -> request.addFiles(JobFileRefs.encode(file)));
           change.replaced().forEach(range -> request.addReplaced(encode(range)));
           JobFilesResponseProto answer =
-              admin.call(at.server(), server -> server.registerFiles(null, request.build()));
+              admin
+                  .calls()
+                  .call(at.server(), server -> server.registerFiles(null, request.build()));
           if (request.getReplacedCount() > 0 && !answer.getReplaces()) {
             throw SteleException.refused(
                 "job "
@@ -124,8 +126,11 @@ final class JobCommit {
     Question question =
         (at, rows) -> {
           SettleJobRequestProto request =
-              SettleJobRequestProto.newBuilder().setTablet(Admin.ref(at)).setJob(job).build();
-          return admin.call(at.server(), server -> server.settleJob(null, request));
+              SettleJobRequestProto.newBuilder()
+                  .setTablet(ClusterCalls.ref(at))
+                  .setJob(job)
+                  .build();
+          return admin.calls().call(at.server(), server -> server.settleJob(null, request));
         };
     String what = "taking files of job " + job;
     walk(table, change, new Asking(what, question, JobNodes.State.COMMITTED));
@@ -218,7 +223,7 @@ final class JobCommit {
         }
         known = Optional.of(rows); // As its server has them: it may have more than was located.
       } catch (IOException | SteleException e) {
-        if (!Admin.mayPass(e) || deadline.isOver()) {
+        if (!ClusterCalls.mayPass(e) || deadline.isOver()) {
           throw e;
         }
       }
@@ -240,7 +245,7 @@ final class JobCommit {
       if (state != asking.wanted()) {
         return Optional.empty();
       }
-      admin.pause(LOOK);
+      admin.calls().pause(LOOK);
     }
   }
 }

@@ -69,6 +69,7 @@ public final class Jobs {
     application.ifPresent(draft::setApplication);
     BeginJobRequestProto request = draft.build();
     return admin
+        .calls()
         .ask(Effect.CHANGE_WITH_ID, "beginning a job", master -> master.beginJob(null, request))
         .getJob();
   }
@@ -90,7 +91,7 @@ public final class Jobs {
   public void renew(String job) throws IOException {
     RenewJobRequestProto request = RenewJobRequestProto.newBuilder().setJob(job).build();
     // An answer that is lost leaves nothing in doubt: asked again, the master knows.
-    admin.ask(Effect.READ, "renewing job " + job, master -> master.renewJob(null, request));
+    admin.calls().ask(Effect.READ, "renewing job " + job, master -> master.renewJob(null, request));
   }
 
   /** Renews a job at once, and now and then until that is closed. */
@@ -120,10 +121,12 @@ public final class Jobs {
         register(job, changes);
       }
       CommitJobRequestProto request = CommitJobRequestProto.newBuilder().setJob(job).build();
-      admin.ask(
-          Effect.CHANGE_WITH_ID,
-          "committing job " + job,
-          master -> master.commitJob(null, request));
+      admin
+          .calls()
+          .ask(
+              Effect.CHANGE_WITH_ID,
+              "committing job " + job,
+              master -> master.commitJob(null, request));
     }
     for (Map.Entry<TableId, JobChange> table : new TreeMap<>(changes).entrySet()) {
       commit.settle(table.getKey(), table.getValue());
@@ -190,6 +193,7 @@ public final class Jobs {
   /** The largest value of a cell, in bytes, that all tablet servers take. */
   public long valueBytesMax() throws IOException {
     return admin
+        .calls()
         .ask(
             Effect.READ,
             "asking for the largest value",
@@ -220,7 +224,9 @@ public final class Jobs {
    */
   public void end(String job) throws IOException {
     EndJobRequestProto request = EndJobRequestProto.newBuilder().setJob(job).build();
-    admin.ask(Effect.CHANGE_WITH_ID, "ending job " + job, master -> master.endJob(null, request));
+    admin
+        .calls()
+        .ask(Effect.CHANGE_WITH_ID, "ending job " + job, master -> master.endJob(null, request));
   }
 
   /** As below, for one range of rows. */
@@ -255,9 +261,11 @@ public final class Jobs {
   private void pinning(String job, boolean begins) throws IOException {
     RenewJobRequestProto request =
         RenewJobRequestProto.newBuilder().setJob(job).setPinning(begins).build();
-    admin.ask(
-        Effect.READ, // An answer that is lost leaves nothing in doubt.
-        (begins ? "beginning to pin tables for job " : "having pinned tables for job ") + job,
-        master -> master.renewJob(null, request));
+    admin
+        .calls()
+        .ask(
+            Effect.READ, // An answer that is lost leaves nothing in doubt.
+            (begins ? "beginning to pin tables for job " : "having pinned tables for job ") + job,
+            master -> master.renewJob(null, request));
   }
 }

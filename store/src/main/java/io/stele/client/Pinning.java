@@ -120,7 +120,7 @@ final class Pinning {
     while (!over) {
       TabletLocation at = connection.locate(table, row, what);
       PinTabletRequestProto request =
-          PinTabletRequestProto.newBuilder().setTablet(Admin.ref(at)).setJob(job).build();
+          PinTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(at)).setJob(job).build();
       try {
         PinTabletResponseProto answer = call(at.server(), request);
         if (answer.getDone()) {
@@ -134,7 +134,7 @@ final class Pinning {
           connection.forget(at);
         }
       } catch (IOException | SteleException e) {
-        if (!Admin.mayPass(e) || deadline.isOver()) {
+        if (!ClusterCalls.mayPass(e) || deadline.isOver()) {
           throw e;
         }
         servers = Map.of();
@@ -158,7 +158,7 @@ final class Pinning {
       throws IOException {
     Optional<ServerInfo> info = Optional.ofNullable(servers.get(server));
     if (info.isEmpty()) {
-      servers = Admin.servers(connection);
+      servers = ClusterCalls.servers(connection);
       info = Optional.ofNullable(servers.get(server));
     }
     ServerInfo there =

@@ -72,6 +72,14 @@ final class Clearing {
     return all;
   }
 
+  /** Whether {@code rows} were found cleared for a change that runs. */
+  boolean isCleared(SchemaChange change, RowRange rows) {
+    return known
+        .getOrDefault(change.id(), ClearedRows.NONE)
+        .left(change.sequence(), rows)
+        .isEmpty();
+  }
+
   /** Which of {@code wanted} are cleared; asks for the others. */
   private List<RowRange> cleared(TabletRecord record, RowRange wanted, SchemaChange change) {
     if (record.cleared().left(change.sequence(), wanted).isEmpty()) {

@@ -1,17 +1,11 @@
 package io.stele.master;
 
-import io.stele.metadata.EndedChange;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
-import io.stele.metadata.TableCodec;
 import io.stele.metadata.TabletRecord;
-import io.stele.model.Bytes;
-import io.stele.model.CorruptionException;
-import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
-import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
@@ -21,7 +15,6 @@ import io.stele.wire.control.ControlProtos.BalanceRequestProto;
 import io.stele.wire.control.ControlProtos.BalanceResponseProto;
 import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.BeginJobResponseProto;
-import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.ClearRowsRequestProto;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
 import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
@@ -29,6 +22,7 @@ import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
+import io.stele.wire.control.ControlProtos.FindTableChangeRequestProto;
 import io.stele.wire.control.ControlProtos.ForgetTableRequestProto;
 import io.stele.wire.control.ControlProtos.ForgetTableResponseProto;
 import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
@@ -39,7 +33,6 @@ import io.stele.wire.control.ControlProtos.RecoveryProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
-import io.stele.wire.control.ControlProtos.RunningChangeProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import io.stele.wire.control.ControlProtos.StageProto;
@@ -73,6 +66,7 @@ final class MasterRequests implements MasterProtocol {
 
   private final MasterLoop loop;
   private final TableAdmin tables;
+  private final ChangeRequests changes;
   private final ServerWatch servers;
   private final Balance balance;
   private final JobLeases jobs;
@@ -82,6 +76,7 @@ final class MasterRequests implements MasterProtocol {
       MasterLoop loop, TableAdmin tables, ServerWatch servers, Balance balance, JobLeases jobs) {
     this.loop = loop;
     this.tables = tables;
+    this.changes = new ChangeRequests(tables, loop::view);
     this.servers = servers;
     this.balance = balance;
     this.jobs = jobs;
@@ -109,85 +104,31 @@ final class MasterRequests implements MasterProtocol {
   @Override
   public TableChangeProto createTable(RpcController c, CreateTableRequestProto request)
       throws ServiceException {
-    return serve(
-        () -> {
-          List<Bytes> splitRows =
-              request.getSplitRowsList().stream().map(ByteStrings::bytes).toList();
-          TableChangeProto made =
-              ask(
-                  request.getChange(),
-                  new ChangeRequest.Create(
-                      schema(ByteStrings.bytes(request.getSchema())), splitRows));
-          return made.getDone() && !made.hasFailure() ? whenServed(made) : made;
-        });
-  }
-
-  /** A table was made. It may be gone again, and then nobody waits for it. */
-  private TableChangeProto whenServed(TableChangeProto made) throws IOException {
-    TableId table = new TableId(made.getTableId());
-    boolean isServed =
-        loop.view().isServed(table)
-            || tables
-                .schemas()
-                .table(table)
-                .filter(there -> there.state() == StoredTable.State.READY)
-                .isEmpty();
-    return isServed
-        ? made
-        : made.toBuilder()
-            .setDone(false)
-            .setWaitsFor("some of its tablets are not loaded yet")
-            .build();
+    return serve(() -> changes.create(request));
   }
 
   @Override
   public TableChangeProto alterTable(RpcController c, AlterTableRequestProto request)
       throws ServiceException {
-    return serve(
-        () -> {
-          Optional<TableSchema> before =
-              request.hasBefore()
-                  ? Optional.of(schema(ByteStrings.bytes(request.getBefore())))
-                  : Optional.empty();
-          TableSchema schema = schema(ByteStrings.bytes(request.getSchema()));
-          return ask(request.getChange(), new ChangeRequest.Alter(schema, before));
-        });
+    return serve(() -> changes.alter(request));
   }
 
   @Override
   public TableChangeProto dropTable(RpcController c, DropTableRequestProto request)
       throws ServiceException {
-    return serve(() -> ask(request.getChange(), new ChangeRequest.Drop(request.getName())));
+    return serve(() -> changes.drop(request));
   }
 
   @Override
   public TableChangeProto clearRows(RpcController c, ClearRowsRequestProto request)
       throws ServiceException {
-    return serve(
-        () -> {
-          RowRange rows =
-              new RowRange(
-                  ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
-          return ask(request.getChange(), new ChangeRequest.Clear(request.getName(), rows));
-        });
+    return serve(() -> changes.clear(request));
   }
 
-  private TableChangeProto ask(ChangeIdProto id, ChangeRequest.Wish wish) throws IOException {
-    TableAdmin.Answer answer = tables.ask(new ChangeRequest(id.getId(), id.getSeen(), wish));
-    if (answer instanceof TableAdmin.Answer.Running running) {
-      return TableChangeProto.newBuilder()
-          .setTableId(running.change().table().value())
-          .setDone(false)
-          .setWaitsFor(running.change().step().waitsFor())
-          .build();
-    }
-    EndedChange ended = ((TableAdmin.Answer.Ended) answer).change();
-    TableChangeProto.Builder done =
-        TableChangeProto.newBuilder()
-            .setTableId(ended.table().map(TableId::value).orElse(""))
-            .setDone(true);
-    ended.failure().ifPresent(why -> done.setFailure(why.code().name()).setWhy(why.message()));
-    return done.build();
+  @Override
+  public TableChangeProto findTableChange(RpcController c, FindTableChangeRequestProto request)
+      throws ServiceException {
+    return serve(() -> changes.find(request));
   }
 
   @Override
@@ -208,23 +149,13 @@ final class MasterRequests implements MasterProtocol {
                   .setUnassigned(served.unassigned());
           self.ifPresent(address -> status.setMaster(address.toString()));
           addTroubles(status, view);
-          tables.onTheirWay().forEach(change -> status.addChanges(message(change)));
+          changes.underWay().forEach(status::addChanges);
           servers.recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
           for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
             status.addServers(status(server.getKey(), server.getValue(), served));
           }
           return status.build();
         });
-  }
-
-  private static RunningChangeProto message(TableChanges.OnItsWay change) {
-    return RunningChangeProto.newBuilder()
-        .setId(change.change().id())
-        .setTable(change.name())
-        .setParticiple(change.change().kind().participle())
-        .setWaitsFor(change.change().step().waitsFor())
-        .setBegunMillis(change.change().begunMillis())
-        .build();
   }
 
   private static RecoveryProto message(Recoveries.Recovery recovery) {
@@ -540,14 +471,6 @@ final class MasterRequests implements MasterProtocol {
       return parser.apply(text);
     } catch (IllegalArgumentException e) {
       throw SteleException.refused(e);
-    }
-  }
-
-  private static TableSchema schema(Bytes bytes) {
-    try {
-      return TableCodec.decode(bytes);
-    } catch (CorruptionException e) {
-      throw new SteleException(SteleException.Code.REFUSED, String.valueOf(e.getMessage()), e);
     }
   }
 }

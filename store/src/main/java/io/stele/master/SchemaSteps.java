@@ -10,6 +10,7 @@ import io.stele.metadata.ServerInfo;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -57,6 +58,11 @@ final class SchemaSteps {
 
     /** It was the last one. */
     record Ended(EndedChange change) implements Taken {}
+  }
+
+  /** Whether {@code rows} were found cleared for a change that clears rows. */
+  boolean isCleared(SchemaChange change, RowRange rows) {
+    return clearing.isCleared(change, rows);
   }
 
   /**

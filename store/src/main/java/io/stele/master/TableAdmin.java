@@ -40,6 +40,7 @@ final class TableAdmin implements AutoCloseable {
 
   private final ProcessRuntime runtime;
   private final Schemas schemas;
+  private final SchemaSteps steps;
   private final TableChanges changes;
 
   /**
@@ -50,6 +51,7 @@ final class TableAdmin implements AutoCloseable {
   TableAdmin(ProcessRuntime runtime, Schemas schemas, SchemaSteps steps, Wake wake) {
     this.runtime = runtime;
     this.schemas = schemas;
+    this.steps = steps;
     this.changes = new TableChanges(runtime, schemas, steps, wake);
   }
 
@@ -98,6 +100,37 @@ final class TableAdmin implements AutoCloseable {
       }
     }
     throw SteleException.retryLater("others change table " + name + " all the time");
+  }
+
+  /**
+   * How a change stands that somebody asked for.
+   *
+   * @param name the table's
+   * @param id of the change
+   * @throws SteleException NOT_FOUND if it is not remembered, or was never decided about
+   */
+  Answer find(String name, String id) throws IOException {
+    TableName now = schemas.names().read(name);
+    Optional<EndedChange> ended = now.ended(id);
+    if (ended.isPresent()) {
+      return new Answer.Ended(ended.get());
+    }
+    SchemaChange running =
+        now.running()
+            .filter(change -> change.id().equals(id))
+            .orElseThrow(
+                () ->
+                    SteleException.notFound(
+                        "it is not under way, and not among the last changes of a table "
+                            + name
+                            + ": `stele table changes` shows those under way"));
+    changes.begin(name, running);
+    return new Answer.Running(running);
+  }
+
+  /** Of how many tablets of a change's table what is to be done to them is done. */
+  ChangeProgress progress(SchemaChange change, MasterLoop.View view) {
+    return ChangeProgress.of(change, view, rows -> steps.isCleared(change, rows));
   }
 
   /** A client that has seen fewer changes than are forgotten may ask for one of those. */

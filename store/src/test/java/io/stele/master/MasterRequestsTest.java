@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.LockPaths;
 import io.stele.metadata.TableCodec;
+import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -17,6 +18,7 @@ import io.stele.wire.control.ControlProtos.ChangeIdProto;
 import io.stele.wire.control.ControlProtos.CreateTableRequestProto;
 import io.stele.wire.control.ControlProtos.DropTableRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.FindTableChangeRequestProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import io.stele.wire.control.ControlProtos.TableChangeProto;
 import java.time.Duration;
@@ -51,6 +53,30 @@ class MasterRequestsTest {
           }
           master.start(A);
           untilDone(() -> master.requests.createTable(null, create()));
+        });
+  }
+
+  @Test
+  void aChangeSaysOfHowManyTabletsItIsDone() throws Exception {
+    master.run(
+        () -> {
+          running(true);
+          TableId table = master.table("t", Bytes.of("h"), Bytes.of("p"));
+          master.sleep(Duration.ofSeconds(2));
+          master.plane.stuck.add(master.records.readAll(table).get(1).id());
+          master.requests.dropTable(null, drop("t"));
+          master.sleep(Duration.ofSeconds(5));
+          FindTableChangeRequestProto request =
+              FindTableChangeRequestProto.newBuilder()
+                  .setName("t")
+                  .setId(drop("t").getChange().getId())
+                  .build();
+          TableChangeProto found = master.requests.findTableChange(null, request);
+          assertThat(found.getDone()).isFalse();
+          assertThat(found.getTabletsDone()).isEqualTo(2);
+          assertThat(found.getTablets()).isEqualTo(3);
+          master.plane.stuck.clear();
+          untilDone(() -> master.requests.findTableChange(null, request));
         });
   }
 

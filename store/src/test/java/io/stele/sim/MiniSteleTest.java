@@ -7,6 +7,7 @@ import io.stele.client.ClusterStatus;
 import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.client.TableChange;
 import io.stele.client.TabletEvent;
 import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
@@ -61,6 +62,38 @@ class MiniSteleTest {
       stele.admin().createTable(TableSchema.of("web", "f"));
       assertThat(stele.table("web").readRow("a")).isEmpty();
       assertThat(cluster.aborts()).isEmpty();
+    }
+  }
+
+  @Test
+  void aChangeIsFollowedByItsIdAfterWhoBeganItIsGone() throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, Site.inMemory(), 0, 1)) {
+      Stele stele = cluster.client();
+      awaitMaster(stele);
+      List<Bytes> splits = List.of(Bytes.of("m"));
+      String id = stele.admin().beginCreateTable(TableSchema.of("web", "f"), splits).id();
+
+      TableChange found = stele.admin().tableChange(id); // By nothing but the id.
+      assertThat(found.progress().done()).isFalse();
+      assertThat(stele.admin().clusterStatus().changes())
+          .extracting(ClusterStatus.Change::id)
+          .containsExactly(id);
+      cluster.startServer();
+      found.await();
+      assertThat(found.progress()).isEqualTo(new TableChange.Progress(true, "", 0, 0));
+      stele.table("web").mutate(Mutation.of("a").put("f", "q", "1"));
+
+      TableChange cleared = stele.admin().beginDeleteRows("web", RowRange.of("a", "b"));
+      stele.admin().tableChange(cleared.id()).await();
+      assertThat(stele.table("web").readRow("a")).isEmpty();
+      TableChange dropped = stele.admin().beginDropTable("web");
+      stele.admin().tableChange(dropped.id()).await();
+      assertThat(stele.admin().listTables()).isEmpty();
+      assertThat(found.progress().done()).as("it is still remembered").isTrue();
+      assertThatThrownBy(() -> stele.admin().tableChange("web/drop-1").progress())
+          .isInstanceOfSatisfying(
+              SteleException.class,
+              e -> assertThat(e.code()).isEqualTo(SteleException.Code.NOT_FOUND));
     }
   }
 

@@ -1,0 +1,163 @@
+package io.stele.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.config.Keys;
+import io.stele.lock.CuratorLockService;
+import io.stele.lock.LockService;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.CrashableDisk;
+import io.stele.sim.MiniStele;
+import io.stele.sim.Site;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code stele table} against a cluster in this JVM, found through ZooKeeper as any is. */
+@Timeout(120)
+class TableCommandTest {
+  private static final Duration SESSION = Duration.ofSeconds(10);
+
+  @TempDir Path scratch;
+
+  private ServerCnxnFactory zookeeper;
+  private MiniStele cluster;
+
+  private record Ran(int exit, String out, String err) {}
+
+  @BeforeEach
+  void start() throws Exception {
+    Path data = Files.createDirectory(scratch.resolve("zookeeper"));
+    zookeeper = ServerCnxnFactory.createFactory(new InetSocketAddress("localhost", 0), 100);
+    zookeeper.startup(new ZooKeeperServer(data.toFile(), data.toFile(), 500));
+    String quorum = "localhost:" + zookeeper.getLocalPort();
+    Configuration conf = MiniStele.quick(new Configuration(false));
+    conf.set(Keys.SESSION_TIMEOUT.name(), SESSION.toSeconds() + "s");
+    conf.set(Keys.LEASE.name(), "5s"); // A busy machine must not end the server.
+    conf.set(Keys.ZOOKEEPER_QUORUM.name(), quorum);
+    conf.set(Keys.CLUSTER_NAME.name(), "test");
+    Path directory = Files.createDirectory(scratch.resolve("conf"));
+    try (OutputStream site = Files.newOutputStream(directory.resolve("stele-site.xml"))) {
+      conf.writeXml(site);
+    }
+    cluster = MiniStele.start(conf, site(quorum), 1, 1);
+  }
+
+  private static Site site(String quorum) {
+    CrashableDisk disk = new CrashableDisk();
+    return new Site() {
+      @Override
+      public FileSystem mount() {
+        return disk.mount();
+      }
+
+      @Override
+      public LockService connect() throws IOException {
+        return CuratorLockService.connect(SystemRuntime.INSTANCE, quorum, "test", SESSION);
+      }
+
+      @Override
+      public void kill(FileSystem view, RandomGenerator random) {
+        // What it leaves behind nobody looks at.
+      }
+    };
+  }
+
+  @AfterEach
+  void stop() {
+    if (cluster != null) { // Else it did not start.
+      cluster.close();
+    }
+    zookeeper.shutdown();
+  }
+
+  private Ran run(String... command) {
+    List<String> arguments = new ArrayList<>(List.of(command));
+    arguments.addAll(List.of("--conf", scratch.resolve("conf").toString()));
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int exit =
+        Main.commandLine()
+            .setOut(new PrintWriter(out, true))
+            .setErr(new PrintWriter(err, true))
+            .execute(arguments.toArray(String[]::new));
+    return new Ran(exit, out.toString(), err.toString());
+  }
+
+  private static List<String> rows(Table table) throws IOException {
+    List<String> keys = new ArrayList<>();
+    try (Rows rows = table.readRows(RowQuery.ALL)) {
+      for (Row row : rows) {
+        keys.add(row.key().toString());
+      }
+    }
+    return keys;
+  }
+
+  @Test
+  void rowsAreDeletedAsFarAsTheCommandSays() throws Exception {
+    Stele stele = cluster.client();
+    assertThat(run("table", "create", "web", "f", "--split-at", "m").out())
+        .isEqualTo("Created table web.\n");
+    Table table = stele.table("web");
+    for (String row : List.of("a", "b", "ma", "mb", "z")) {
+      table.mutate(Mutation.of(row).put("f", "q", row));
+    }
+    assertThat(run("table", "delete-rows", "web", "--prefix", "m"))
+        .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.USAGE.number()))
+        .satisfies(ran -> assertThat(ran.err()).contains("--yes"));
+    assertThat(run("table", "delete-rows", "web", "--yes"))
+        .satisfies(ran -> assertThat(ran.exit()).isEqualTo(ExitCode.USAGE.number()))
+        .satisfies(ran -> assertThat(ran.err()).contains("truncate"));
+    assertThat(rows(table)).containsExactly("a", "b", "ma", "mb", "z");
+
+    assertThat(run("table", "delete-rows", "web", "--from", "b", "--to", "mb", "--yes"))
+        .satisfies(ran -> assertThat(ran.err()).isEmpty())
+        .satisfies(ran -> assertThat(ran.out()).startsWith("Deleted rows"));
+    assertThat(rows(table)).containsExactly("a", "mb", "z");
+    assertThat(run("table", "delete-rows", "web", "--prefix", "m", "--yes").exit()).isZero();
+    assertThat(rows(table)).containsExactly("a", "z");
+
+    assertThat(run("table", "truncate", "web").exit()).isEqualTo(ExitCode.USAGE.number());
+    assertThat(rows(table)).hasSize(2);
+    assertThat(run("table", "truncate", "web", "--yes").out()).isEqualTo("Truncated table web.\n");
+    assertThat(rows(table)).isEmpty();
+    assertThat(run("table", "truncate", "nothere", "--yes").err()).contains("nothere");
+  }
+
+  @Test
+  void aChangeThatNobodyWaitedForIsFollowedByItsId() throws Exception {
+    String created = run("table", "create", "web", "f", "--no-wait").out().strip();
+    assertThat(created).startsWith("web/create-");
+    assertThat(run("table", "change", created, "--wait", "30s").out()).isEqualTo("done\n");
+    String dropped = run("table", "drop", "web", "--yes", "--async").out().strip();
+    assertThat(run("table", "change", dropped, "--wait", "30s").out()).isEqualTo("done\n");
+    assertThat(run("table", "changes").out()).isEqualTo("No table is being changed.\n");
+    assertThat(run("table", "change", "web/drop-0").err()).contains("not under way");
+    assertThat(run("table", "change", "drop").err()).contains("not the id of a change");
+    assertThat(cluster.client().admin().listTables()).isEmpty();
+  }
+}

@@ -1,0 +1,228 @@
+package io.stele.client;
+
+import io.stele.config.Keys;
+import io.stele.metadata.Attempts;
+import io.stele.metadata.Attempts.Decision;
+import io.stele.metadata.Attempts.Effect;
+import io.stele.metadata.Attempts.Purpose;
+import io.stele.metadata.MasterInfo;
+import io.stele.metadata.MetadataKeys;
+import io.stele.metadata.ServerInfo;
+import io.stele.metadata.StoredTable;
+import io.stele.metadata.TabletLocation;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
+import io.stele.wire.Address;
+import io.stele.wire.ControlPlane;
+import io.stele.wire.MasterProtocol;
+import io.stele.wire.TabletRefs;
+import io.stele.wire.TabletServerProtocol;
+import io.stele.wire.control.ControlProtos.TabletRefProto;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Calls of the active master, which are made again until one answers, and of tablet servers.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class ClusterCalls {
+  private static final Duration LOOK_FIRST = Duration.ofMillis(10);
+  private static final int LOOKS_LONGER = 5;
+
+  private final Connection connection;
+
+  ClusterCalls(Connection connection) {
+    this.connection = connection;
+  }
+
+  Connection connection() {
+    return connection;
+  }
+
+  /**
+   * The table of that name.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is none
+   */
+  StoredTable stored(String name) throws IOException {
+    return connection.readLocks(
+        "looking up table " + name, () -> connection.schemas().require(name));
+  }
+
+  /**
+   * How far something is that the master does.
+   *
+   * @param waitsFor what it waits for, in words
+   * @param failure why it cannot be done
+   */
+  record Progress(boolean done, String waitsFor, Optional<SteleException> failure) {
+    Progress(boolean done, String waitsFor) {
+      this(done, waitsFor, Optional.empty());
+    }
+  }
+
+  /** As below, within {@code stele.client.timeout}. */
+  void untilDone(String what, String toFindOut, ControlPlane.Call<MasterProtocol, Progress> call)
+      throws IOException {
+    untilDone(what, toFindOut, connection.timeout(), call);
+  }
+
+  /**
+   * Asks for something, again and again until it is done. Each request, made again, joins what it
+   * began.
+   *
+   * @param toFindOut how people can tell what came of it
+   */
+  void untilDone(
+      String what,
+      String toFindOut,
+      Duration timeout,
+      ControlPlane.Call<MasterProtocol, Progress> call)
+      throws IOException {
+    Attempts attempts = attempts(Effect.CHANGE_WITH_ID, what, timeout);
+    Optional<String> waitsFor = Optional.empty();
+    int looks = 0;
+    while (true) {
+      Progress progress;
+      try {
+        progress = ask(attempts, call);
+      } catch (SteleException e) {
+        if (waitsFor.isEmpty() && e.code() != SteleException.Code.OUTCOME_UNKNOWN) {
+          throw e;
+        }
+        throw SteleException.outcomeUnknown(
+            e.getMessage() + ". The change was begun and may still complete: " + toFindOut, e);
+      }
+      if (progress.failure().isPresent()) {
+        throw progress.failure().get();
+      }
+      if (progress.done()) {
+        return;
+      }
+      waitsFor = Optional.of(progress.waitsFor());
+      if (attempts.deadline().isOver()) {
+        throw new SteleException(
+            SteleException.Code.OUTCOME_UNKNOWN,
+            what
+                + ": not done within "
+                + timeout.toMillis()
+                + " ms"
+                + (timeout.equals(connection.timeout())
+                    ? " (" + Keys.CLIENT_TIMEOUT.name() + ")"
+                    : "")
+                + ". The change was begun and the master carries it on: "
+                + waitsFor.get()
+                + ". "
+                + toFindOut);
+      }
+      Duration pause = LOOK_FIRST.multipliedBy(1L << Math.min(looks++, LOOKS_LONGER));
+      Duration left = attempts.deadline().remaining();
+      pause(pause.compareTo(left) < 0 ? pause : left);
+    }
+  }
+
+  /** The tablet servers there are. */
+  static Map<ServerId, ServerInfo> servers(Connection connection) throws IOException {
+    return connection.readLocks("looking for servers", () -> ServerInfo.all(connection.locks()));
+  }
+
+  /**
+   * Calls a tablet server once.
+   *
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
+   */
+  <R> R call(ServerId server, ControlPlane.Call<TabletServerProtocol, R> call) throws IOException {
+    ServerInfo info = servers(connection).get(server);
+    if (info == null) {
+      throw SteleException.notFound(
+          "there is no server " + server + "; `stele server list` shows those that run");
+    }
+    return connection
+        .controlPlane()
+        .call(info.control(), TabletServerProtocol.class, connection.timeout(), call);
+  }
+
+  /** Whether a tablet that is located again may answer where one failed so. */
+  static boolean mayPass(Exception failure) {
+    return failure instanceof SteleException known
+        ? known.code() == SteleException.Code.RETRY_LATER
+            || known.code() == SteleException.Code.NOT_FOUND // The server ended meanwhile.
+        : !Attempts.isInterruption(failure);
+  }
+
+  /** The tablet as it was located. */
+  static TabletRefProto ref(TabletLocation at) {
+    Bytes row = MetadataKeys.row(at.tablet().table(), at.extent().end());
+    return TabletRefs.of(at.tablet(), row, at.epoch());
+  }
+
+  private Attempts attempts(Effect effect, String what, Duration timeout) {
+    return new Attempts(
+        connection.runtime(),
+        Purpose.of(effect, () -> what).limitedBy(Keys.CLIENT_TIMEOUT.name()),
+        Deadline.after(connection.runtime(), timeout));
+  }
+
+  /** Calls the active master; waits for one to be elected if there is none. */
+  <R> R ask(Effect effect, String what, ControlPlane.Call<MasterProtocol, R> call)
+      throws IOException {
+    return ask(attempts(effect, what, connection.timeout()), call);
+  }
+
+  private <R> R ask(Attempts attempts, ControlPlane.Call<MasterProtocol, R> call)
+      throws IOException {
+    while (true) {
+      Decision decision;
+      Optional<Address> master = Optional.empty();
+      Throwable whyNone = SteleException.retryLater("no master is active");
+      try {
+        master = activeMaster(attempts.deadline());
+      } catch (IOException | SteleException e) {
+        if (Attempts.isInterruption(e)) {
+          throw e;
+        }
+        whyNone = e;
+      }
+      if (master.isEmpty()) {
+        decision = attempts.notSent(whyNone);
+      } else {
+        try {
+          return connection
+              .controlPlane()
+              .call(master.get(), MasterProtocol.class, attempts.attemptTimeout(), call);
+        } catch (IOException | SteleException e) {
+          if (Attempts.isInterruption(e)) {
+            throw e;
+          }
+          decision = attempts.sent(e);
+        }
+      }
+      if (decision instanceof Decision.End end) {
+        throw end.failure();
+      }
+      pause(((Decision.Again) decision).pause());
+    }
+  }
+
+  private Optional<Address> activeMaster(Deadline deadline) throws IOException {
+    return connection
+        .lockReads()
+        .read("looking for the master", deadline, () -> MasterInfo.address(connection.locks()));
+  }
+
+  /** Waits before something is asked again. */
+  void pause(Duration pause) throws InterruptedIOException {
+    try {
+      connection.runtime().sleep(pause);
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "waiting for a master");
+    }
+  }
+}

@@ -1,0 +1,68 @@
+package io.stele.client;
+
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.ForgetTableRequestProto;
+import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
+import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
+import java.io.IOException;
+
+/**
+ * What is done about tablets, servers and tables that the cluster cannot go on with alone.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class ClusterRepairs {
+  private final ClusterCalls calls;
+
+  ClusterRepairs(ClusterCalls calls) {
+    this.calls = calls;
+  }
+
+  /** See {@link Admin#releaseTablet}. */
+  void release(String tablet) throws IOException {
+    ReleaseTabletRequestProto request =
+        ReleaseTabletRequestProto.newBuilder().setTablet(tablet).build();
+    calls.untilDone(
+        "releasing tablet " + tablet,
+        "the cluster's status shows whether it is still quarantined",
+        master ->
+            new ClusterCalls.Progress(
+                master.releaseTablet(null, request).getDone(), "its record is being written"));
+  }
+
+  /** See {@link Admin#evictServer}. */
+  void evict(ServerId server) throws IOException {
+    if (StatusReader.read(calls).servers().stream().noneMatch(one -> one.id().equals(server))) {
+      throw SteleException.notFound("there is no tablet server " + server);
+    }
+    ServerExitedRequestProto request =
+        ServerExitedRequestProto.newBuilder().setServerId(server.toString()).setSeen(false).build();
+    calls.untilDone(
+        "evicting server " + server,
+        "the cluster's status shows whether it is there",
+        master -> {
+          master.serverExited(null, request);
+          boolean live =
+              master.clusterStatus(null, EmptyProto.getDefaultInstance()).getServersList().stream()
+                  .anyMatch(one -> one.getServerId().equals(server.toString()));
+          return new ClusterCalls.Progress(
+              !live, "the master has not seen yet that its lock is gone");
+        });
+  }
+
+  /** See {@link Admin#forgetTable}. */
+  void forget(TableId table) throws IOException {
+    ForgetTableRequestProto request =
+        ForgetTableRequestProto.newBuilder().setTableId(table.value()).build();
+    calls.untilDone(
+        "forgetting table " + table,
+        "a check of the cluster shows whether records of it are left",
+        master ->
+            new ClusterCalls.Progress(
+                master.forgetTable(null, request).getDone(),
+                "its tablets are being unloaded, and their records deleted"));
+  }
+}

@@ -1,0 +1,154 @@
+package io.stele.client;
+
+import io.stele.metadata.Attempts.Effect;
+import io.stele.model.SteleException;
+import io.stele.wire.ControlPlane;
+import io.stele.wire.MasterProtocol;
+import io.stele.wire.control.ControlProtos.TableChangeProto;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A change of a table that the master makes: it goes on whether anybody waits for it or not. Where
+ * the process that began it is gone, {@link Admin#tableChange} gives it again by its {@link #id}.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+public final class TableChange {
+  private static final String SEPARATOR = "/";
+  private static final String TO_FIND_OUT =
+      "`stele table changes` shows the changes under way, `stele table describe` what a table is"
+          + " now";
+
+  private final ClusterCalls calls;
+  private final String table;
+  private final String change;
+  private final String what;
+  private final ControlPlane.Call<MasterProtocol, TableChangeProto> ask;
+
+  /**
+   * How far a change is.
+   *
+   * @param done whether it was made; one that cannot be made fails instead
+   * @param waitsFor what it waits for, in words; empty if it is done
+   * @param tabletsDone of how many tablets what is to be done to them is done
+   * @param tablets of how many it is to be; 0 if that is not known, or it is about none
+   */
+  public record Progress(boolean done, String waitsFor, int tabletsDone, int tablets) {
+    @Override
+    public String toString() {
+      return done
+          ? "done"
+          : waitsFor + (tablets > 0 ? " (" + tabletsDone + " of " + tablets + " tablets)" : "");
+    }
+  }
+
+  /**
+   * A change; nothing is asked yet.
+   *
+   * @param change the id that the master knows
+   * @param what it does, in words
+   * @param ask for it, or how far it is: made again, it joins what it began
+   */
+  TableChange(
+      ClusterCalls calls,
+      String table,
+      String change,
+      String what,
+      ControlPlane.Call<MasterProtocol, TableChangeProto> ask) {
+    this.calls = calls;
+    this.table = table;
+    this.change = change;
+    this.what = what;
+    this.ask = ask;
+  }
+
+  /** What a change is called by everybody. */
+  static String id(String table, String change) {
+    return table + SEPARATOR + change;
+  }
+
+  /** The parts of an id: table and change. */
+  static Optional<String[]> parts(String id) {
+    int at = id.indexOf(SEPARATOR);
+    return at < 1 || at == id.length() - 1
+        ? Optional.empty()
+        : Optional.of(new String[] {id.substring(0, at), id.substring(at + 1)});
+  }
+
+  /** Its name, which no other change ever has: also another process finds it by that. */
+  public String id() {
+    return id(table, change);
+  }
+
+  /** The name of the table that it changes. */
+  public String table() {
+    return table;
+  }
+
+  /** The same, once the master has written it down. */
+  TableChange begun() throws IOException {
+    progress();
+    return this;
+  }
+
+  /**
+   * How far it is now. Waits for the master alone.
+   *
+   * @throws SteleException why it is not and will not be made; NOT_FOUND if it is not remembered;
+   *     RETRY_LATER if no master answers within {@code stele.client.timeout}
+   */
+  public Progress progress() throws IOException {
+    TableChangeProto answer = calls.ask(Effect.CHANGE_WITH_ID, what, ask);
+    if (answer.hasFailure()) {
+      throw failure(answer);
+    }
+    return new Progress(
+        answer.getDone(), answer.getWaitsFor(), answer.getTabletsDone(), answer.getTablets());
+  }
+
+  /**
+   * Waits until it is made, for {@code stele.client.timeout} at most.
+   *
+   * @throws SteleException why it is not and will not be made; OUTCOME_UNKNOWN if it may still be
+   */
+  public void await() throws IOException {
+    await(calls.connection().timeout());
+  }
+
+  /**
+   * Waits until it is made.
+   *
+   * @param timeout for so long at most
+   * @throws SteleException why it is not and will not be made; OUTCOME_UNKNOWN if it may still be
+   */
+  public void await(Duration timeout) throws IOException {
+    calls.untilDone(
+        what,
+        TO_FIND_OUT,
+        timeout,
+        master -> {
+          TableChangeProto answer = ask.on(master);
+          return new ClusterCalls.Progress(
+              answer.getDone(),
+              answer.getWaitsFor(),
+              answer.hasFailure() ? Optional.of(failure(answer)) : Optional.empty());
+        });
+  }
+
+  private SteleException failure(TableChangeProto answer) {
+    SteleException.Code code;
+    try {
+      code = SteleException.Code.valueOf(answer.getFailure());
+    } catch (IllegalArgumentException e) {
+      code = SteleException.Code.REFUSED; // A later version's.
+    }
+    return new SteleException(code, what + ": " + answer.getWhy());
+  }
+
+  @Override
+  public String toString() {
+    return what;
+  }
+}
