@@ -1,0 +1,89 @@
+package io.stele.tablet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.ColumnFamily;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.record.ClearedRows;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Rows of a tablet that are cleared while it is compacted. */
+class ClearedTabletTest {
+  private static final TableSchema SCHEMA = TableSchema.of("t", List.of(ColumnFamily.of("f")));
+  private static final int FILES = 6;
+
+  private final TabletFixture fixture = fixture();
+  private int asked;
+
+  private static TabletFixture fixture() {
+    try {
+      return new TabletFixture(SCHEMA);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Files each of which has a row below "m" and one above. */
+  private void files() throws IOException {
+    String large = "x".repeat(100_000);
+    for (int i = 0; i < FILES; i++) {
+      fixture.put("a" + i, "f", "q", 1, large);
+      fixture.put("z" + i, "f", "q", 1, large);
+      fixture.tablet.minorCompact();
+    }
+  }
+
+  private void clear(RowRange rows) {
+    try {
+      fixture.tablet.pauseWrites();
+      fixture.tablet.clear(rows, ClearedRows.NONE.with(1, List.of(rows)));
+      fixture.tablet.resumeWrites();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Clears rows once a compaction has begun to write. */
+  private void clearMeanwhile(RowRange rows) throws IOException {
+    fixture.pace =
+        bytes -> {
+          if (asked++ == 0) {
+            clear(rows);
+          }
+        };
+    fixture.reopen(List.of());
+  }
+
+  @Test
+  void aCompactionOfFilesThatAreClippedMeanwhileIsVoidAndTheRowsStayCleared() throws IOException {
+    files();
+    clearMeanwhile(RowRange.of("a", "m"));
+    assertThatThrownBy(fixture.tablet::majorCompact)
+        .isInstanceOfSatisfying(
+            SteleException.class,
+            e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER))
+        .hasMessageContaining("cleared during");
+    assertThat(fixture.tablet.failure()).isEmpty();
+    assertThat(fixture.rows()).hasSize(FILES).allMatch(row -> row.startsWith("z"));
+
+    fixture.tablet.majorCompact();
+    assertThat(fixture.rows()).hasSize(FILES).allMatch(row -> row.startsWith("z"));
+    fixture.reopen(List.of());
+    assertThat(fixture.rows()).hasSize(FILES);
+  }
+
+  @Test
+  void aCompactionOfFilesThatAreDroppedMeanwhileBringsNothingBack() throws IOException {
+    files();
+    clearMeanwhile(RowRange.ALL);
+    assertThatThrownBy(fixture.tablet::majorCompact).hasMessageContaining("cleared during");
+    assertThat(fixture.rows()).isEmpty();
+    fixture.reopen(List.of());
+    assertThat(fixture.rows()).isEmpty();
+  }
+}
