@@ -20,15 +20,17 @@ import picocli.CommandLine.Spec;
 /** {@code stele server}: single tablet servers. */
 @Command(
     name = "server",
-    description = "List tablet servers, or have one give its tablets away.",
+    description =
+        "List tablet servers, have one give its tablets away, or restart them one after another.",
     mixinStandardHelpOptions = true,
-    synopsisSubcommandLabel = "(list | drain)",
+    synopsisSubcommandLabel = "(list | drain | restart)",
     footer = {
       "",
       "Examples:",
       "  stele server list",
       "  stele server drain node7:41231",
       "  stele server drain --undo node7:41231",
+      "  stele server restart --all",
       "",
       "What next: stele tablet move takes single tablets elsewhere"
     })
@@ -40,7 +42,7 @@ final class ServerCommand implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "Missing subcommand: list or drain");
+    throw new ParameterException(spec.commandLine(), "Missing subcommand: list, drain or restart");
   }
 
   @Command(
@@ -103,6 +105,54 @@ final class ServerCommand implements Runnable {
               : "Server " + id + " still has " + left + " tablets; it goes on giving them away.");
       return (left == 0 ? ExitCode.DONE : ExitCode.RETRY_LATER).number();
     }
+  }
+
+  @Command(
+      name = "restart",
+      description =
+          "Have servers give their tablets away and end, one after another; no request fails.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "Whoever looks after the servers must start another in the place of each: on YARN the ApplicationMaster does. The",
+        "next one is not touched before as many servers take tablets as before, and all tablets are served.",
+        "",
+        "Examples:",
+        "  stele server restart node7:41231",
+        "  stele server restart --all"
+      })
+  int restart(
+      @Mixin ClusterOptions cluster,
+      @Option(names = "--all", description = "All that run now.") boolean all,
+      @Option(
+              names = "--timeout",
+              paramLabel = "SECONDS",
+              description = "How long to wait for each (${DEFAULT-VALUE}).",
+              defaultValue = "300")
+          long seconds,
+      @Parameters(
+              paramLabel = "SERVER",
+              arity = "0..*",
+              description = "HOST:PORT or the name, as stele server list shows them.")
+          List<String> servers)
+      throws Exception {
+    if (all == (servers != null && !servers.isEmpty())) {
+      throw new ParameterException(
+          spec.commandLine().getSubcommands().get("restart"), "name servers, or say --all");
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    try (Stele stele = Stele.connect(cluster.configuration())) {
+      List<ClusterStatus.Server> there = stele.admin().clusterStatus().servers();
+      List<ServerId> chosen =
+          all
+              ? there.stream().map(ClusterStatus.Server::id).toList()
+              : servers.stream().map(server -> find(there, server).id()).toList();
+      for (ServerId server : chosen) {
+        stele.admin().restartServer(server, Duration.ofSeconds(seconds));
+        out.println("Server " + server + " has ended, and another has taken its place.");
+      }
+    }
+    return ExitCode.DONE.number();
   }
 
   private static int awaitEmpty(Stele stele, ServerId id, Duration most) throws Exception {

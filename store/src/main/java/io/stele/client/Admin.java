@@ -40,6 +40,7 @@ public final class Admin {
   private final TableChangeRequests changes;
   private final TabletChanges tablets;
   private final ClusterRepairs repairs;
+  private final ServerRestarts restarts;
 
   Admin(Connection connection) {
     this.connection = connection;
@@ -47,6 +48,7 @@ public final class Admin {
     this.changes = new TableChangeRequests(calls);
     this.tablets = new TabletChanges(calls);
     this.repairs = new ClusterRepairs(calls);
+    this.restarts = new ServerRestarts(calls);
   }
 
   /** What makes its calls. */
@@ -336,6 +338,19 @@ public final class Admin {
   public void undrainServer(ServerId server) throws IOException {
     DrainRequestProto request = DrainRequestProto.newBuilder().setUndo(true).build();
     calls.call(server, one -> one.drain(null, request));
+  }
+
+  /**
+   * Has a server give all its tablets away and end, and waits until as many servers take tablets as
+   * before and all tablets are served. Another process must be started in its place by whoever
+   * looks after the servers. Requests of clients go on, but for a moment for each tablet.
+   *
+   * @param timeout how long to wait at most
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; OUTCOME_UNKNOWN if
+   *     it was not done in time: it goes on
+   */
+  public void restartServer(ServerId server, Duration timeout) throws IOException {
+    restarts.restart(server, timeout);
   }
 
   /** Turns the balancing of tablets on or off; that outlives masters. */

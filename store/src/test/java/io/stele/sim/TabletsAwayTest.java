@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 class TabletsAwayTest {
   private static final Duration PINNED_MAX = Duration.ofSeconds(5);
   private static final Duration AWAY_MAX = Duration.ofMillis(500);
+  private static final Duration RESTART_GAP_MAX = Duration.ofSeconds(5); // METADATA moves, too.
   private static final Duration PAUSE = Duration.ofMillis(20);
   private static final Duration START_MAX = Duration.ofSeconds(60);
   private static final int SEEDS = 3;
@@ -90,6 +91,30 @@ class TabletsAwayTest {
               .noneMatch(server -> server.draining());
         });
     assertThat(world.longestGap).isLessThan(AWAY_MAX);
+  }
+
+  @Test
+  void allServersAndTheMasterAreRestartedInTurnAndNoCallFails() throws Exception {
+    for (long seed = 0; seed < SEEDS; seed++) {
+      World world = new World(seed, 20);
+      world.run(
+          () -> {
+            List<ServerId> before = new ArrayList<>();
+            for (int slot = 0; slot < 3; slot++) {
+              before.add(world.server(slot).id());
+            }
+            for (ServerId server : before) {
+              world.client.admin().restartServer(server, Duration.ofSeconds(60));
+            }
+            world.cluster.slots(SimulatedCluster.Kind.MASTER).get(0).process().kill();
+            world.process.sleep(Duration.ofSeconds(20));
+            assertThat(world.client.admin().clusterStatus().servers())
+                .hasSize(3)
+                .noneMatch(server -> before.contains(server.id()));
+          });
+      assertThat(world.longestGap).as("seed %d", seed).isLessThan(RESTART_GAP_MAX);
+      assertThat(world.writes).isGreaterThan(2000);
+    }
   }
 
   @Test
