@@ -15,8 +15,11 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The lock service on a real ZooKeeper server. */
+@Execution(ExecutionMode.CONCURRENT) // They wait for sessions to end.
 class CuratorLockServiceTest extends LockServiceContract {
   private static final Duration SESSION = Duration.ofSeconds(8);
 
