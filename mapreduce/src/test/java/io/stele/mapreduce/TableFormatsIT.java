@@ -275,6 +275,16 @@ class TableFormatsIT {
     }
 
     assertThatThrownBy(() -> write(job.getConfiguration(), 2, "other"))
+        .isInstanceOf(MutationsFailedException.class)
+        .hasMessageContaining("differs");
+    try (Rows rows = table.readRows(RowQuery.ALL)) {
+      assertThat(rows).hasSize(10).allMatch(row -> row.cells().size() == 10);
+    }
+
+    TaskAttemptID late = new TaskAttemptID("1600000000000", 7, TaskType.MAP, 3, 3);
+    var context = new TaskAttemptContextImpl(job.getConfiguration(), late);
+    new TableOutputFormat<>().getOutputCommitter(context).commitJob(job);
+    assertThatThrownBy(() -> write(job.getConfiguration(), 3, "late"))
         .isInstanceOf(MutationsFailedException.class);
     try (Rows rows = table.readRows(RowQuery.ALL)) {
       assertThat(rows).hasSize(10).allMatch(row -> row.cells().size() == 10);

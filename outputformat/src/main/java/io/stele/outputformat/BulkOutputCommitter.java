@@ -1,7 +1,6 @@
 package io.stele.outputformat;
 
 import io.stele.bulk.JobOutput;
-import io.stele.client.JobRenewal;
 import io.stele.client.Stele;
 import java.io.IOException;
 import java.util.Optional;
@@ -16,15 +15,7 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * be done again, by another ApplicationMaster too.
  */
 final class BulkOutputCommitter extends OutputCommitter {
-  private Optional<Kept> kept = Optional.empty();
-
-  /** The job is kept alive as long as its ApplicationMaster runs. */
-  private record Kept(Stele stele, JobRenewal renewal) {
-    void end() {
-      renewal.close();
-      stele.close();
-    }
-  }
+  private Optional<OutputJob.Kept> kept = Optional.empty();
 
   /** The job's output, and the connection that it needs. */
   private record Opened(Stele stele, JobOutput output) implements AutoCloseable {
@@ -47,18 +38,12 @@ final class BulkOutputCommitter extends OutputCommitter {
 
   @Override
   public void setupJob(JobContext context) throws IOException {
-    Stele stele = Stele.connect(context.getConfiguration());
-    try {
-      String job = BulkOutputFormat.job(context.getConfiguration());
-      kept = Optional.of(new Kept(stele, stele.jobs().keep(job)));
-    } catch (RuntimeException e) {
-      stele.close();
-      throw e;
-    }
+    String job = BulkOutputFormat.job(context.getConfiguration());
+    kept = Optional.of(OutputJob.Kept.of(context, job));
   }
 
   private void endKeeping() {
-    kept.ifPresent(Kept::end);
+    kept.ifPresent(OutputJob.Kept::end);
     kept = Optional.empty();
   }
 

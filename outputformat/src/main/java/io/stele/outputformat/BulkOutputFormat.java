@@ -1,7 +1,6 @@
 package io.stele.outputformat;
 
 import io.stele.bulk.JobOutput;
-import io.stele.client.Jobs;
 import io.stele.client.ModelSerialization;
 import io.stele.client.Stele;
 import io.stele.client.TabletInfo;
@@ -11,16 +10,11 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobContext;
-import org.apache.hadoop.mapreduce.MRConfig;
-import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.OutputCommitter;
 import org.apache.hadoop.mapreduce.OutputFormat;
 import org.apache.hadoop.mapreduce.RecordWriter;
@@ -72,13 +66,6 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
 
   /** A table's name and id: it is split where reducers start. */
   private static final String CUT_KEY = "mapreduce.stele.output.bulk.cut";
-
-  private static final long LEASE_SECONDS = 3600;
-
-  /** Nothing waits for containers there. */
-  private static final long LOCAL_LEASE_SECONDS = 600;
-
-  private static final String TAG = "stele-";
 
   /** What the job's tasks have written. */
   public enum Counter {
@@ -204,37 +191,10 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.checkAll(stele, conf);
       ReplacedRows.settle(stele, conf);
-      long unset = isOfLocalRunner(context) ? LOCAL_LEASE_SECONDS : LEASE_SECONDS;
-      long seconds = conf.getTimeDuration(LEASE_KEY, unset, TimeUnit.SECONDS);
-      Optional<String> application = application(context, stele.jobs());
-      conf.set(JOB_KEY, stele.jobs().begin(Duration.ofSeconds(seconds), application));
+      conf.set(JOB_KEY, OutputJob.begin(context, stele.jobs(), LEASE_KEY));
       conf.setLong(TIMESTAMP_KEY, stele.jobs().nowMicros());
       conf.setLong(VALUE_BYTES_KEY, stele.jobs().valueBytesMax());
     }
-  }
-
-  /** Whether the job runs in this process: others that use formats do not have a {@link Job}. */
-  private static boolean isOfLocalRunner(JobContext context) {
-    return context instanceof Job
-        && context.getConfiguration().get(MRConfig.FRAMEWORK_NAME, "local").equals("local");
-  }
-
-  /**
-   * What will run the job: it has no name yet, as output is checked first. So it gets a tag.
-   *
-   * @return how the master finds it; empty if it does not run on YARN
-   */
-  private static Optional<String> application(JobContext context, Jobs jobs) {
-    Configuration conf = context.getConfiguration();
-    if (!conf.get(MRConfig.FRAMEWORK_NAME, "").equals(MRConfig.YARN_FRAMEWORK_NAME)) {
-      return Optional.empty();
-    }
-    String tag = TAG + jobs.unique();
-    List<String> tags = new ArrayList<>(conf.getTrimmedStringCollection(MRJobConfig.JOB_TAGS));
-    tags.removeIf(one -> one.startsWith(TAG)); // Of a submission before.
-    tags.add(tag);
-    conf.set(MRJobConfig.JOB_TAGS, String.join(",", tags));
-    return Optional.of(Jobs.tagged(tag));
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.stele.outputformat;
 
 import io.stele.client.BatchWriter;
+import io.stele.client.JobRenewal;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.config.Keys;
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
@@ -25,6 +27,7 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
   private final Counter mutationCounter;
   private final Counter editCounter;
   private final Counter byteCounter;
+  private final Optional<JobRenewal> renewal;
   private volatile boolean failed;
 
   OperationWriter(TaskAttemptContext context) throws IOException {
@@ -32,6 +35,7 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
     this.editCounter = context.getCounter(TableOutputFormat.Counter.EDITS);
     this.byteCounter = context.getCounter(TableOutputFormat.Counter.BYTES);
     this.stele = Stele.connect(context.getConfiguration(), context::progress);
+    Optional<String> job = TableOutputFormat.job(context.getConfiguration());
     try {
       for (OutputTable output : OutputTable.all(context.getConfiguration())) {
         Table table = stele.table(output.name());
@@ -39,8 +43,9 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
             BatchWriter.Options.ofBufferBytes(
                     Keys.CLIENT_BUFFER_BYTES.in(context.getConfiguration()))
                 .withFirstOperation(TaskOperations.first(context, output.name()));
-        writers.put(output.name(), table.batchWriter(options));
+        writers.put(output.name(), table.batchWriter(job.map(options::forJob).orElse(options)));
       }
+      this.renewal = job.map(stele.jobs()::keep);
     } catch (IOException | RuntimeException e) {
       stele.close();
       throw e;
@@ -116,6 +121,7 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
         writer.close();
       }
     } finally {
+      renewal.ifPresent(JobRenewal::close);
       stele.close();
     }
   }

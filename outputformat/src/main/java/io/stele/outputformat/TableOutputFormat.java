@@ -6,6 +6,7 @@ import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
@@ -26,9 +27,9 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  *
  * <p><b>Once.</b> Every operation's id is made of the job, the task and the record's number in the
  * task, not of the attempt. So a record that a failed, speculative or repeated attempt writes again
- * is not applied again, increments and puts without a timestamp included. This asks that the
- * attempts of a task write the same records in the same order; a tablet that gets another mutation
- * under the same id refuses it, and the task fails with an error that says so. A reducer whose
+ * is not applied again, increments and puts without a timestamp included, as long as the job runs.
+ * This asks that the attempts of a task write the same records in the same order; an attempt that
+ * writes others fails, and its error says which record differs, or between which. A reducer whose
  * output depends on the order of its values must sort them first: the shuffle does not.
  *
  * <p><b>Not all or nothing.</b> What a task has written is visible at once, and stays when the
@@ -43,6 +44,15 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * @param <K> the keys' type
  */
 public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
+  /**
+   * How long tablets remember what the tasks wrote while neither a task nor the ApplicationMaster
+   * runs; such as {@code 2h}. A job that waits for longer is over, and its tasks are refused.
+   */
+  public static final String LEASE_KEY = "mapreduce.stele.output.lease";
+
+  /** The job as the cluster knows it; set when it is submitted. */
+  static final String JOB_KEY = "mapreduce.stele.output.job";
+
   /** What the job's tasks have written. */
   public enum Counter {
     /** Operations written. */
@@ -85,9 +95,15 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.checkAll(stele, conf);
+      conf.set(JOB_KEY, OutputJob.begin(context, stele.jobs(), LEASE_KEY));
     }
     // The name of this submission: job ids are unique only as long as nobody sets the clock back.
     conf.set(TaskOperations.SUBMISSION_KEY, UUID.randomUUID().toString());
+  }
+
+  /** The job as the cluster knows it; empty if nobody has begun one. */
+  static Optional<String> job(Configuration conf) {
+    return Optional.of(conf.getTrimmed(JOB_KEY, "")).filter(name -> !name.isEmpty());
   }
 
   @Override

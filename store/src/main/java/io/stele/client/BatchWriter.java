@@ -68,10 +68,13 @@ public final class BatchWriter implements Closeable {
    * @param bufferBytes how much may be on its way before {@link #add} waits, in bytes
    * @param firstOperation the operation id of the first mutation added; the next ones count on from
    *     it. For those who may have to write the same again, in the same order, in another process:
-   *     a mutation that was applied then is not applied again. The tablets remember these ids for
-   *     {@code stele.operations.window}. Empty: the connection's own ids, for retries within it
+   *     a mutation that was applied then is not applied again, and who writes something else is
+   *     refused. Empty: the connection's own ids, for retries within it
+   * @param job the tablets remember the ids of {@code firstOperation} until this job is over.
+   *     Empty: for {@code stele.operations.window}
    */
-  public record Options(long bufferBytes, Optional<OperationId> firstOperation) {
+  public record Options(
+      long bufferBytes, Optional<OperationId> firstOperation, Optional<String> job) {
     public Options {
       if (bufferBytes < 1) {
         throw SteleException.refused(
@@ -81,12 +84,17 @@ public final class BatchWriter implements Closeable {
 
     /** With a buffer of this size and operation ids of the connection's own. */
     public static Options ofBufferBytes(long bytes) {
-      return new Options(bytes, Optional.empty());
+      return new Options(bytes, Optional.empty(), Optional.empty());
     }
 
     /** With operation ids from {@code first} on. */
     public Options withFirstOperation(OperationId first) {
-      return new Options(bufferBytes, Optional.of(first));
+      return new Options(bufferBytes, Optional.of(first), job);
+    }
+
+    /** With operation ids that are remembered until a job is over. */
+    public Options forJob(String name) {
+      return new Options(bufferBytes, firstOperation, Optional.of(name));
     }
   }
 
@@ -159,6 +167,7 @@ public final class BatchWriter implements Closeable {
    * Like {@link #flush}, and then accepts no more mutations.
    *
    * @throws MutationsFailedException if something has failed since the last flush
+   * @throws SteleException REFUSED if another process has written more with the same ids
    * @throws IOException if the thread was interrupted
    */
   @Override
@@ -168,6 +177,8 @@ public final class BatchWriter implements Closeable {
     }
     changed();
     flush();
+    writer.end().check();
+    table.waiting().await(writer.end().tell(), "telling tablet servers that a task has ended");
   }
 
   /** Waits for room, then takes it; gives the place of the mutation among those added. */

@@ -219,12 +219,19 @@ final class Batcher {
    */
   final class Writer {
     private final Operations operations;
+    private final TaskEnd end;
 
     @GuardedBy("this")
     private final Map<Bytes, ArrayDeque<Pending>> rows = new HashMap<>();
 
     private Writer(Operations operations) {
       this.operations = operations;
+      this.end = new TaskEnd(tablets, table, operations);
+    }
+
+    /** What is to be done when everything was written. */
+    TaskEnd end() {
+      return end;
     }
 
     /** The table written to. */
@@ -242,7 +249,7 @@ final class Batcher {
       Pending pending;
       boolean first;
       synchronized (this) {
-        pending = new Pending(this, operation, operations.begin(), durability);
+        pending = new Pending(this, operation, operations.begin(operation), durability);
         ArrayDeque<Pending> behind = rows.get(operation.row());
         first = behind == null;
         if (behind == null) {
@@ -296,6 +303,11 @@ final class Batcher {
   }
 
   private void locate(Pending pending) {
+    Optional<SteleException> refusal = pending.writer.operations.refusal();
+    if (refusal.isPresent()) {
+      fail(pending, refusal.get());
+      return;
+    }
     if (pending.isSingle()) {
       sendSingle(pending);
       return;
@@ -323,15 +335,23 @@ final class Batcher {
                             pending.writer.operations)
                         .request(),
                     pending.attempts.deadline())
-                .whenComplete((answer, failure) -> answered(pending, failure)));
+                .whenComplete((answer, failure) -> answered(pending, answer, failure)));
   }
 
-  private void answered(Pending pending, Throwable failure) {
-    pending.writer.operations.complete(pending.id);
-    if (failure == null) {
+  private void answered(Pending pending, TabletAccess.Answer answer, Throwable failure) {
+    Operations operations = pending.writer.operations;
+    Optional<? extends Throwable> why = Optional.ofNullable(failure).map(Futures::cause);
+    if (why.isEmpty()) {
+      pending.writer.end().met(answer.location());
+      operations.hear(OperationCodec.settled(answer.response().header()));
+      why = operations.differs();
+    }
+    if (why.isEmpty()) {
+      operations.complete(pending.id);
       pending.done.complete(null);
     } else {
-      pending.done.completeExceptionally(Futures.cause(failure));
+      operations.fail(pending.id);
+      pending.done.completeExceptionally(why.get());
     }
     goOn(pending.writer, pending.operation.row());
   }
@@ -431,7 +451,14 @@ final class Batcher {
       for (Pending first : batch) {
         count += first.behind.size();
       }
-      List<Optional<? extends Throwable>> outcomes = outcomes(count, response, failure);
+      Operations operations = queue.destination.operations();
+      if (failure == null) {
+        batch.get(0).writer.end().met(batch.get(0).tablet.orElseThrow());
+        operations.hear(OperationCodec.settled(response.header()));
+      }
+      Throwable differs = operations.differs().orElse(null);
+      List<Optional<? extends Throwable>> outcomes =
+          outcomes(count, response, differs == null ? failure : differs);
       int from = 0;
       for (Pending first : batch) {
         int end = from + 1 + first.behind.size();
@@ -459,7 +486,7 @@ final class Batcher {
   }
 
   private static void endUnlessDone(Pending pending, Throwable why) {
-    pending.writer.operations.complete(pending.id);
+    pending.writer.operations.fail(pending.id);
     pending.done.completeExceptionally(why);
   }
 
@@ -530,7 +557,7 @@ final class Batcher {
     } catch (RuntimeException | Error e) {
       why = e;
     }
-    pending.writer.operations.complete(pending.id);
+    pending.writer.operations.fail(pending.id);
     pending.done.completeExceptionally(why);
     return Optional.empty();
   }
@@ -545,8 +572,9 @@ final class Batcher {
         pending,
         () -> {
           if (failure.isEmpty()) {
+            pending.writer.operations.complete(pending.id);
             pending.done.complete(null);
-            end(pending).ifPresent(this::locate);
+            pending.writer.next(pending.operation.row()).ifPresent(this::locate);
             return;
           }
           Decision decision = pending.attempts.sent(failure.get());
@@ -593,15 +621,10 @@ final class Batcher {
   }
 
   private void fail(Pending pending, Throwable failure) {
+    pending.writer.operations.fail(pending.id);
     pending.done.completeExceptionally(failure);
     // On a timer: if all that wait behind it failed at once, each would recurse into the next.
-    end(pending).ifPresent(next -> table.runtime().after(Duration.ZERO, () -> locate(next)));
-  }
-
-  /** The mutation has its outcome: the next of its row may go. */
-  private Optional<Pending> end(Pending pending) {
-    pending.writer.operations.complete(pending.id);
-    return pending.writer.next(pending.operation.row());
+    goOn(pending.writer, pending.operation.row());
   }
 
   /** Any exception ends the mutation: nothing else would. */

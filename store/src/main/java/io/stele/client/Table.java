@@ -330,7 +330,7 @@ public final class Table {
     Operations operations =
         options
             .firstOperation()
-            .map(first -> Operations.repeatable(connection.runtime(), first))
+            .map(first -> Operations.repeatable(connection.runtime(), first, options.job()))
             .orElse(connection.operations());
     return new BatchWriter(
         check, connection.batcher(ref).writer(operations), options.bufferBytes(), durability);
@@ -348,7 +348,7 @@ public final class Table {
   private CompletableFuture<TabletAccess.Answer> send(RowOperation operation) {
     Operations operations = connection.operations();
     SingleOperation single =
-        new SingleOperation(ref, operation, operations.begin(), durability, operations);
+        new SingleOperation(ref, operation, operations.begin(operation), durability, operations);
     return connection
         .tablets()
         .send(single.request(), ref.deadline())

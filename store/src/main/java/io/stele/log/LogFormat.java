@@ -7,9 +7,11 @@ import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.OperationId;
 import io.stele.model.ServerId;
+import io.stele.model.Settled;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.model.TaskProgress;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -77,10 +79,14 @@ final class LogFormat {
   /** What a record's body has at most beside its cells, digest and result. */
   static final int BODY_BYTES_BESIDE = 160;
 
+  /** What a record has at most of a task, beside the name of its job. */
+  static final int TASK_BYTES = 24;
+
   private static final int TYPE_RECORD = 1;
   private static final int TYPE_LINK = 2;
   private static final int TYPE_SUMMARY = 3;
   private static final int FLAG_OPERATION = 1;
+  private static final int FLAG_TASK = 2;
 
   private LogFormat() {}
 
@@ -218,13 +224,20 @@ final class LogFormat {
         .writeZigzag(record.timestampMax());
     if (record.operation().isPresent()) {
       LoggedOperation operation = record.operation().get();
-      out.writeByte(FLAG_OPERATION)
+      out.writeByte(FLAG_OPERATION | (operation.task().isPresent() ? FLAG_TASK : 0))
           .writeLong(operation.id().clientHigh())
           .writeLong(operation.id().clientLow())
           .writeVarlong(operation.id().number())
           .writeVarlong(operation.firstIncomplete())
           .writePrefixed(operation.digest())
           .writePrefixed(operation.result());
+      operation
+          .task()
+          .ifPresent(
+              task ->
+                  out.writeVarlong(task.settled().below())
+                      .writeLong(task.settled().digest())
+                      .writePrefixed(Bytes.of(task.job().orElse(""))));
     } else {
       out.writeByte(0);
     }
@@ -355,11 +368,13 @@ final class LogFormat {
       long sequence = in.readVarlong();
       long timestampMax = in.readZigzag();
       int flags = in.readByte();
-      if ((flags & ~FLAG_OPERATION) != 0) {
+      if ((flags & ~(FLAG_OPERATION | FLAG_TASK)) != 0 || flags == FLAG_TASK) {
         throw in.malformed("unknown flags " + flags);
       }
       Optional<LoggedOperation> operation =
-          (flags & FLAG_OPERATION) != 0 ? Optional.of(decodeOperation(in)) : Optional.empty();
+          (flags & FLAG_OPERATION) != 0
+              ? Optional.of(decodeOperation(in, (flags & FLAG_TASK) != 0))
+              : Optional.empty();
       Bytes cells = Bytes.wrap(body, in.position(), in.remaining());
       return new LogRecord(tablet, sequence, timestampMax, operation, cells);
     } catch (IllegalArgumentException e) {
@@ -367,9 +382,24 @@ final class LogFormat {
     }
   }
 
-  private static LoggedOperation decodeOperation(ByteReader in) throws MalformedException {
+  private static LoggedOperation decodeOperation(ByteReader in, boolean ofTask)
+      throws MalformedException {
     OperationId id = new OperationId(in.readLong(), in.readLong(), in.readVarlong());
-    return new LoggedOperation(id, in.readVarlong(), in.readPrefixed(), in.readPrefixed());
+    long firstIncomplete = in.readVarlong();
+    Bytes digest = in.readPrefixed();
+    Bytes result = in.readPrefixed();
+    return new LoggedOperation(
+        id,
+        firstIncomplete,
+        digest,
+        result,
+        ofTask ? Optional.of(decodeTask(in)) : Optional.empty());
+  }
+
+  private static TaskProgress decodeTask(ByteReader in) throws MalformedException {
+    Settled settled = new Settled(in.readVarlong(), in.readLong());
+    String job = in.readPrefixed().toUtf8();
+    return new TaskProgress(job.isEmpty() ? Optional.empty() : Optional.of(job), settled);
   }
 
   static int readInt(byte[] bytes, int at) {

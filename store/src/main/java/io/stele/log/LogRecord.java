@@ -32,8 +32,7 @@ public record LogRecord(
 
   /** How many bytes it takes in the log at most. */
   public long bytesAtMost() {
-    long ofOperation =
-        operation.map(one -> (long) one.digest().length() + one.result().length()).orElse(0L);
+    long ofOperation = operation.map(LoggedOperation::bytesAtMost).orElse(0L);
     return LogFormat.BODY_BYTES_BESIDE + ofOperation + cells.length();
   }
 }

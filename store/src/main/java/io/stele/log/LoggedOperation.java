@@ -2,6 +2,8 @@ package io.stele.log;
 
 import io.stele.model.Bytes;
 import io.stele.model.OperationId;
+import io.stele.model.TaskProgress;
+import java.util.Optional;
 
 /**
  * What the log keeps of an operation besides its cells, so that a retry after a crash is known.
@@ -11,15 +13,30 @@ import io.stele.model.OperationId;
  * @param digest of the operation's bytes: the same id with another digest is an error; at most 64
  *     bytes
  * @param result what the client was or would have been told; empty if there is nothing to tell
+ * @param task of a task's operation: how far the task had come; the first such operation that a
+ *     tablet logs after it was opened names the job
  */
-public record LoggedOperation(OperationId id, long firstIncomplete, Bytes digest, Bytes result) {
+public record LoggedOperation(
+    OperationId id, long firstIncomplete, Bytes digest, Bytes result, Optional<TaskProgress> task) {
   /** Longest digest, in bytes. */
   public static final int DIGEST_BYTES_MAX = 64;
+
+  /** One of a client that is no task. */
+  public LoggedOperation(OperationId id, long firstIncomplete, Bytes digest, Bytes result) {
+    this(id, firstIncomplete, digest, result, Optional.empty());
+  }
 
   public LoggedOperation {
     if (digest.length() > DIGEST_BYTES_MAX) {
       throw new IllegalArgumentException(
           "a digest has at most " + DIGEST_BYTES_MAX + " bytes, not " + digest.length());
     }
+  }
+
+  /** How many bytes it takes in the log at most, beside those that each has. */
+  long bytesAtMost() {
+    long ofTask =
+        task.map(one -> LogFormat.TASK_BYTES + one.job().map(String::length).orElse(0)).orElse(0);
+    return digest.length() + result.length() + ofTask;
   }
 }

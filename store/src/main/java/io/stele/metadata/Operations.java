@@ -1,7 +1,12 @@
 package io.stele.metadata;
 
+import io.stele.format.OperationDigest;
 import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
+import io.stele.model.RowOperation;
+import io.stele.model.Settled;
+import io.stele.model.SteleException;
+import io.stele.model.TaskProgress;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.Optional;
@@ -15,7 +20,8 @@ import java.util.TreeMap;
  */
 public final class Operations {
   private final OperationId first;
-  private final boolean repeatable;
+  private final Optional<String> job;
+  private final Optional<TaskRecords> task;
   private final TreeMap<Long, Begun> incomplete = new TreeMap<>();
   private final ProcessRuntime runtime;
   private long next;
@@ -25,40 +31,85 @@ public final class Operations {
 
   /** A new client, named at random. */
   public Operations(ProcessRuntime runtime) {
-    this(runtime, OperationId.first(runtime.random()), false);
+    this(runtime, OperationId.first(runtime.random()), Optional.empty(), Optional.empty());
   }
 
-  private Operations(ProcessRuntime runtime, OperationId first, boolean repeatable) {
+  private Operations(
+      ProcessRuntime runtime, OperationId first, Optional<String> job, Optional<TaskRecords> task) {
     this.runtime = runtime;
     this.first = first;
-    this.repeatable = repeatable;
+    this.job = job;
+    this.task = task;
     this.next = first.number();
   }
 
   /**
-   * The operations from {@code first} on, which another process may send again, such as another
-   * attempt of a task: the tablets are never told that they may forget one.
+   * The records of a task, from {@code first} on, which another attempt may send again: the tablets
+   * are never told that they may forget what was applied, only that it need not be known one by
+   * one.
+   *
+   * @param job for which the task works: tablets remember its records as long as it lives
    */
-  public static Operations repeatable(ProcessRuntime runtime, OperationId first) {
-    return new Operations(runtime, first, true);
+  public static Operations repeatable(
+      ProcessRuntime runtime, OperationId first, Optional<String> job) {
+    return new Operations(runtime, first, job, Optional.of(new TaskRecords(first.number())));
   }
 
-  /** The id of a new operation; {@link #complete} it when it will not be sent again. */
-  public synchronized OperationId begin() {
+  /**
+   * The id of {@code operation}, which is new; {@link #complete} it when it will not be sent again,
+   * or {@link #fail} it.
+   */
+  public synchronized OperationId begin(RowOperation operation) {
+    task.ifPresent(records -> records.add(OperationDigest.folded(OperationDigest.of(operation))));
     OperationId id = new OperationId(first.clientHigh(), first.clientLow(), next++);
     incomplete.put(id.number(), new Begun(runtime.nanoTime(), runtime.wallClock().millis()));
     return id;
   }
 
-  /** The operation will not be sent again: its result may be forgotten. */
+  /** The operation was applied and will not be sent again: its result may be forgotten. */
   public synchronized void complete(OperationId id) {
     incomplete.remove(id.number());
+    task.ifPresent(records -> records.settle(incomplete.isEmpty() ? next : incomplete.firstKey()));
+  }
+
+  /** The operation will not be sent again, and was not applied, or nobody knows. */
+  public synchronized void fail(OperationId id) {
+    task.ifPresent(TaskRecords::stop);
+    incomplete.remove(id.number());
+  }
+
+  /** Takes in what tablets said with the answers to operations, before these are completed. */
+  public synchronized void hear(Iterable<Settled> answers) {
+    task.ifPresent(records -> answers.forEach(records::hear));
+  }
+
+  /** Why a task must send nothing more. */
+  public synchronized Optional<SteleException> refusal() {
+    return task.flatMap(TaskRecords::refusal);
+  }
+
+  /** That the records of a task are not those of an earlier attempt. */
+  public synchronized Optional<SteleException> differs() {
+    return task.flatMap(TaskRecords::differs);
+  }
+
+  /** What is wrong with a task that has written all its records. */
+  public synchronized Optional<SteleException> missing() {
+    return task.flatMap(TaskRecords::missing);
+  }
+
+  /** Any operation that it began, of a task. */
+  public Optional<OperationId> task() {
+    return task.map(records -> first);
   }
 
   /** Which operations may be sent again. */
   public synchronized Outstanding outstanding() {
-    if (repeatable) {
-      return new Outstanding(first.number(), Optional.empty());
+    if (task.isPresent()) {
+      return new Outstanding(
+          first.number(),
+          Optional.empty(),
+          Optional.of(new TaskProgress(job, task.get().settled())));
     }
     if (incomplete.isEmpty()) {
       return Outstanding.from(next);

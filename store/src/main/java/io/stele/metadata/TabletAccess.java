@@ -169,7 +169,7 @@ public final class TabletAccess implements AutoCloseable {
   /** Whether the predicate held in METADATA; applied once whatever answers are lost. */
   public CompletableFuture<Boolean> checkAndMutate(
       TableId table, CheckAndMutate operation, Deadline deadline) {
-    OperationId id = operations.begin();
+    OperationId id = operations.begin(operation);
     Purpose purpose =
         Purpose.of(
                 Effect.CHANGE_WITH_ID,

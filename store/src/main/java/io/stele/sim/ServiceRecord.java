@@ -57,7 +57,7 @@ final class ServiceRecord {
             change.getOperation(),
             nowNanos);
       }
-      case READ, SAMPLE_ROW_KEYS, MUTATE, PING, METHOD_NOT_SET -> nowNanos;
+      case READ, SAMPLE_ROW_KEYS, MUTATE, SETTLE, PING, METHOD_NOT_SET -> nowNanos;
     };
   }
 
@@ -88,7 +88,7 @@ final class ServiceRecord {
         }
         case READ_MODIFY_WRITE -> seen(server, request.getReadModifyWrite().getTablet(), arrived);
         // A batch may be answered in part; samples may be of any time.
-        case SAMPLE_ROW_KEYS, MUTATE, PING, METHOD_NOT_SET -> {}
+        case SAMPLE_ROW_KEYS, MUTATE, SETTLE, PING, METHOD_NOT_SET -> {}
       }
     }
   }

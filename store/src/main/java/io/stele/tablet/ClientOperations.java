@@ -1,9 +1,11 @@
 package io.stele.tablet;
 
+import io.stele.format.OperationDigest;
 import io.stele.log.LoggedOperation;
 import io.stele.model.Bytes;
 import io.stele.model.OperationId;
 import io.stele.model.SteleException;
+import io.stele.model.TaskProgress;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -29,6 +31,7 @@ final class ClientOperations {
     final OperationId id;
     final long firstIncomplete;
     final Bytes digest;
+    private final Optional<TaskProgress> task;
     private long sequence;
     private Optional<CompletableFuture<OperationResult>> future;
     private Bytes result;
@@ -39,6 +42,18 @@ final class ClientOperations {
         Bytes digest,
         Optional<CompletableFuture<OperationResult>> future,
         Bytes result) {
+      this(id, firstIncomplete, digest, future, result, Optional.empty());
+    }
+
+    /** As above; {@code task} is what the log is to say of the task whose it is. */
+    Operation(
+        OperationId id,
+        long firstIncomplete,
+        Bytes digest,
+        Optional<CompletableFuture<OperationResult>> future,
+        Bytes result,
+        Optional<TaskProgress> task) {
+      this.task = task;
       this.id = id;
       this.firstIncomplete = firstIncomplete;
       this.digest = digest;
@@ -51,7 +66,7 @@ final class ClientOperations {
     }
 
     LoggedOperation logged(Bytes withResult) {
-      return new LoggedOperation(id, firstIncomplete, digest, withResult);
+      return new LoggedOperation(id, firstIncomplete, digest, withResult, task);
     }
 
     boolean isInFlight() {
@@ -74,10 +89,66 @@ final class ClientOperations {
   private long highest;
   private long unwritten; // The highest sequence number of its operations; 0: all are in files.
   private long lastSeenMicros;
+  private Optional<TaskMemory> task = Optional.empty();
 
   /** What it takes in memory. */
   long bytes() {
-    return CLIENT_BYTES + recentBytes + written.bytes();
+    return CLIENT_BYTES + recentBytes + written.bytes() + task.map(TaskMemory::bytes).orElse(0L);
+  }
+
+  /** What is kept of a task, if this is one. */
+  Optional<TaskMemory> task() {
+    return task;
+  }
+
+  /** The same, which from now on is there: this is a task. */
+  TaskMemory asTask() {
+    if (task.isEmpty()) {
+      task = Optional.of(new TaskMemory());
+    }
+    return task.get();
+  }
+
+  /** The job for which it works, if it is a task. */
+  Optional<String> job() {
+    return task.flatMap(TaskMemory::job);
+  }
+
+  /** Takes in how far the task has come: what is settled is no longer kept one by one. */
+  void hear(TaskProgress said) {
+    if (asTask().hear(said)) {
+      forgetSettled();
+    }
+  }
+
+  /** Of the settled records only those in flight, and a sample, are kept one by one. */
+  void forgetSettled() {
+    long below = settledBelow();
+    for (Iterator<Operation> old = recent.headMap(below).values().iterator(); old.hasNext(); ) {
+      Operation one = old.next();
+      if (!one.isInFlight()) {
+        asTask().sample(one.id.number(), OperationDigest.folded(one.digest));
+        recentBytes -= one.bytes();
+        old.remove();
+      }
+    }
+    written.forEachBelow(below, (number, digest) -> asTask().sample(number, digest));
+    written.forgetBelow(below);
+  }
+
+  /** All records with lower numbers are settled; 0: it is no task. */
+  private long settledBelow() {
+    return task.map(one -> one.settled().below()).orElse(0L);
+  }
+
+  /** An operation is done: it is kept only if a retry may come that asks for it alone. */
+  void done(Operation operation) {
+    if (operation.id.number() < firstIncomplete) {
+      remove(operation);
+    } else if (operation.id.number() < settledBelow()) {
+      asTask().sample(operation.id.number(), OperationDigest.folded(operation.digest));
+      remove(operation);
+    }
   }
 
   /** How much less it will take when what is in no file yet is. */
@@ -108,6 +179,7 @@ final class ClientOperations {
     ClientOperations reduced = new ClientOperations();
     reduced.firstIncomplete = firstIncomplete;
     reduced.lastSeenMicros = lastSeenMicros;
+    reduced.task = task.map(TaskMemory::withoutSample);
     return reduced;
   }
 
@@ -115,6 +187,7 @@ final class ClientOperations {
   void forgetAs(ClientOperations live) {
     lastSeenMicros = live.lastSeenMicros;
     forgetBelow(live.firstIncomplete);
+    live.task.ifPresent(theirs -> hear(new TaskProgress(theirs.job(), theirs.settled())));
   }
 
   /** The client has used {@code number}, and may have used all below. */
@@ -153,7 +226,10 @@ final class ClientOperations {
     operation.sequence = sequence;
     unwritten = Math.max(unwritten, sequence);
     used(operation.id.number());
-    if (operation.id.number() >= firstIncomplete && !recent.containsKey(operation.id.number())) {
+    long number = operation.id.number();
+    if (number < settledBelow()) {
+      asTask().sample(number, OperationDigest.folded(operation.digest));
+    } else if (number >= firstIncomplete && !recent.containsKey(number)) {
       put(operation);
     }
   }
@@ -169,6 +245,7 @@ final class ClientOperations {
     long before = operation.bytes();
     operation.sequence = sequence;
     unwritten = Math.max(unwritten, sequence);
+    operation.task.flatMap(TaskProgress::job).ifPresent(job -> asTask().jobIsLogged());
     operation.result = result;
     if (recent.get(operation.id.number()) == operation) {
       recentBytes += operation.bytes() - before;
@@ -251,11 +328,17 @@ final class ClientOperations {
               .orElseGet(() -> OperationResults.decode(id, known.result)));
     }
     int index = written.find(id.number());
-    if (index < 0) {
-      return Optional.empty();
+    if (index >= 0) {
+      checkSame(id, written.digest(index) == OperationDigest.folded(digest));
+      return Optional.of(OperationResults.decode(id, written.result(index)));
     }
-    checkSame(id, written.digest(index) == OperationDigest.folded(digest));
-    return Optional.of(OperationResults.decode(id, written.result(index)));
+    return id.number() < settledBelow() ? Optional.of(settled(id, digest)) : Optional.empty();
+  }
+
+  private CompletableFuture<OperationResult> settled(OperationId id, Bytes digest) {
+    checkSame(id, !asTask().isOther(id.number(), OperationDigest.folded(digest)));
+    return CompletableFuture.completedFuture(
+        new OperationResult(true, Optional.empty(), Optional.of(asTask().settled())));
   }
 
   private static void checkSame(OperationId id, boolean same) {
@@ -264,7 +347,10 @@ final class ClientOperations {
           "operation "
               + id
               + " was something else the first time: a retry must be the same to"
-              + " the byte (a task that generates it must be deterministic)");
+              + " the byte (a task that generates it must be deterministic: of its records for"
+              + " this table, number "
+              + id.number()
+              + " differs)");
     }
   }
 }

@@ -4,20 +4,25 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.format.ByteReader;
 import io.stele.format.ByteWriter;
 import io.stele.format.MalformedException;
+import io.stele.format.OperationDigest;
 import io.stele.log.LoggedOperation;
 import io.stele.model.Bytes;
 import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
 import io.stele.model.SteleException;
+import io.stele.model.TaskProgress;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.ClientOperations.Operation;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -48,11 +53,18 @@ import java.util.concurrent.TimeUnit;
  * forgotten that were silent for a window: a retry of any of this is refused, never applied twice.
  * Where nothing can be forgotten a new operation is to be sent later.
  *
+ * <p><b>Tasks</b> say with each request which of their records are settled, so that these need not
+ * be remembered one by one ({@link TaskMemory}). What the tasks of a job wrote is remembered until
+ * the job is over, not for a time. So an unknown task of a job that lives is a new one, if the job
+ * was found to live after this was opened, and nothing of it was forgotten since: that is what
+ * {@link #admit} records.
+ *
  * <p>Safe for use by any number of threads.
  *
  * <pre>
- * block  := version:u8=3 time:varlong horizon:varlong merged:varlong client*   in ascending order of client
- * client := high:u64 low:u64 first-incomplete:varlong last-seen:varlong operations:varint operation*
+ * block  := version:u8=4 time:varlong horizon:varlong merged:varlong client*   in ascending order of client
+ * client := high:u64 low:u64 first-incomplete:varlong last-seen:varlong is-task:u8 task?
+ *           operations:varint operation*                             for task see TaskMemory
  * operation := number:varlong digest:u64 result:prefixed             in ascending order of number
  * </pre>
  *
@@ -66,7 +78,7 @@ final class OperationWindow {
   /** The name of the block in an SSTable. */
   static final String META_BLOCK = "operations";
 
-  private static final int VERSION = 3;
+  private static final int VERSION = 4;
   private static final int VARLONG_BYTES_MAX = 10;
   private static final int WINDOWS_KEPT = 16;
 
@@ -104,6 +116,12 @@ final class OperationWindow {
 
   @GuardedBy("this")
   private final Map<ClientName, ClientOperations> clients = new HashMap<>();
+
+  @GuardedBy("this")
+  private final Set<String> admitted = new HashSet<>(); // Jobs.
+
+  @GuardedBy("this")
+  private long jobsEnded;
 
   @GuardedBy("this")
   private long openedNanos;
@@ -168,28 +186,128 @@ final class OperationWindow {
               + firstIncomplete
               + ", the oldest that its client says it may still retry");
     }
+    Optional<String> job = outstanding.task().flatMap(TaskProgress::job);
+    checkAdmitted(job);
     long now = nowMicros();
     ClientName name = ClientName.of(id);
     ClientOperations client = clients.get(name);
     if (client == null) {
-      checkNotForgotten(id, outstanding, now, horizonMicros);
+      if (job.isEmpty()) {
+        checkNotForgotten(id, outstanding, now, horizonMicros);
+      }
       checkRoom();
       client = client(name);
     }
     client.seen(now);
+    if (outstanding.task().isPresent()) {
+      hear(id, client, outstanding.task().get());
+    }
     count(client, one -> one.forgetBelow(firstIncomplete));
     Optional<CompletableFuture<OperationResult>> known = client.outcome(id, digest);
     Operation operation =
-        new Operation(id, firstIncomplete, digest, Optional.of(future), Bytes.EMPTY);
+        new Operation(
+            id,
+            firstIncomplete,
+            digest,
+            Optional.of(future),
+            Bytes.EMPTY,
+            toLog(client, outstanding.task()));
     if (known.isPresent()) {
       return new Begun(operation, known);
     }
-    checkNotForgotten(id, outstanding, now, mergedHorizonMicros);
+    if (job.isEmpty()) {
+      checkNotForgotten(id, outstanding, now, mergedHorizonMicros);
+    }
     checkNotBelow(id, client);
     checkRoom();
     checkNotBelow(id, client); // It may just have become so.
     count(client, one -> one.put(operation));
     return new Begun(operation, Optional.empty());
+  }
+
+  @GuardedBy("this")
+  private void hear(OperationId id, ClientOperations client, TaskProgress said) {
+    if (contradicts(client, said)) {
+      throw SteleException.refused(
+          "operation "
+              + id
+              + " is of a task whose attempts differ: of its records for this table one with a"
+              + " number below "
+              + said.settled().below()
+              + " was another before. A task must write the same records in the same order");
+    }
+    count(client, one -> one.hear(said));
+  }
+
+  private static boolean contradicts(ClientOperations client, TaskProgress said) {
+    return client.task().map(task -> task.contradicts(said.settled())).orElse(false);
+  }
+
+  /** What the log is to say of a task: its job only until that is there. */
+  private static Optional<TaskProgress> toLog(
+      ClientOperations client, Optional<TaskProgress> said) {
+    return said.map(
+        task ->
+            client.asTask().isJobLogged()
+                ? new TaskProgress(Optional.empty(), task.settled())
+                : task);
+  }
+
+  @GuardedBy("this")
+  private void checkAdmitted(Optional<String> job) {
+    if (job.isPresent() && !admitted.contains(job.get())) {
+      throw SteleException.retryLater(
+          "whether job " + job.get() + " lives must be found out first: try again");
+    }
+  }
+
+  /** Whether operations of a job's tasks may {@link #begin} here. */
+  synchronized boolean admits(String job) {
+    return admitted.contains(job);
+  }
+
+  /** How often a job has ended here, for {@link #admit}. */
+  synchronized long jobsEnded() {
+    return jobsEnded;
+  }
+
+  /**
+   * The job has been found to live: operations of its tasks may begin.
+   *
+   * @param before what {@link #jobsEnded} gave before somebody looked; if a job has ended since,
+   *     nothing happens
+   */
+  synchronized void admit(String job, long before) {
+    if (before == jobsEnded) {
+      admitted.add(job);
+    }
+  }
+
+  /** A job is over: forgets what its tasks wrote. */
+  synchronized void endJob(String job) {
+    jobsEnded++;
+    admitted.remove(job);
+    for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
+      if (one.getValue().job().equals(Optional.of(job))) {
+        clients.remove(one.getKey());
+        add(-one.getValue().bytes());
+      }
+    }
+  }
+
+  /** The jobs that something is remembered of here. */
+  synchronized Set<String> jobs() {
+    Set<String> jobs = new TreeSet<>(admitted);
+    clients.values().forEach(client -> client.job().ifPresent(jobs::add));
+    return jobs;
+  }
+
+  /** A task says how far it has come, without an operation. */
+  synchronized void settle(OperationId task, TaskProgress said) {
+    ClientOperations client = clients.get(ClientName.of(task));
+    if (client != null && !contradicts(client, said)) {
+      count(client, one -> one.hear(said));
+    }
   }
 
   private void checkNotBelow(OperationId id, ClientOperations client) {
@@ -237,7 +355,8 @@ final class OperationWindow {
       throw SteleException.retryLater(
           "the tablet remembers operations in "
               + bytes
-              + " bytes, its limit, and can forget none yet: try again");
+              + " bytes, its limit, and can forget none yet: try again. If it stays so,"
+              + " stele.operations.bytes is too little for the jobs that write here");
     }
   }
 
@@ -252,7 +371,10 @@ final class OperationWindow {
                 .toList();
     long enough = budget.share() - budget.share() / 8;
     for (ClientOperations client : silentFirst) {
-      if (bytes > enough && now - client.lastSeenMicros() > BUSY_MICROS) {
+      if (bytes > enough) {
+        count(client, one -> one.task().ifPresent(TaskMemory::forgetSample));
+      }
+      if (bytes > enough && client.job().isEmpty() && now - client.lastSeenMicros() > BUSY_MICROS) {
         count(client, ClientOperations::forgetAll);
       }
     }
@@ -263,14 +385,16 @@ final class OperationWindow {
     while (bytes > enough && more) {
       more = false;
       for (ClientOperations client : silentFirst) {
-        if (bytes > enough) {
+        if (bytes > enough && client.job().isEmpty()) {
           more |= forgetOlderHalf(client);
         }
       }
     }
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
       ClientOperations client = one.getValue();
-      if (bytes > enough && now - client.lastSeenMicros() > windowMicros) {
+      if (bytes > enough
+          && client.job().isEmpty()
+          && now - client.lastSeenMicros() > windowMicros) {
         forget(one.getKey(), client);
       }
     }
@@ -307,13 +431,7 @@ final class OperationWindow {
   /** Says that an operation is durable. */
   synchronized void done(Operation operation) {
     operation.end();
-    change(
-        operation,
-        client -> {
-          if (operation.id.number() < client.firstIncomplete()) {
-            client.remove(operation);
-          }
-        });
+    change(operation, client -> client.done(operation));
   }
 
   /** Adds an operation from the log. */
@@ -323,6 +441,7 @@ final class OperationWindow {
     count(
         client,
         one -> {
+          logged.task().ifPresent(said -> replay(one, said));
           one.forgetBelow(logged.firstIncomplete());
           one.replay(
               new Operation(
@@ -333,6 +452,13 @@ final class OperationWindow {
                   logged.result()),
               sequence);
         });
+  }
+
+  private static void replay(ClientOperations client, TaskProgress said) {
+    client.hear(said);
+    if (said.job().isPresent()) {
+      client.asTask().jobIsLogged();
+    }
   }
 
   /**
@@ -372,6 +498,7 @@ final class OperationWindow {
       ClientOperations client = client(new ClientName(in.readLong(), in.readLong()));
       long firstIncomplete = in.readVarlong();
       client.seen(in.readVarlong() + later);
+      restoreTask(client, in);
       int count = in.readVarint();
       if (count > in.remaining()) {
         throw in.malformed("there cannot be " + count + " operations here");
@@ -394,7 +521,17 @@ final class OperationWindow {
             one.used(count == 0 ? 0 : numbers[count - 1]);
             one.forgetBelow(firstIncomplete);
             one.written().forgetBelow(one.firstIncomplete());
+            one.forgetSettled();
           });
+    }
+  }
+
+  @GuardedBy("this")
+  private void restoreTask(ClientOperations client, ByteReader in) throws MalformedException {
+    if (in.readByte() == 1) {
+      long before = client.bytes();
+      client.asTask().restore(in);
+      add(client.bytes() - before);
     }
   }
 
@@ -406,7 +543,9 @@ final class OperationWindow {
     long horizon = horizonMicros;
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
       // A horizon of 0 is none: a client seen at the tablet's first moment is not before it.
-      if (horizon > 0 && one.getValue().lastSeenMicros() <= horizon) {
+      if (horizon > 0
+          && one.getValue().job().isEmpty()
+          && one.getValue().lastSeenMicros() <= horizon) {
         forget(one.getKey(), one.getValue());
       }
     }
@@ -520,7 +659,9 @@ final class OperationWindow {
         .writeLong(name.low())
         .writeVarlong(client.firstIncomplete())
         .writeVarlong(client.lastSeenMicros())
-        .writeVarint(count);
+        .writeByte(client.task().isPresent() ? 1 : 0);
+    client.task().ifPresent(task -> task.encode(out));
+    out.writeVarint(count);
   }
 
   /** Reduces clients that were silent for a window, and forgets those silent for many. */
@@ -529,7 +670,7 @@ final class OperationWindow {
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
       ClientOperations client = one.getValue();
       long silent = now - client.lastSeenMicros();
-      if (silent > windowMicros && !client.hasInFlight()) {
+      if (silent > windowMicros && client.job().isEmpty() && !client.hasInFlight()) {
         count(client, ClientOperations::forgetAll);
         if (silent / WINDOWS_KEPT > windowMicros) {
           forget(one.getKey(), client);

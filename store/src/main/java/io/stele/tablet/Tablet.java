@@ -145,6 +145,11 @@ public final class Tablet implements Closeable {
     return core.spec().epoch();
   }
 
+  /** What it remembers for jobs. */
+  public TabletJobs jobs() {
+    return new TabletJobs(core.window());
+  }
+
   /** How much less memory its operations will take after a minor compaction. */
   public long unwrittenOperationBytes() {
     return core.window().unwrittenBytes();

@@ -1,5 +1,6 @@
 package io.stele.tablet;
 
+import io.stele.format.OperationDigest;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.Durability;

@@ -85,6 +85,18 @@ final class WrittenOperations {
     digests = size == allDigests.length ? allDigests : Arrays.copyOf(allDigests, size);
   }
 
+  /** Takes in the number and the digest of an operation. */
+  interface BriefVisitor {
+    void visit(long number, long digest);
+  }
+
+  /** Those below {@code number}, in ascending order. */
+  void forEachBelow(long number, BriefVisitor visitor) {
+    for (int i = 0; i < numbers.length && numbers[i] < number; i++) {
+      visitor.visit(numbers[i], digests[i]);
+    }
+  }
+
   /** Forgets those below {@code number}. */
   void forgetBelow(long number) {
     if (numbers.length == 0 || numbers[0] >= number) {

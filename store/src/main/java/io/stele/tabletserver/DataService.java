@@ -2,13 +2,16 @@ package io.stele.tabletserver;
 
 import io.stele.format.CellBlockWriter;
 import io.stele.model.Bytes;
+import io.stele.model.OperationId;
 import io.stele.model.OperationSize;
 import io.stele.model.Outstanding;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import io.stele.model.Settled;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
+import io.stele.model.TaskProgress;
 import io.stele.runtime.Futures;
 import io.stele.runtime.WorkerPool;
 import io.stele.sstable.NotInMemoryException;
@@ -33,20 +36,26 @@ import io.stele.wire.RowCodec;
 import io.stele.wire.RowOrder;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
 import io.stele.wire.data.DataProtos.MutateProto;
+import io.stele.wire.data.DataProtos.OperationsProto;
 import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.SampleProto;
 import io.stele.wire.data.DataProtos.SampleRowKeysProto;
+import io.stele.wire.data.DataProtos.SettleProto;
 import io.stele.wire.data.DataProtos.TabletProto;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -75,14 +84,17 @@ final class DataService implements RequestHandler {
   private final ServerResources resources;
   private final WriteDelay writeDelay;
   private final BooleanSupplier mayAnswer;
-  private final FileOutcomes outcomes;
+  private final JobOutcomes outcomes;
 
-  /** Who finds out what became of the jobs whose files wait in a tablet. */
-  interface FileOutcomes {
+  /** Who finds out what became of jobs. */
+  interface JobOutcomes {
     /**
      * Completes when the tablet may answer a request that has come by now; fails where it may not.
      */
     CompletableFuture<Void> mayAnswer(HostedTablet hosted);
+
+    /** Completes when the tablet takes operations of a job's tasks; fails where it may not. */
+    CompletableFuture<Void> admit(HostedTablet hosted, String job);
   }
 
   /** The tablets that may answer a request although files wait in them. */
@@ -128,19 +140,34 @@ final class DataService implements RequestHandler {
    * @param writeDelay has writes wait while a budget is nearly used up
    * @param mayAnswer whether the server lives and its lease is valid; asked just before each answer
    *     leaves
-   * @param outcomes asked before a tablet answers in which files of jobs wait
+   * @param outcomes asked before a tablet answers in which files of jobs wait, and before the first
+   *     operation of a job's task
    */
   DataService(
       HostedTablets tablets,
       ServerResources resources,
       WriteDelay writeDelay,
       BooleanSupplier mayAnswer,
-      FileOutcomes outcomes) {
+      JobOutcomes outcomes) {
     this.outcomes = outcomes;
     this.tablets = tablets;
     this.resources = resources;
     this.writeDelay = writeDelay;
     this.mayAnswer = mayAnswer;
+  }
+
+  /** An operation of a job's task cannot be applied before it is known that the job lives. */
+  private static final class JobUnknownException extends SteleException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient HostedTablet hosted;
+    private final String job;
+
+    JobUnknownException(HostedTablet hosted, String job) {
+      super(Code.RETRY_LATER, "tablet " + hosted.id() + " does not know yet whether a job lives");
+      this.hosted = hosted;
+      this.job = job;
+    }
   }
 
   /** Answers one request; may block. */
@@ -150,6 +177,8 @@ final class DataService implements RequestHandler {
      *
      * @throws FilesWaitException before anything was done, where it is to be run again when it is
      *     known what became of a job
+     * @throws JobUnknownException before anything was done, where it is to be run again when the
+     *     tablet has admitted a job
      */
     void run(Passage passage) throws IOException;
   }
@@ -190,6 +219,12 @@ final class DataService implements RequestHandler {
               request,
               responder,
               passage -> sampleRowKeys(header.getSampleRowKeys(), responder));
+      case SETTLE ->
+          onHandler(
+              resources.of(TabletKind.USER).threads().handlers().writes(),
+              request,
+              responder,
+              passage -> settle(header.getSettle(), responder));
       case METHOD_NOT_SET ->
           throw SteleException.refused(
               "a request has a part that this server does not know: upgrade the server");
@@ -211,7 +246,7 @@ final class DataService implements RequestHandler {
       case MUTATE -> header.getMutate().getTabletsList().stream().anyMatch(DataService::isSystem);
       case CHECK_AND_MUTATE -> isSystem(header.getCheckAndMutate().getTablet());
       case READ_MODIFY_WRITE -> isSystem(header.getReadModifyWrite().getTablet());
-      case PING, READ, SAMPLE_ROW_KEYS, METHOD_NOT_SET -> false;
+      case PING, READ, SAMPLE_ROW_KEYS, SETTLE, METHOD_NOT_SET -> false;
     };
   }
 
@@ -252,21 +287,12 @@ final class DataService implements RequestHandler {
               }
               work.run(passage);
             } catch (FilesWaitException e) {
-              outcomes
-                  .mayAnswer(e.hosted)
-                  .whenComplete(
-                      (done, failure) -> {
-                        if (failure != null) {
-                          fail(responder, failure);
-                          return;
-                        }
-                        passage.pass(e.hosted);
-                        try {
-                          onHandler(pool, request, responder, work, passage);
-                        } catch (RuntimeException full) {
-                          fail(responder, full);
-                        }
-                      });
+              Runnable again = () -> onHandler(pool, request, responder, work, passage);
+              CompletableFuture<Void> may = outcomes.mayAnswer(e.hosted);
+              after(may.thenRun(() -> passage.pass(e.hosted)), again, responder);
+            } catch (JobUnknownException e) {
+              Runnable again = () -> onHandler(pool, request, responder, work, passage);
+              after(outcomes.admit(e.hosted, e.job), again, responder);
             } catch (IOException | RuntimeException e) {
               fail(responder, e);
             } catch (Error e) {
@@ -278,6 +304,21 @@ final class DataService implements RequestHandler {
       throw new SteleException(
           SteleException.Code.RETRY_LATER, "this server is stopping or full", e);
     }
+  }
+
+  private void after(CompletableFuture<Void> first, Runnable again, Responder responder) {
+    first.whenComplete(
+        (done, failure) -> {
+          if (failure != null) {
+            fail(responder, failure);
+            return;
+          }
+          try {
+            again.run();
+          } catch (RuntimeException full) {
+            fail(responder, full);
+          }
+        });
   }
 
   /** Here and now where that takes no waiting, otherwise by a handler. */
@@ -378,21 +419,46 @@ final class DataService implements RequestHandler {
     answerRead(responder, answer, DataPlane.EMPTY);
   }
 
-  /** Before anything of a request is done: it may have to be done again from the start. */
-  private void check(TabletProto named, Passage passage) {
-    tablets.find(QueryCodec.decode(named)).ifPresent(passage::check);
+  /** Before anything of a write is done: it may have to be done again from the start. */
+  private void check(TabletProto named, OperationsProto operations, Passage passage) {
+    Optional<HostedTablet> found = tablets.find(QueryCodec.decode(named));
+    if (found.isPresent()) {
+      passage.check(found.get());
+      if (operations.hasJob() && !found.get().tablet().jobs().admits(operations.getJob())) {
+        throw new JobUnknownException(found.get(), operations.getJob());
+      }
+    }
+  }
+
+  /** A task has come to its end: what is settled is forgotten in all tablets of the table. */
+  private void settle(SettleProto request, Responder responder) {
+    OperationId task = OperationCodec.task(request);
+    Optional<TaskProgress> said = OperationCodec.outstanding(request.getOperations()).task();
+    for (HostedTablet hosted : tablets.all()) {
+      if (said.isPresent() && hosted.id().table().value().equals(request.getTableId())) {
+        hosted.tablet().jobs().settle(task, said.get());
+      }
+    }
+    responder.answer(ResponseProto.getDefaultInstance());
   }
 
   private void mutate(MutateProto batch, ByteBuffer body, Responder responder, Passage passage) {
-    batch.getTabletsList().forEach(named -> check(named, passage));
+    batch.getTabletsList().forEach(named -> check(named, batch.getOperations(), passage));
     List<CompletableFuture<Optional<Throwable>>> failures =
         new ArrayList<>(batch.getMutationsCount());
+    Queue<Settled> settled = new ConcurrentLinkedQueue<>();
     RowOrder order = new RowOrder();
     Outstanding outstanding = OperationCodec.outstanding(batch.getOperations());
     for (MutateBatch.Entry entry : MutateBatch.decode(batch, body, responder::take)) {
       failures.add(
           apply(entry, outstanding, order, passage)
-              .handle((result, failure) -> Optional.ofNullable(failure).map(DataService::meaning)));
+              .handle(
+                  (result, failure) -> {
+                    if (failure == null) {
+                      result.settled().ifPresent(settled::add);
+                    }
+                    return Optional.ofNullable(failure).map(DataService::meaning);
+                  }));
     }
     CompletableFuture.allOf(failures.toArray(CompletableFuture[]::new))
         .whenComplete(
@@ -401,10 +467,22 @@ final class DataService implements RequestHandler {
                     responder,
                     () ->
                         new Answer(
-                            OperationCodec.encode(
-                                failures.stream()
-                                    .map(one -> one.getNow(Optional.empty()))
-                                    .toList()))));
+                            withSettled(
+                                OperationCodec.encode(
+                                    failures.stream()
+                                        .map(one -> one.getNow(Optional.empty()))
+                                        .toList()),
+                                settled))));
+  }
+
+  /** Says what the task is to compare, each but once. */
+  private static ResponseProto withSettled(ResponseProto answer, Collection<Settled> settled) {
+    if (settled.isEmpty()) {
+      return answer;
+    }
+    ResponseProto.Builder more = answer.toBuilder();
+    new LinkedHashSet<>(settled).forEach(one -> more.addSettled(OperationCodec.encode(one)));
+    return more.build();
   }
 
   private CompletableFuture<OperationResult> apply(
@@ -426,7 +504,7 @@ final class DataService implements RequestHandler {
   }
 
   private void checkAndMutate(CheckAndMutateProto request, Responder responder, Passage passage) {
-    check(request.getTablet(), passage);
+    check(request.getTablet(), request.getOperations(), passage);
     responder.take(MESSAGE_COPIES * request.getSerializedSize());
     apply(
             request.getTablet(),
@@ -446,13 +524,15 @@ final class DataService implements RequestHandler {
                     responder,
                     () ->
                         new Answer(
-                            ResponseProto.newBuilder().setMatched(result.matched()).build()));
+                            withSettled(
+                                ResponseProto.newBuilder().setMatched(result.matched()).build(),
+                                result.settled().stream().toList())));
               }
             });
   }
 
   private void readModifyWrite(ReadModifyWriteProto request, Responder responder, Passage passage) {
-    check(request.getTablet(), passage);
+    check(request.getTablet(), request.getOperations(), passage);
     responder.take(MESSAGE_COPIES * request.getSerializedSize());
     apply(
             request.getTablet(),
@@ -474,7 +554,10 @@ final class DataService implements RequestHandler {
                   () -> {
                     CellBlockWriter block = CellBlockWriter.sequential(256);
                     result.row().ifPresent(row -> RowCodec.write(row, block));
-                    return new Answer(ResponseProto.getDefaultInstance(), RowCodec.body(block));
+                    return new Answer(
+                        withSettled(
+                            ResponseProto.getDefaultInstance(), result.settled().stream().toList()),
+                        RowCodec.body(block));
                   });
             });
   }

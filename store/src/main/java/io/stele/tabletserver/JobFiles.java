@@ -132,8 +132,11 @@ final class JobFiles implements AutoCloseable {
                     .allMatch(one -> one.getNow(JobNodes.State.GONE) == JobNodes.State.BEGUN));
   }
 
-  /** The state of a job, from a read of its node that begins after this call. */
-  private CompletableFuture<JobNodes.State> ask(String job) {
+  /**
+   * The state of a job, from a read of its node that begins after this call. It completes on a
+   * thread of this object, which must not be kept.
+   */
+  CompletableFuture<JobNodes.State> ask(String job) {
     CompletableFuture<JobNodes.State> answer = new CompletableFuture<>();
     synchronized (lock) {
       CompletableFuture<JobNodes.State> joined = waiting.putIfAbsent(job, answer);

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * <p>Work that fails because of its tablet ({@link Blame#TABLET}) is retried less and less often.
  * The tablet is still served, but if minor compactions fail, it accepts writes only up to a limit.
  */
-final class Maintenance {
+final class Maintenance implements DataService.JobOutcomes {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
   private static final String MINOR = "make a minor compaction";
   private static final String SERVE = "be served";
@@ -52,6 +52,7 @@ final class Maintenance {
   private final TabletLoader loader;
   private final JobPins pins;
   private final JobFiles files;
+  private final JobTasks tasks;
   private final TabletServerConfig config;
 
   Maintenance(
@@ -69,6 +70,7 @@ final class Maintenance {
     this.loader = loader;
     this.pins = pins;
     this.files = files;
+    this.tasks = new JobTasks(runtime, tablets, files);
     this.config = config;
   }
 
@@ -93,6 +95,7 @@ final class Maintenance {
     }
     pins.lookNowAndThen();
     files.lookNowAndThen();
+    tasks.lookNowAndThen();
     Collection<HostedTablet> all = tablets.all();
     for (KindResources kind : resources.all()) {
       relieveMemory(kind, all);
@@ -271,7 +274,8 @@ final class Maintenance {
    * Completes when a tablet in which files wait may answer a request that has come by now; fails
    * with RETRY_LATER where it may not, and then begins to settle it, if that is due.
    */
-  CompletableFuture<Void> mayAnswer(HostedTablet hosted) {
+  @Override
+  public CompletableFuture<Void> mayAnswer(HostedTablet hosted) {
     return files
         .mayAnswer(hosted)
         .thenAccept(
@@ -282,6 +286,11 @@ final class Maintenance {
                     "tablet " + hosted.id() + " is getting the files of a job: try again");
               }
             });
+  }
+
+  @Override
+  public CompletableFuture<Void> admit(HostedTablet hosted, String job) {
+    return tasks.admit(hosted, job);
   }
 
   private void startSettling(HostedTablet hosted) {

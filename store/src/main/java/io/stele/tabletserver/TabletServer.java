@@ -174,7 +174,7 @@ public final class TabletServer {
         new LogSorter(runtime, fs, layout, resources.of(TabletKind.USER).memtables());
     teardown.add(sorter::close);
     Maintenance maintenance = maintenance(fs, loader, config, teardown);
-    requests.use(service(context, limits, () -> mayAnswer(lease, life), maintenance::mayAnswer));
+    requests.use(service(context, limits, () -> mayAnswer(lease, life), maintenance));
     AdminService admin =
         new AdminService(context, schemas, lifecycle, maintenance, sorter, started);
     controlListener =
@@ -250,7 +250,7 @@ public final class TabletServer {
       ServerContext context,
       DataServer.Limits limits,
       BooleanSupplier mayAnswer,
-      DataService.FileOutcomes outcomes) {
+      DataService.JobOutcomes outcomes) {
     return new DataService(
         context.tablets(),
         context.resources(),

@@ -12,7 +12,10 @@ import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.Outstanding;
 import io.stele.model.ReadModifyWrite;
+import io.stele.model.Settled;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.model.TaskProgress;
 import io.stele.runtime.MemoryClaim;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
 import io.stele.wire.data.DataProtos.DurabilityProto;
@@ -20,7 +23,10 @@ import io.stele.wire.data.DataProtos.OperationsProto;
 import io.stele.wire.data.DataProtos.OutcomeProto;
 import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
 import io.stele.wire.data.DataProtos.ReadModifyWriteRuleProto;
+import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.SettleProto;
+import io.stele.wire.data.DataProtos.SettledProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import io.stele.wire.data.DataProtos.TabletProto;
 import java.io.IOException;
@@ -184,6 +190,13 @@ public final class OperationCodec {
             .setClientLow(id.clientLow())
             .setFirstIncomplete(outstanding.firstIncomplete());
     outstanding.age().ifPresent(age -> to.setAgeMillis(age.toMillis() + 1)); // Rounded up.
+    outstanding
+        .task()
+        .ifPresent(
+            task -> {
+              to.setSettled(encode(task.settled()));
+              task.job().ifPresent(to::setJob);
+            });
     return to.build();
   }
 
@@ -193,7 +206,47 @@ public final class OperationCodec {
         message.getFirstIncomplete(),
         message.hasAgeMillis()
             ? Optional.of(Duration.ofMillis(Math.max(0, message.getAgeMillis())))
+            : Optional.empty(),
+        message.hasSettled()
+            ? Optional.of(
+                new TaskProgress(
+                    message.hasJob() ? Optional.of(message.getJob()) : Optional.empty(),
+                    decode(message.getSettled())))
             : Optional.empty());
+  }
+
+  /** A request in which a task says how far it has come; {@code task} is any of its operations. */
+  public static RequestProto settle(TableId table, OperationId task, Outstanding outstanding) {
+    return RequestProto.newBuilder()
+        .setSettle(
+            SettleProto.newBuilder()
+                .setTableId(table.value())
+                .setOperations(operations(task, outstanding)))
+        .build();
+  }
+
+  /** Some operation of the task in {@code message}. */
+  public static OperationId task(SettleProto message) {
+    return id(message.getOperations(), message.getOperations().getFirstIncomplete());
+  }
+
+  /** What {@code response} says is settled, for a task to compare. */
+  public static List<Settled> settled(ResponseProto response) {
+    return response.getSettledList().stream().map(OperationCodec::decode).toList();
+  }
+
+  /** The message for {@code settled}. */
+  public static SettledProto encode(Settled settled) {
+    return SettledProto.newBuilder().setBelow(settled.below()).setDigest(settled.digest()).build();
+  }
+
+  /** What {@code message} says is settled. */
+  public static Settled decode(SettledProto message) {
+    try {
+      return new Settled(message.getBelow(), message.getDigest());
+    } catch (IllegalArgumentException e) {
+      throw SteleException.refused(e);
+    }
   }
 
   static OperationId id(OperationsProto operations, long number) {

@@ -45,7 +45,7 @@ enum TrafficClass {
       case CHECK_AND_MUTATE -> of(request.getCheckAndMutate().getTablet());
       case READ_MODIFY_WRITE -> of(request.getReadModifyWrite().getTablet());
       case SAMPLE_ROW_KEYS -> of(request.getSampleRowKeys().getTablet());
-      case PING, METHOD_NOT_SET -> USER;
+      case SETTLE, PING, METHOD_NOT_SET -> USER;
     };
   }
 

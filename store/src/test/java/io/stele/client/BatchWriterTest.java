@@ -13,6 +13,7 @@ import io.stele.model.Filter;
 import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.ReadModifyWrite;
+import io.stele.model.Settled;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableSchema;
@@ -49,7 +50,8 @@ class BatchWriterTest {
             () -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
             1000);
     Batcher.Writer writer =
-        new Batcher(tablets, table).writer(Operations.repeatable(SystemRuntime.INSTANCE, FIRST));
+        new Batcher(tablets, table)
+            .writer(Operations.repeatable(SystemRuntime.INSTANCE, FIRST, Optional.empty()));
     return new BatchWriter(check, writer, bufferBytes, Durability.HFLUSH);
   }
 
@@ -336,13 +338,15 @@ class BatchWriterTest {
     try (BatchWriter one =
             new BatchWriter(
                 check,
-                batcher.writer(Operations.repeatable(SystemRuntime.INSTANCE, FIRST)),
+                batcher.writer(
+                    Operations.repeatable(SystemRuntime.INSTANCE, FIRST, Optional.empty())),
                 1 << 20,
                 Durability.HFLUSH);
         BatchWriter two =
             new BatchWriter(
                 check,
-                batcher.writer(Operations.repeatable(SystemRuntime.INSTANCE, other)),
+                batcher.writer(
+                    Operations.repeatable(SystemRuntime.INSTANCE, other, Optional.empty())),
                 1 << 20,
                 Durability.HFLUSH)) {
       for (int i = 0; i < 100; i++) {
@@ -356,5 +360,55 @@ class BatchWriterTest {
             entry ->
                 assertThat(entry.id().orElseThrow().clientHigh())
                     .isEqualTo(entry.mutation().row().toUtf8().startsWith("one") ? 1 : 3));
+  }
+
+  @Test
+  void atItsEndATaskSaysThatAllItsRecordsAreSettled() throws IOException {
+    tablets.split(Bytes.of("m"), "b");
+    try (BatchWriter writer = writer()) {
+      writer.add(mutation("a", "v"));
+      writer.add(mutation("z", "v"));
+    }
+    assertThat(tablets.settles())
+        .hasSize(2) // Servers.
+        .allMatch(one -> one.getOperations().getSettled().getBelow() == 3)
+        .allMatch(one -> one.getTableId().equals("t1"));
+  }
+
+  @Test
+  void aTaskThatWritesOtherRecordsThanAnEarlierAttemptFails() throws IOException {
+    tablets.settled(new Settled(3, 4711));
+    BatchWriter writer = writer();
+    writer.add(mutation("a", "v"));
+    writer.flush(); // So far nobody can know.
+    writer.add(mutation("b", "v"));
+    assertThatThrownBy(writer::flush)
+        .isInstanceOf(MutationsFailedException.class)
+        .hasMessageContaining("one of the numbers 1 to 2 differs");
+    assertThatThrownBy(writer::close).hasMessageContaining("one of the numbers 1 to 2 differs");
+  }
+
+  @Test
+  void aTaskThatWritesLessThanAnEarlierAttemptFails() throws IOException {
+    tablets.settled(new Settled(10, 4711));
+    BatchWriter writer = writer();
+    writer.add(mutation("a", "v"));
+    assertThatThrownBy(writer::close).hasMessageContaining("at least 9");
+  }
+
+  @Test
+  void aTaskOfWhichARecordFailedSendsNothingMore() throws IOException {
+    tablets.fault(
+        entry ->
+            entry.mutation().row().equals(Bytes.of("bad"))
+                ? Optional.of(SteleException.refused("a bad row"))
+                : Optional.empty());
+    BatchWriter writer = writer();
+    writer.add(mutation("bad", "v"));
+    assertThatThrownBy(writer::flush).hasMessageContaining("a bad row");
+    writer.add(mutation("later", "v"));
+    assertThatThrownBy(writer::flush).hasMessageContaining("nothing more is sent");
+    assertThatThrownBy(writer::close).hasMessageContaining("nothing more is sent");
+    assertThat(tablets.applied()).isEmpty();
   }
 }

@@ -9,6 +9,7 @@ import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.model.Settled;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
@@ -27,6 +28,7 @@ import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.SampleProto;
+import io.stele.wire.data.DataProtos.SettleProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -59,6 +61,8 @@ final class FakeTablets implements Tablets {
   private final List<Long> order = new ArrayList<>();
   private final List<ReadProto> reads = new ArrayList<>();
   private final List<MutateProto> batches = new ArrayList<>();
+  private final List<SettleProto> settles = new ArrayList<>();
+  private Optional<Settled> settled = Optional.empty(); // Instead of being applied.
   private int nextName = 1;
   private long readPoint = 100;
   private int rowsAPage = Integer.MAX_VALUE;
@@ -112,6 +116,16 @@ final class FakeTablets implements Tablets {
     return List.copyOf(reads);
   }
 
+  /** What tasks said at their ends. */
+  synchronized List<SettleProto> settles() {
+    return List.copyOf(settles);
+  }
+
+  /** Nothing is applied any more: all records below are known to have been. */
+  synchronized void settled(Settled records) {
+    settled = Optional.of(records);
+  }
+
   synchronized List<MutateProto> batches() {
     return List.copyOf(batches);
   }
@@ -130,6 +144,14 @@ final class FakeTablets implements Tablets {
       TabletLocation to, TabletAccess.Message message, Duration timeout) {
     byte[] copy = new byte[message.body().remaining()];
     message.body().get(copy);
+    if (message.header().hasSettle()) {
+      synchronized (this) {
+        settles.add(message.header().getSettle());
+      }
+      return CompletableFuture.completedFuture(
+          new Response(
+              ResponseProto.newBuilder().setStatus(StatusProto.OK).build(), DataPlane.EMPTY));
+    }
     return CompletableFuture.supplyAsync(
         () -> mutate(to, message.header().getMutate(), ByteBuffer.wrap(copy)), answers);
   }
@@ -137,6 +159,14 @@ final class FakeTablets implements Tablets {
   private synchronized Response mutate(TabletLocation to, MutateProto request, ByteBuffer body) {
     int number = batches.size();
     batches.add(request);
+    if (settled.isPresent()) {
+      return new Response(
+          ResponseProto.newBuilder()
+              .setStatus(StatusProto.OK)
+              .addSettled(OperationCodec.encode(settled.get()))
+              .build(),
+          DataPlane.EMPTY);
+    }
     List<Optional<Throwable>> outcomes = new ArrayList<>();
     RowOrder order = new RowOrder();
     for (MutateBatch.Entry entry : MutateBatch.decode(request, body, MemoryClaim.NONE)) {

@@ -15,7 +15,9 @@ import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.Durability;
 import io.stele.model.OperationId;
+import io.stele.model.Settled;
 import io.stele.model.TabletKind;
+import io.stele.model.TaskProgress;
 import io.stele.sim.CrashableFileSystem;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -58,6 +60,19 @@ class LogReaderTest {
                       1L << 39,
                       Bytes.of("digest"),
                       Bytes.of("result"))),
+              Bytes.EMPTY),
+          new LogRecord(
+              tablet(1),
+              4,
+              5,
+              Optional.of(
+                  new LoggedOperation(
+                      new OperationId(1, 2, 9),
+                      1,
+                      Bytes.of("digest"),
+                      Bytes.EMPTY,
+                      Optional.of(
+                          new TaskProgress(Optional.of("job"), new Settled(1L << 41, -3))))),
               Bytes.EMPTY),
           record(tablet(2), 300, 300));
 

@@ -26,7 +26,10 @@ final class Histories {
       Stream.concat(
               WORKLOADS.stream(),
               Stream.of(
-                  JobWritesTest.WORKLOAD, ClearedRowsTest.WORKLOAD, PinnedCommitsTest.WORKLOAD))
+                  JobWritesTest.WORKLOAD,
+                  ClearedRowsTest.WORKLOAD,
+                  PinnedCommitsTest.WORKLOAD,
+                  TaskWritesTest.WORKLOAD))
           .toList();
   private static final Duration LENGTH = Duration.ofSeconds(30);
   private static final int AT_ONCE = 2;

@@ -3,6 +3,7 @@ package io.stele.sim;
 import io.stele.lock.Lock;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
+import io.stele.model.Settled;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
 import java.util.List;
@@ -51,6 +52,18 @@ final class PlantedFaults {
                 "check",
                 PlantedFault.Nothing.class)
             .under("jobs"),
+        fault(
+                "a task says that its records are settled before they are",
+                "metadata.TaskRecords",
+                "settle",
+                ToTheLast.class)
+            .under("tasks"),
+        fault(
+                "what is settled of tasks is not kept in files",
+                "tablet.TaskMemory",
+                "restore",
+                SettledLost.class)
+            .under("tasks"),
         fault(
                 "rows are cleared again by a request that comes late",
                 "tabletserver.RowClearing",
@@ -244,6 +257,22 @@ final class PlantedFaults {
     @Advice.OnMethodExit
     static void exit(@Advice.Return(readOnly = false) List<String> returned) {
       returned = List.copyOf(new TreeSet<>(returned));
+    }
+  }
+
+  static final class ToTheLast {
+    @Advice.OnMethodEnter
+    static void enter(
+        @Advice.Argument(value = 0, readOnly = false) long below,
+        @Advice.FieldValue("next") long next) {
+      below = next;
+    }
+  }
+
+  static final class SettledLost {
+    @Advice.OnMethodExit
+    static void exit(@Advice.FieldValue(value = "settled", readOnly = false) Settled settled) {
+      settled = Settled.NONE;
     }
   }
 

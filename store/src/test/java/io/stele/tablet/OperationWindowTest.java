@@ -217,6 +217,7 @@ class OperationWindowTest {
       in.readLong();
       in.readVarlong();
       in.readVarlong();
+      assertThat(in.readByte()).as("whether it is a task").isZero();
       assertThat(in.readVarint()).isZero();
     }
     return clients;

@@ -150,8 +150,21 @@ class DataServiceTest {
             server.context.resources(),
             new WriteDelay(runtime, 10, 1 << 20),
             () -> leased,
-            tablet -> server.files.mayAnswer(tablet).thenAccept(may -> assertThat(may).isTrue()));
+            new Jobs());
     TestServer.put(hosted, "row", "value");
+  }
+
+  /** As {@link Maintenance} does. */
+  private final class Jobs implements DataService.JobOutcomes {
+    @Override
+    public CompletableFuture<Void> mayAnswer(HostedTablet tablet) {
+      return server.files.mayAnswer(tablet).thenAccept(may -> assertThat(may).isTrue());
+    }
+
+    @Override
+    public CompletableFuture<Void> admit(HostedTablet tablet, String job) {
+      return new JobTasks(runtime, server.context.tablets(), server.files).admit(tablet, job);
+    }
   }
 
   @AfterEach

@@ -19,9 +19,11 @@ import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
+import io.stele.model.Settled;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.model.TaskProgress;
 import io.stele.model.TimeRange;
 import io.stele.runtime.MemoryClaim;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
@@ -51,6 +53,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is encoded is what is decoded, and what cannot be decoded says so. */
 final class CodecTest {
+  private static final OperationId ID = new OperationId(1, 2, 3);
+  private static final Outstanding OUTSTANDING =
+      new Outstanding(
+          5,
+          Optional.empty(),
+          Optional.of(new TaskProgress(Optional.of("job"), new Settled(7, -8))));
   private static final TabletProto TABLET =
       QueryCodec.encode(new TabletId(new TableId("t1"), "0123456789abcdef"), 3);
 
@@ -124,10 +132,10 @@ final class CodecTest {
       assertThat(batch.count()).isEqualTo(entries.size());
       assertThat(batch.bodyBytes()).isEqualTo(batch.body().remaining());
       MutateProto message =
-          RequestProto.parseFrom(batch.header(Outstanding.from(5)).toByteArray()).getMutate();
+          RequestProto.parseFrom(batch.header(OUTSTANDING).toByteArray()).getMutate();
       assertThat(MutateBatch.decode(message, batch.body(), MemoryClaim.NONE)).isEqualTo(entries);
       if (message.hasOperations()) {
-        assertThat(message.getOperations().getFirstIncomplete()).isEqualTo(5);
+        assertThat(OperationCodec.outstanding(message.getOperations())).isEqualTo(OUTSTANDING);
       }
     }
   }
@@ -281,7 +289,8 @@ final class CodecTest {
   private static byte[] header(Values values) {
     Bytes row = values.row();
     RequestProto.Builder to = RequestProto.newBuilder();
-    switch (values.random.nextInt(4)) {
+    switch (values.random.nextInt(5)) {
+      case 4 -> to.mergeFrom(OperationCodec.settle(new TableId("t1"), ID, OUTSTANDING));
       case 0 -> {
         MutateBatch batch = new MutateBatch();
         values
@@ -333,6 +342,10 @@ final class CodecTest {
         OperationCodec.decode(request.getReadModifyWrite());
       }
       case READ -> QueryCodec.decode(request.getRead().getQuery());
+      case SETTLE -> {
+        OperationCodec.task(request.getSettle());
+        OperationCodec.outstanding(request.getSettle().getOperations());
+      }
       case PING, SAMPLE_ROW_KEYS, METHOD_NOT_SET -> {}
     }
   }

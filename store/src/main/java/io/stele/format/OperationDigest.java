@@ -1,6 +1,5 @@
-package io.stele.tablet;
+package io.stele.format;
 
-import io.stele.format.ByteWriter;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
@@ -22,7 +21,7 @@ import java.util.zip.CRC32C;
  * stays. Any change makes retries over an upgrade look like other operations, so the first byte is
  * a version.
  */
-final class OperationDigest {
+public final class OperationDigest {
   private static final int VERSION = 2;
 
   private final CRC32C crc = new CRC32C();
@@ -31,7 +30,8 @@ final class OperationDigest {
 
   private OperationDigest() {}
 
-  static Bytes of(RowOperation operation) {
+  /** The digest of an operation. */
+  public static Bytes of(RowOperation operation) {
     OperationDigest digest = new OperationDigest();
     digest.add(operation);
     return Bytes.wrap(
@@ -43,7 +43,7 @@ final class OperationDigest {
   }
 
   /** A digest in eight bytes, for what is kept for long: FNV-1a. */
-  static long folded(Bytes digest) {
+  public static long folded(Bytes digest) {
     long hash = 0xcbf29ce484222325L;
     for (int i = 0; i < digest.length(); i++) {
       hash = (hash ^ (digest.at(i) & 0xff)) * 0x100000001b3L;

@@ -1,4 +1,4 @@
-package io.stele.tablet;
+package io.stele.format;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

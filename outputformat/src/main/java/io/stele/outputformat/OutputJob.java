@@ -1,0 +1,83 @@
+package io.stele.outputformat;
+
+import io.stele.client.JobRenewal;
+import io.stele.client.Jobs;
+import io.stele.client.Stele;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+
+/** The job that a job of MapReduce is to the cluster, as far as its output needs one. */
+final class OutputJob {
+  private static final long LEASE_SECONDS = 3600;
+
+  /** Nothing waits for containers there. */
+  private static final long LOCAL_LEASE_SECONDS = 600;
+
+  private static final String TAG = "stele-";
+
+  private OutputJob() {}
+
+  /** The job is kept alive as long as its ApplicationMaster, or a task, runs. */
+  record Kept(Stele stele, JobRenewal renewal) {
+    /** Keeps {@code job} over a connection of its own. */
+    static Kept of(JobContext context, String job) throws IOException {
+      Stele stele = Stele.connect(context.getConfiguration());
+      try {
+        return new Kept(stele, stele.jobs().keep(job));
+      } catch (RuntimeException e) {
+        stele.close();
+        throw e;
+      }
+    }
+
+    void end() {
+      renewal.close();
+      stele.close();
+    }
+  }
+
+  /**
+   * Begins a job when it is submitted.
+   *
+   * @param leaseKey of the configuration: how long it stays while nobody runs that renews it
+   * @return its name
+   */
+  static String begin(JobContext context, Jobs jobs, String leaseKey) throws IOException {
+    long unset = isOfLocalRunner(context) ? LOCAL_LEASE_SECONDS : LEASE_SECONDS;
+    long seconds = context.getConfiguration().getTimeDuration(leaseKey, unset, TimeUnit.SECONDS);
+    return jobs.begin(Duration.ofSeconds(seconds), application(context, jobs));
+  }
+
+  /** Whether the job runs in this process: others that use formats do not have a {@link Job}. */
+  private static boolean isOfLocalRunner(JobContext context) {
+    return context instanceof Job
+        && context.getConfiguration().get(MRConfig.FRAMEWORK_NAME, "local").equals("local");
+  }
+
+  /**
+   * What will run the job: it has no name yet, as output is checked first. So it gets a tag.
+   *
+   * @return how the master finds it; empty if it does not run on YARN
+   */
+  private static Optional<String> application(JobContext context, Jobs jobs) {
+    Configuration conf = context.getConfiguration();
+    if (!conf.get(MRConfig.FRAMEWORK_NAME, "").equals(MRConfig.YARN_FRAMEWORK_NAME)) {
+      return Optional.empty();
+    }
+    String tag = TAG + jobs.unique();
+    List<String> tags = new ArrayList<>(conf.getTrimmedStringCollection(MRJobConfig.JOB_TAGS));
+    tags.removeIf(one -> one.startsWith(TAG)); // Of a submission before.
+    tags.add(tag);
+    conf.set(MRJobConfig.JOB_TAGS, String.join(",", tags));
+    return Optional.of(Jobs.tagged(tag));
+  }
+}

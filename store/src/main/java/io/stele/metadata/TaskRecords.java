@@ -1,0 +1,152 @@
+package io.stele.metadata;
+
+import io.stele.model.Settled;
+import io.stele.model.SteleException;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The records that one attempt of a task writes to a table, by digest: what it may say is settled,
+ * and whether they are those that other attempts have written.
+ *
+ * <p>A tablet that answers for a record of which it only knows that it is settled says what is
+ * settled, with the digest of these records. The attempt compares that with its own: at once, or
+ * when it has come so far. So an attempt whose records are not those that count never ends well.
+ *
+ * <p>Not safe for use by several threads: it belongs to {@link Operations}.
+ */
+final class TaskRecords {
+  private long settledBelow;
+  private long next;
+
+  /** Digests of the records below {@link #settledBelow}, and below each later number to next. */
+  private final ArrayDeque<Long> digests = new ArrayDeque<>();
+
+  /** What tablets said is settled of records that this attempt has not written yet. */
+  private final TreeMap<Long, Long> ahead = new TreeMap<>();
+
+  private long agreedBelow;
+  private Optional<SteleException> differs = Optional.empty();
+  private boolean stopped;
+
+  TaskRecords(long first) {
+    this.settledBelow = first;
+    this.agreedBelow = first;
+    this.next = first;
+    digests.add(0L);
+  }
+
+  /** The attempt writes its next record. */
+  void add(long record) {
+    next++;
+    if (!stopped) {
+      digests.addLast(Settled.after(digests.getLast(), record));
+      for (Map.Entry<Long, Long> said = ahead.firstEntry();
+          said != null && said.getKey() <= next;
+          said = ahead.firstEntry()) {
+        ahead.remove(said.getKey());
+        compare(new Settled(said.getKey(), said.getValue()), digests.getLast());
+      }
+    }
+  }
+
+  /** All records below a number have been applied. */
+  void settle(long below) {
+    while (!stopped && settledBelow < below) {
+      digests.removeFirst();
+      settledBelow++;
+    }
+  }
+
+  /** A record was not applied, or nobody knows: from now on no more are settled. */
+  void stop() {
+    if (!stopped) {
+      stopped = true;
+      long digest = digests.getFirst();
+      digests.clear();
+      digests.add(digest);
+      ahead.clear();
+    }
+  }
+
+  /** What this attempt knows to be settled. */
+  Settled settled() {
+    return new Settled(settledBelow, digests.getFirst());
+  }
+
+  /** A tablet has answered for a record, for no other reason than that these are settled. */
+  void hear(Settled said) {
+    if (stopped || said.below() < settledBelow) {
+      return;
+    }
+    if (said.below() > next) {
+      Long before = ahead.put(said.below(), said.digest());
+      if (before != null && before != said.digest()) {
+        compare(said, before);
+      }
+      return;
+    }
+    Iterator<Long> own = digests.iterator();
+    for (long below = settledBelow; below < said.below(); below++) {
+      own.next();
+    }
+    compare(said, own.next());
+  }
+
+  private void compare(Settled said, long own) {
+    if (said.digest() == own) {
+      agreedBelow = Math.max(agreedBelow, said.below());
+    } else if (differs.isEmpty()) {
+      differs = Optional.of(refused(said.below()));
+      stop();
+    }
+  }
+
+  private SteleException refused(long below) {
+    String which =
+        below == agreedBelow + 1
+            ? "number " + agreedBelow
+            : "one of the numbers " + agreedBelow + " to " + (below - 1);
+    return SteleException.refused(
+        "this attempt of a task writes other records than an earlier one: of its records for this"
+            + " table "
+            + which
+            + " differs. A task must write the same records in the same order");
+  }
+
+  /** That the records are not those of an earlier attempt. */
+  Optional<SteleException> differs() {
+    return differs;
+  }
+
+  /**
+   * Why nothing more may be sent: another attempt would write what was not applied, but after what
+   * comes later in the same row.
+   */
+  Optional<SteleException> refusal() {
+    if (differs.isPresent() || !stopped) {
+      return differs;
+    }
+    return Optional.of(
+        SteleException.retryLater(
+            "a record that this attempt of a task wrote before was not applied, or nobody knows:"
+                + " nothing more is sent, so that records stay in order. Let the attempt fail"));
+  }
+
+  /** What is wrong if these were all records. */
+  Optional<SteleException> missing() {
+    if (stopped || ahead.isEmpty()) {
+      return refusal();
+    }
+    return Optional.of(
+        SteleException.refused(
+            "this attempt of a task has written "
+                + (next - 1)
+                + " records to this table, and an earlier one at least "
+                + (ahead.lastKey() - 1)
+                + ". A task must write the same records in the same order"));
+  }
+}

@@ -1,0 +1,23 @@
+package io.stele.sim;
+
+import io.stele.sim.workload.Pace;
+import io.stele.sim.workload.TaskWrites;
+import io.stele.sim.workload.Workload;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whole clusters under faults whose clients are attempts of tasks that write the same records:
+ * {@code -Dstele.seed} is the first, {@code -Dstele.histories} how many, of which this takes a
+ * tenth.
+ */
+class TaskWritesTest {
+  private static final long FIRST = Long.getLong("stele.seed", 0);
+  private static final int COUNT = Math.max(1, Integer.getInteger("stele.histories", 1000) / 10);
+  static final Workload WORKLOAD = new TaskWrites("tasks", 12, new Pace(Duration.ofMillis(150)));
+
+  @Test
+  void eachRecordCountsOnceWhoeverWroteItWhateverFails() throws Exception {
+    Histories.requireGood(FIRST, COUNT, WORKLOAD);
+  }
+}
