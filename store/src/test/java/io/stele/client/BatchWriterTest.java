@@ -41,6 +41,13 @@ class BatchWriterTest {
   private final Random random = new Random(1);
 
   private BatchWriter writer(Duration timeout, long bufferBytes) {
+    return writer(
+        timeout,
+        bufferBytes,
+        Operations.repeatable(SystemRuntime.INSTANCE, FIRST, Optional.empty()));
+  }
+
+  private BatchWriter writer(Duration timeout, long bufferBytes, Operations operations) {
     TableRef table =
         new TableRef(
             Waiting.silent(SystemRuntime.INSTANCE), FakeTablets.TABLE, "webtable", timeout);
@@ -49,9 +56,7 @@ class BatchWriterTest {
             TableSchema.of("webtable", "f"),
             () -> CompletableFuture.completedFuture(TableSchema.of("webtable", "f")),
             1000);
-    Batcher.Writer writer =
-        new Batcher(tablets, table)
-            .writer(Operations.repeatable(SystemRuntime.INSTANCE, FIRST, Optional.empty()));
+    Batcher.Writer writer = new Batcher(tablets, table).writer(operations);
     return new BatchWriter(check, writer, bufferBytes, Durability.HFLUSH);
   }
 
@@ -220,7 +225,8 @@ class BatchWriterTest {
             entry.mutation().row().equals(Bytes.of("bad"))
                 ? Optional.of(SteleException.refused("no such thing"))
                 : Optional.empty());
-    try (BatchWriter writer = writer()) {
+    Operations ofNoTask = new Operations(SystemRuntime.INSTANCE);
+    try (BatchWriter writer = writer(Duration.ofSeconds(30), 1 << 20, ofNoTask)) {
       writer.add(mutation("good", "v"));
       var bad = writer.add(mutation("bad", "v"));
       MutationsFailedException failure =

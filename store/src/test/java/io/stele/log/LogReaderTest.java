@@ -139,7 +139,7 @@ class LogReaderTest {
         assertThat(reader.summary()).isEmpty();
       }
       assertThat(reader.summary().orElseThrow().tablets())
-          .containsEntry(tablet(1), new SequenceRange(1, 3))
+          .containsEntry(tablet(1), new SequenceRange(1, 4))
           .hasSize(3);
     }
   }
@@ -299,7 +299,7 @@ class LogReaderTest {
     List<String> lines = new ArrayList<>();
     LogInspector.Report report = LogInspector.dump(fs, FILE, lines::add);
     assertThat(report.sound()).isFalse();
-    assertThat(report.records()).isEqualTo(3);
+    assertThat(report.records()).isEqualTo(4);
     assertThat(report.damage())
         .extracting(CorruptionException::offset)
         .containsExactly((long) ends.get(1), (long) ends.get(3));

@@ -84,6 +84,7 @@ public final class TaskWrites extends TableWorkload {
     private final RandomGenerator random;
     private final List<TaskChecker.Written> records = new ArrayList<>();
     private final OperationId first;
+    private final List<BatchWriter> broken = new ArrayList<>();
 
     OneTask(WorkloadContext context, int client, RecordedTable table, String name) {
       this.context = context;
@@ -115,7 +116,9 @@ public final class TaskWrites extends TableWorkload {
         int given = random.nextInt(records.size() + 1);
         write(List.of(earlier), 0, given);
         for (int i = 0; i < ENDS_MAX && outcome instanceof CallOutcome.Unknown; i++) {
-          if (attempt(job.get(), earlier, given)) {
+          // Beside an earlier one only once: that goes on where it was.
+          boolean beside = i == 0 && random.nextBoolean();
+          if (attempt(job.get(), beside ? List.of(earlier) : List.of(), given)) {
             outcome = new CallOutcome.Answered(new Result.Done());
           }
         }
@@ -126,16 +129,18 @@ public final class TaskWrites extends TableWorkload {
     }
 
     /** Another attempt, from the first record to the last; whether it ended well. */
-    private boolean attempt(String job, BatchWriter earlier, int given)
+    private boolean attempt(String job, List<BatchWriter> earlier, int given)
         throws InterruptedException {
       BatchWriter writer = writer(job);
       int both = given + random.nextInt(records.size() - given + 1);
       try {
         write(List.of(writer), 0, given);
-        write(random.nextBoolean() ? List.of(earlier, writer) : List.of(writer), given, both);
+        List<BatchWriter> sideBySide = new ArrayList<>(earlier);
+        sideBySide.add(writer);
+        write(sideBySide, given, both);
         write(List.of(writer), both, records.size());
         writer.close();
-        return true;
+        return !broken.contains(writer);
       } catch (SteleException e) {
         return false;
       } catch (IOException e) {
@@ -156,12 +161,16 @@ public final class TaskWrites extends TableWorkload {
     private void write(List<BatchWriter> writers, int from, int to) throws InterruptedException {
       for (TaskChecker.Written record : records.subList(from, to)) {
         for (BatchWriter writer : writers) {
+          if (broken.contains(writer)) {
+            continue; // What follows would have the number of a record that it has not taken.
+          }
           try {
             writer.add(operation(record));
           } catch (SteleException e) {
-            return; // Its end says so, too.
+            broken.add(writer);
           } catch (IOException e) {
             RecordedTable.passOnInterrupt(e);
+            broken.add(writer);
           }
         }
         if (random.nextInt(8) == 0) {
