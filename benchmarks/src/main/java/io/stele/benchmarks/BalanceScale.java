@@ -68,10 +68,10 @@ public final class BalanceScale {
     }
     System.out.printf("a tablet's requests measured: %.2f us%n", micros(start) / all);
     System.out.printf("memory: %.0f bytes a tablet%n", (usedBytes() - before) / (double) all);
-    settle();
+    balance();
   }
 
-  private void settle() {
+  private void balance() {
     long moves = 0;
     double micros = 0;
     int decisions = 0;

@@ -22,6 +22,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -39,6 +42,7 @@ import org.apache.hadoop.hdfs.MiniDFSCluster;
  */
 public final class BulkCommits {
   private static final int ROWS_OF_FILE = 100;
+  private static final int TASKS = 16;
 
   private BulkCommits() {}
 
@@ -85,7 +89,7 @@ public final class BulkCommits {
     return Bytes.of(String.format(Locale.ROOT, "%04d-%05d", tablet, number));
   }
 
-  private static void run(Stele stele, int files, int tablets, int rounds) throws IOException {
+  private static void run(Stele stele, int files, int tablets, int rounds) throws Exception {
     TableSchema schema = TableSchema.of("commits", "f");
     List<Bytes> splits = new ArrayList<>();
     for (int i = 1; i < tablets; i++) {
@@ -95,10 +99,7 @@ public final class BulkCommits {
     Jobs jobs = stele.jobs();
     for (int round = 0; round < rounds; round++) {
       String job = jobs.begin(Duration.ofHours(1));
-      List<FileRef> written = new ArrayList<>();
-      for (int i = 0; i < files; i++) {
-        written.addAll(write(jobs, job, schema, i % tablets, i));
-      }
+      List<FileRef> written = write(jobs, job, schema, files, tablets);
       boolean replaces = round % 2 == 1;
       JobChange change = new JobChange(written, replaces ? List.of(RowRange.ALL) : List.of());
       TableId table = jobs.tableId("commits");
@@ -118,7 +119,27 @@ public final class BulkCommits {
     }
   }
 
+  /** Writes files by as many threads as a job might have tasks: each waits for its syncs. */
   private static List<FileRef> write(
+      Jobs jobs, String job, TableSchema schema, int files, int tablets) throws Exception {
+    ExecutorService tasks = Executors.newFixedThreadPool(TASKS);
+    try {
+      List<Future<List<FileRef>>> writing = new ArrayList<>();
+      for (int i = 0; i < files; i++) {
+        int number = i;
+        writing.add(tasks.submit(() -> writeOne(jobs, job, schema, number % tablets, number)));
+      }
+      List<FileRef> written = new ArrayList<>();
+      for (Future<List<FileRef>> one : writing) {
+        written.addAll(one.get());
+      }
+      return written;
+    } finally {
+      tasks.shutdownNow();
+    }
+  }
+
+  private static List<FileRef> writeOne(
       Jobs jobs, String job, TableSchema schema, int tablet, int number) throws IOException {
     JobFileWriter.Target target =
         new JobFileWriter.Target(

@@ -190,7 +190,7 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
       OutputTable.checkAll(stele, conf);
-      ReplacedRows.settle(stele, conf);
+      ReplacedRows.identify(stele, conf);
       conf.set(JOB_KEY, OutputJob.begin(context, stele.jobs(), LEASE_KEY));
       conf.setLong(TIMESTAMP_KEY, stele.jobs().nowMicros());
       conf.setLong(VALUE_BYTES_KEY, stele.jobs().valueBytesMax());

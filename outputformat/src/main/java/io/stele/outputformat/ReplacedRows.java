@@ -95,7 +95,7 @@ record ReplacedRows(String table, RowRange rows) {
    * @throws SteleException NOT_FOUND if there is no such table, REFUSED if rows are replaced twice,
    *     or the job does not write to the table
    */
-  static void settle(Stele stele, Configuration conf) throws IOException {
+  static void identify(Stele stele, Configuration conf) throws IOException {
     conf.unset(IDS_KEY); // Of a submission before.
     List<String> written = OutputTable.all(conf).stream().map(OutputTable::name).toList();
     List<ReplacedRows> all = all(conf);

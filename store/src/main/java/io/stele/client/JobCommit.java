@@ -15,8 +15,8 @@ import io.stele.runtime.WorkerPool;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.JobFilesResponseProto;
 import io.stele.wire.control.ControlProtos.RegisterFilesRequestProto;
+import io.stele.wire.control.ControlProtos.ResolveJobRequestProto;
 import io.stele.wire.control.ControlProtos.RowRangeProto;
-import io.stele.wire.control.ControlProtos.SettleJobRequestProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -110,9 +110,9 @@ final class JobCommit {
    * Has all tablets with rows of {@code change} take it soon: the job has committed. Where a tablet
    * cannot do so now, it will before it answers anybody.
    */
-  void settle(TableId table, JobChange change) throws IOException {
+  void resolve(TableId table, JobChange change) throws IOException {
     try {
-      settleNow(table, change);
+      resolveNow(table, change);
     } catch (IOException | SteleException e) {
       if (Attempts.isInterruption(e)) {
         throw e;
@@ -122,15 +122,15 @@ final class JobCommit {
     }
   }
 
-  private void settleNow(TableId table, JobChange change) throws IOException {
+  private void resolveNow(TableId table, JobChange change) throws IOException {
     Question question =
         (at, rows) -> {
-          SettleJobRequestProto request =
-              SettleJobRequestProto.newBuilder()
+          ResolveJobRequestProto request =
+              ResolveJobRequestProto.newBuilder()
                   .setTablet(ClusterCalls.ref(at))
                   .setJob(job)
                   .build();
-          return admin.calls().call(at.server(), server -> server.settleJob(null, request));
+          return admin.calls().call(at.server(), server -> server.resolveJob(null, request));
         };
     String what = "taking files of job " + job;
     walk(table, change, new Asking(what, question, JobNodes.State.COMMITTED));

@@ -129,7 +129,7 @@ public final class Jobs {
               master -> master.commitJob(null, request));
     }
     for (Map.Entry<TableId, JobChange> table : new TreeMap<>(changes).entrySet()) {
-      commit.settle(table.getKey(), table.getValue());
+      commit.resolve(table.getKey(), table.getValue());
     }
   }
 

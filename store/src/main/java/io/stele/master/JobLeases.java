@@ -48,7 +48,7 @@ final class JobLeases implements Runnable {
   private final Map<String, Asked> asked = new HashMap<>(); // The looking thread's, by job.
   private final Map<String, Pinned> pinning = new HashMap<>(); // The looking thread's, by job.
   private final Map<String, Long> renewedNanos = new ConcurrentSkipListMap<>();
-  private volatile Map<String, JobNodes.Job> settled = Map.of();
+  private volatile Map<String, JobNodes.Job> committedLongAgo = Map.of();
 
   /** A job as it was at the last look, and for how long it has been so. */
   private record Watched(JobNodes.Job job, long lookedNanos, Duration unchanged) {}
@@ -139,7 +139,7 @@ final class JobLeases implements Runnable {
    * ended. As this master saw them at its last look; by name, ascending.
    */
   Map<String, JobNodes.Job> committedLongAgo() {
-    return settled;
+    return committedLongAgo;
   }
 
   /** Ends a job, if it is not over. */
@@ -179,7 +179,7 @@ final class JobLeases implements Runnable {
         LOG.warn("Cannot look after job {} now; will retry: {}", name, e.toString());
       }
     }
-    settled = old;
+    committedLongAgo = old;
   }
 
   private void look(String name, Map<String, JobNodes.Job> old) throws IOException {

@@ -49,6 +49,15 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping) {
     return needed;
   }
 
+  /** Paths of the SSTables that tablets have dropped. */
+  Set<String> droppedFiles() {
+    Set<String> dropped = new HashSet<>();
+    for (List<TabletRecord> records : tables.values()) {
+      records.forEach(record -> dropped.addAll(record.dropped().keySet()));
+    }
+    return dropped;
+  }
+
   /** The jobs whose files wait. */
   Set<String> awaitedJobs() {
     Set<String> awaited = new HashSet<>();

@@ -8,6 +8,7 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
+import io.stele.record.PendingFile;
 import io.stele.runtime.ProcessRuntime;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -52,6 +53,9 @@ final class Sweeper {
   private final Duration grace;
   private final InstantSource clock;
   private final Lock sweeping;
+
+  /** What tablets had dropped when the last mark was read; guarded by {@link #sweeping}. */
+  private Set<String> droppedBefore = Set.of();
 
   Sweeper(
       ProcessRuntime runtime,
@@ -99,6 +103,7 @@ final class Sweeper {
     }
     Set<String> needed = mark.get().neededFiles();
     int deleted = 0;
+    Set<String> droppedNow = mark.get().droppedFiles();
     boolean lost = false;
     for (Map.Entry<TableId, List<FileStatus>> one : files.entrySet()) {
       List<TabletRecord> marked = mark.get().tables().get(one.getKey());
@@ -115,6 +120,7 @@ final class Sweeper {
         }
       }
     }
+    droppedBefore = droppedNow;
     return mark.get().dropping().isEmpty() && !lost
         ? deleted + sweepLogs(fencedLogs, mark.get().neededLogs())
         : deleted;
@@ -153,7 +159,7 @@ final class Sweeper {
     int deleted = 0;
     Set<String> gone = new HashSet<>();
     for (Map.Entry<String, Long> file : dropped.entrySet()) {
-      if (file.getValue() <= before && !needed.contains(file.getKey())) {
+      if (file.getValue() <= before && !needed.contains(file.getKey()) && isSafe(file.getKey())) {
         // Whether it was listed or not: it may have come after the listing.
         deleted += delete(layout.resolve(file.getKey())) ? 1 : 0;
         gone.add(file.getKey());
@@ -176,6 +182,16 @@ final class Sweeper {
       }
     }
     return deleted;
+  }
+
+  /**
+   * Whether the mark names the file if any tablet needs it. A job's file comes to several tablets:
+   * while the mark was read it may have come to one that was read before, and another that was read
+   * later may have dropped it. Not so if one had dropped it when the mark before was read: by then
+   * it had come to all.
+   */
+  private boolean isSafe(String path) {
+    return !PendingFile.isOfJob(path) || droppedBefore.contains(path);
   }
 
   private boolean delete(Path file) throws IOException {

@@ -386,7 +386,7 @@ public final class TabletRecords {
       Mutation.Builder row, TabletRecord record, ManifestEdit edit) {
     List<Pending> pending = new ArrayList<>();
     for (Pending one : record.pending()) {
-      if (edit.settled().contains(one.job())) {
+      if (edit.resolved().contains(one.job())) {
         deletePending(row, one);
       } else {
         pending.add(one);

@@ -19,7 +19,7 @@ import java.util.Optional;
  * @param pinned pins that are the tablet's from now on
  * @param unpinned names of pins that are no longer the tablet's
  * @param pending what waits for the end of jobs from now on
- * @param settled jobs for which nothing waits any more: their files are among {@code added}, or
+ * @param resolved jobs for which nothing waits any more: their files are among {@code added}, or
  *     struck
  * @param cleared which rows were cleared, if the edit clears any
  */
@@ -33,14 +33,14 @@ public record ManifestEdit(
     List<Pin> pinned,
     List<String> unpinned,
     List<Pending> pending,
-    List<String> settled,
+    List<String> resolved,
     Optional<ClearedRows> cleared) {
 
   public ManifestEdit {
     pinned = List.copyOf(pinned);
     unpinned = List.copyOf(unpinned);
     pending = List.copyOf(pending);
-    settled = List.copyOf(settled);
+    resolved = List.copyOf(resolved);
     added = List.copyOf(added);
     removed = List.copyOf(removed);
   }
@@ -61,7 +61,7 @@ public record ManifestEdit(
     private List<Pin> pinned = List.of();
     private List<String> unpinned = List.of();
     private List<Pending> pending = List.of();
-    private List<String> settled = List.of();
+    private List<String> resolved = List.of();
     private Optional<ClearedRows> cleared = Optional.empty();
 
     private Builder(String reason) {
@@ -111,9 +111,9 @@ public record ManifestEdit(
       return this;
     }
 
-    /** {@link ManifestEdit#settled}. */
-    public Builder settle(String job) {
-      settled = List.of(job);
+    /** {@link ManifestEdit#resolved}. */
+    public Builder resolve(String job) {
+      resolved = List.of(job);
       return this;
     }
 
@@ -135,7 +135,7 @@ public record ManifestEdit(
           pinned,
           unpinned,
           pending,
-          settled,
+          resolved,
           cleared);
     }
   }

@@ -42,7 +42,12 @@ public record PendingFile(String job, FileRef file) implements Pending {
 
   /** Whether a job has written the file: its cells have the number that its reference has. */
   public static boolean isOfJob(FileRef file) {
-    return file.path().startsWith(DIRECTORY);
+    return isOfJob(file.path());
+  }
+
+  /** Whether a job has written the file at that path, relative to the root directory. */
+  public static boolean isOfJob(String path) {
+    return path.startsWith(DIRECTORY);
   }
 
   /** What the files of one writer have in common: what it did to a row may be in several. */

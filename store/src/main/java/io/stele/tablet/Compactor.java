@@ -206,7 +206,7 @@ final class Compactor {
       if (waitingFor(job).isEmpty()) {
         return false;
       }
-      commit(edit("job " + job + " did not commit", 0).settle(job).build());
+      commit(edit("job " + job + " did not commit", 0).resolve(job).build());
       forget(job);
       return true;
     } finally {
@@ -239,7 +239,7 @@ final class Compactor {
         sequencer.requireRest(before);
         TakenFiles files =
             TakenFiles.of(waiting, refs(), before, core.pins().all(), core.clock().now());
-        take(edit("files of job " + job, files.upTo()).settle(job), files);
+        take(edit("files of job " + job, files.upTo()).resolve(job), files);
         forget(job); // Last: who finds nothing waiting reads what the tablet has.
         return true;
       } finally {

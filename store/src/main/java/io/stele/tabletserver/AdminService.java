@@ -27,10 +27,10 @@ import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.RegisterFilesRequestProto;
+import io.stele.wire.control.ControlProtos.ResolveJobRequestProto;
 import io.stele.wire.control.ControlProtos.RowRangeProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
-import io.stele.wire.control.ControlProtos.SettleJobRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
 import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
@@ -166,9 +166,10 @@ final class AdminService implements TabletServerService.BlockingInterface {
   }
 
   @Override
-  public JobFilesResponseProto settleJob(RpcController controller, SettleJobRequestProto request) {
+  public JobFilesResponseProto resolveJob(
+      RpcController controller, ResolveJobRequestProto request) {
     HostedTablet hosted = users(request.getTablet());
-    return answer(hosted, maintenance.settle(hosted, request.getJob()));
+    return answer(hosted, maintenance.resolve(hosted, request.getJob()));
   }
 
   @Override

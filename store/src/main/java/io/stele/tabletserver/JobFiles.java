@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * <p>While files wait in a tablet, a request may be answered only if the node of their job was read
  * after the request came, and said that the job has not ended ({@link #mayAnswer}). So who has seen
  * one file of a job, in whatever tablet, sees all others from then on. {@link #register} and {@link
- * #settle} are called with the tablet's permit of minor compactions, so that they exclude each
+ * #resolve} are called with the tablet's permit of minor compactions, so that they exclude each
  * other, pins and splits. The rest is safe for use by any number of threads.
  */
 final class JobFiles implements AutoCloseable {
@@ -92,7 +92,7 @@ final class JobFiles implements AutoCloseable {
    * Takes the files of jobs that have committed, in the order of their commits, and strikes those
    * of jobs that never will.
    */
-  void settle(HostedTablet hosted) throws IOException {
+  void resolve(HostedTablet hosted) throws IOException {
     Set<String> names = jobsOf(hosted);
     for (String job : jobs.committed(names)) {
       take(hosted.tablet(), job);
@@ -119,7 +119,7 @@ final class JobFiles implements AutoCloseable {
   /**
    * Finds out whether a request may be answered by a tablet as it is. The answer is true if no job
    * had ended, at some moment after this was called, whose files wait in the tablet; false if one
-   * had, so that the tablet must be settled first. It fails with RETRY_LATER where that cannot be
+   * had, so that the tablet must be resolved first. It fails with RETRY_LATER where that cannot be
    * known now. It completes on a thread of this object, which must not be kept.
    */
   CompletableFuture<Boolean> mayAnswer(HostedTablet hosted) {

@@ -38,7 +38,7 @@ final class Maintenance implements DataService.JobOutcomes {
   private static final String SERVE = "be served";
   private static final String PIN = "be pinned";
   private static final String REGISTER = "register the files of job ";
-  private static final String SETTLE = "settle the files of jobs that are over";
+  private static final String RESOLVE = "resolve the files of jobs that are over";
   private static final String CLEAR = "be cleared of rows";
   private static final String UNPIN = "be rid of the pins of jobs that are over";
   private static final int STUCK_MEMTABLES = 2;
@@ -127,7 +127,7 @@ final class Maintenance implements DataService.JobOutcomes {
         startMinorWork(hosted, UNPIN, () -> pins.unpin(hosted));
       }
       if (files.hasEnded(hosted)) {
-        startSettling(hosted);
+        startResolving(hosted);
       }
       if (hosted.tablet().hasAbandonedFiles()) {
         startMinorWork(
@@ -218,7 +218,7 @@ final class Maintenance implements DataService.JobOutcomes {
           hosted,
           PIN,
           () -> {
-            files.settle(hosted); // What has committed before is seen at the pin.
+            files.resolve(hosted); // What has committed before is seen at the pin.
             pins.pin(hosted, job);
           });
     }
@@ -256,23 +256,23 @@ final class Maintenance implements DataService.JobOutcomes {
           hosted,
           CLEAR,
           () -> {
-            files.settle(hosted); // What has committed before is cleared, too.
+            files.resolve(hosted); // What has committed before is cleared, too.
             RowClearing.clear(runtime, hosted, change, rows);
           });
     }
   }
 
-  /** Begins to settle the files of a job that is over; returns whether none waits any more. */
-  boolean settle(HostedTablet hosted, String job) {
+  /** Begins to resolve the files of a job that is over; returns whether none waits any more. */
+  boolean resolve(HostedTablet hosted, String job) {
     if (JobFiles.jobsOf(hosted).contains(job)) {
-      startSettling(hosted);
+      startResolving(hosted);
     }
     return !JobFiles.jobsOf(hosted).contains(job);
   }
 
   /**
    * Completes when a tablet in which files wait may answer a request that has come by now; fails
-   * with RETRY_LATER where it may not, and then begins to settle it, if that is due.
+   * with RETRY_LATER where it may not, and then begins to resolve it, if that is due.
    */
   @Override
   public CompletableFuture<Void> mayAnswer(HostedTablet hosted) {
@@ -281,7 +281,7 @@ final class Maintenance implements DataService.JobOutcomes {
         .thenAccept(
             may -> {
               if (!may) {
-                startSettling(hosted);
+                startResolving(hosted);
                 throw SteleException.retryLater(
                     "tablet " + hosted.id() + " is getting the files of a job: try again");
               }
@@ -293,8 +293,8 @@ final class Maintenance implements DataService.JobOutcomes {
     return tasks.admit(hosted, job);
   }
 
-  private void startSettling(HostedTablet hosted) {
-    startMinorWork(hosted, SETTLE, () -> files.settle(hosted));
+  private void startResolving(HostedTablet hosted) {
+    startMinorWork(hosted, RESOLVE, () -> files.resolve(hosted));
   }
 
   /** Starts what must neither meet a minor compaction nor a split. */

@@ -104,7 +104,7 @@ class BalancerTest {
   }
 
   /** Decides and moves until nothing is left to do; gives all moves. */
-  private List<Balancer.Move> settle(double slack) {
+  private List<Balancer.Move> balance(double slack) {
     List<Balancer.Move> all = new ArrayList<>();
     for (List<Balancer.Move> some = decide(slack, Set.of());
         !some.isEmpty();
@@ -141,7 +141,7 @@ class BalancerTest {
     for (int i = 0; i < 300; i++) {
       put(T, server(i % 3), 0);
     }
-    List<Balancer.Move> moves = settle(SLACK);
+    List<Balancer.Move> moves = balance(SLACK);
     assertThat(moves).allMatch(move -> move.to().equals(server(3)));
     assertThat(counts().get(server(3))).isBetween(70, 75);
     assertThat(moves).hasSizeLessThanOrEqualTo(75);
@@ -152,7 +152,7 @@ class BalancerTest {
     servers(2);
     put(T, server(0), 0);
     put(U, server(0), 0);
-    settle(SLACK);
+    balance(SLACK);
     assertThat(counts()).containsOnlyKeys(server(0), server(1)).containsValues(1, 1);
   }
 
@@ -163,7 +163,7 @@ class BalancerTest {
       put(T, server(i < 105 ? 0 : 1), 0);
     }
     assertThat(decide(SLACK, Set.of())).isEmpty();
-    settle(0);
+    balance(0);
     assertThat(counts().values()).containsExactly(103, 103);
   }
 
@@ -214,7 +214,7 @@ class BalancerTest {
       put(T, server(0), 0);
       put(U, server(1), 0);
     }
-    settle(SLACK);
+    balance(SLACK);
     assertThat(on(server(0), T)).isBetween(2L, 4L);
     assertThat(on(server(0), U)).isBetween(2L, 4L);
     assertThat(counts().get(server(0))).isBetween(5, 7);
@@ -230,7 +230,7 @@ class BalancerTest {
     }
     put(T, server(0), 0);
     put(T, server(0), 0);
-    settle(SLACK);
+    balance(SLACK);
     for (int i = 0; i < 3; i++) {
       assertThat(on(server(i), T)).isLessThanOrEqualTo(1);
     }
@@ -243,7 +243,7 @@ class BalancerTest {
       TabletId id = put(T, server(i % 3), 0);
       loads.measured(id, i == 0 ? 1000.0 : 10.0);
     }
-    settle(SLACK);
+    balance(SLACK);
     assertThat(counts().get(server(0))).isLessThan(counts().get(server(1)) - 3);
     assertThat(tablets.values().iterator().next().assignment().isTo(server(0))).isTrue();
   }
@@ -254,7 +254,7 @@ class BalancerTest {
     for (int i = 0; i < 20; i++) {
       put(T, server(i % 2), i % 2 == 0 ? 4L << 30 : 1 << 20);
     }
-    settle(SLACK);
+    balance(SLACK);
     long first =
         tablets.values().stream()
             .filter(one -> one.assignment().isTo(server(0)))
@@ -271,7 +271,7 @@ class BalancerTest {
       put(TableId.METADATA, server(0), 0);
     }
     assertThat(decide(SLACK, Set.of())).hasSize(1);
-    settle(SLACK);
+    balance(SLACK);
     for (int i = 0; i < 3; i++) {
       assertThat(on(server(i), TableId.METADATA)).isEqualTo(2);
     }
@@ -279,7 +279,7 @@ class BalancerTest {
   }
 
   @Test
-  void anyClusterSettlesEvenly() {
+  void anyClusterIsBalancedEvenly() {
     for (long seed = 0; seed < 50; seed++) {
       Random random = new Random(seed);
       servers.clear();
@@ -292,7 +292,7 @@ class BalancerTest {
         ServerId at = server(random.nextInt(1 + random.nextInt(count)));
         put(new TableId("t" + (1 + random.nextInt(8))), at, 0);
       }
-      List<Balancer.Move> moves = settle(SLACK);
+      List<Balancer.Move> moves = balance(SLACK);
       Map<ServerId, Integer> counts = counts();
       int most = counts.values().stream().max(Integer::compare).orElseThrow();
       int least = counts.values().stream().min(Integer::compare).orElseThrow();
@@ -302,12 +302,12 @@ class BalancerTest {
   }
 
   @Test
-  void aLargeClusterSettlesWithAboutAsManyMovesAsTheNewServersNeed() {
+  void aLargeClusterIsBalancedWithAboutAsManyMovesAsTheNewServersNeed() {
     servers(1000);
     for (int i = 0; i < 50_000; i++) {
       put(new TableId("t" + (1 + i / 500)), server(i % 980), 0);
     }
-    List<Balancer.Move> moves = settle(SLACK);
+    List<Balancer.Move> moves = balance(SLACK);
     assertThat(moves.size()).isLessThan(2500);
     Set<TabletId> moved = new HashSet<>();
     moves.forEach(move -> moved.add(move.tablet()));

@@ -80,7 +80,7 @@ class JobSweepTest {
           assertThat(sweep.sweep()).isEqualTo(1);
           assertThat(exists(waiting)).as("a record names it").isTrue();
           assertThat(exists(other)).isFalse();
-          edit(bulk().settle(job));
+          edit(bulk().resolve(job));
           assertThat(sweep.sweep()).isEqualTo(1);
           assertThat(master.fs.listStatus(master.layout.bulk())).isEmpty();
         });
@@ -99,7 +99,7 @@ class JobSweepTest {
           lookFor(LEASE.plusSeconds(5));
           assertThat(sweep.sweep()).isZero();
           assertThat(nodes.state(job)).isEqualTo(JobNodes.State.COMMITTED);
-          edit(bulk().add(List.of(taken.file())).settle(job));
+          edit(bulk().add(List.of(taken.file())).resolve(job));
           sweep.sweep();
           assertThat(nodes.state(job)).isEqualTo(JobNodes.State.GONE);
           assertThat(nodes.commit(job)).isFalse();

@@ -11,8 +11,8 @@ import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.RegisterFilesRequestProto;
+import io.stele.wire.control.ControlProtos.ResolveJobRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
-import io.stele.wire.control.ControlProtos.SettleJobRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsRequestProto;
 import io.stele.wire.control.ControlProtos.SortSegmentsResponseProto;
 import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
@@ -71,7 +71,7 @@ abstract class UnimplementedTabletServer implements TabletServerProtocol {
   }
 
   @Override
-  public JobFilesResponseProto settleJob(RpcController c, SettleJobRequestProto request)
+  public JobFilesResponseProto resolveJob(RpcController c, ResolveJobRequestProto request)
       throws ServiceException {
     throw new UnsupportedOperationException();
   }

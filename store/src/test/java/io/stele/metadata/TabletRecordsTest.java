@@ -284,7 +284,7 @@ class TabletRecordsTest {
   }
 
   @Test
-  void filesOfAJobWaitThroughMovesAndSplitsEachHalfWithItsRowsUntilTheJobIsSettled()
+  void filesOfAJobWaitThroughMovesAndSplitsEachHalfWithItsRowsUntilTheJobIsResolved()
       throws IOException {
     TabletRecord loaded = records.loaded(records.assign(only(), ONE));
     PendingFile both = waiting("job1", "both-0", RowRange.of("a", "z"));
@@ -305,9 +305,9 @@ class TabletRecordsTest {
 
     FileRef taken = both.clipped(RowRange.of("m", "")).file();
     TabletRecord one =
-        records.edit(split.upper(), edit("bulk").add(List.of(taken)).settle("job1").build());
+        records.edit(split.upper(), edit("bulk").add(List.of(taken)).resolve("job1").build());
     assertThat(one.pending()).containsExactly(other);
-    TabletRecord none = records.edit(one, edit("bulk").settle("job2").build());
+    TabletRecord none = records.edit(one, edit("bulk").resolve("job2").build());
     assertThat(none.pending()).isEmpty();
     assertThat(required(none)).as("as long as it has the file").contains("bulk");
     ManifestEdit rewritten = edit("merged").remove(List.of(taken)).build();
@@ -336,9 +336,9 @@ class TabletRecordsTest {
     assertThat(read.get(0).pending()).hasSameElementsAs(split.lower().pending());
     assertThat(read.get(1).pending()).hasSameElementsAs(split.upper().pending());
 
-    TabletRecord one = records.edit(split.upper(), edit("bulk").settle("job1").build());
+    TabletRecord one = records.edit(split.upper(), edit("bulk").resolve("job1").build());
     assertThat(one.pending()).containsExactly(next.clipped(RowRange.of("e", "f")));
-    TabletRecord none = records.edit(one, edit("bulk").settle("job2").build());
+    TabletRecord none = records.edit(one, edit("bulk").resolve("job2").build());
     assertThat(records.readAll(TABLE).get(1)).isEqualTo(none);
     assertThat(required(none)).isEmpty();
   }

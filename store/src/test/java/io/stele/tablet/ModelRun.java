@@ -238,7 +238,7 @@ final class ModelRun {
     if (random.nextBoolean()) {
       registerFiles();
     } else {
-      settle();
+      resolve();
     }
   }
 
@@ -560,12 +560,12 @@ final class ModelRun {
   }
 
   /** A job ends: its files are visible, or gone. */
-  private void settle() throws IOException {
+  private void resolve() throws IOException {
     if (jobs.isEmpty()) {
       return;
     }
     Job job = jobs.remove(random.nextInt(jobs.size()));
-    note("settle " + job);
+    note("resolve " + job);
     for (Part part : parts) {
       part.log.hold(false);
       takeAnswers(part);

@@ -134,7 +134,7 @@ final class TestManifest implements Manifest {
     pins.removeIf(pin -> edit.unpinned().contains(pin.name()));
     pins.addAll(edit.pinned());
     List<Pending> pending = new ArrayList<>(record.pending());
-    pending.removeIf(file -> edit.settled().contains(file.job()));
+    pending.removeIf(file -> edit.resolved().contains(file.job()));
     pending.addAll(edit.pending());
     record =
         new TabletSpec(

@@ -91,7 +91,7 @@ class JobFilesTest {
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.RETRY_LATER));
       server.minor.work();
-      assertThat(maintenance.settle(hosted, job)).isTrue();
+      assertThat(maintenance.resolve(hosted, job)).isTrue();
       mayAnswer(maintenance, hosted);
       assertThat(TestServer.rows(hosted)).isEqualTo(3);
       TestServer.put(hosted, "d", "after");
@@ -118,7 +118,7 @@ class JobFilesTest {
     try (TestServer server = new TestServer(world)) {
       HostedTablet loaded = server.take(server.stored(hosted.id()));
       assertThat(JobFiles.jobsOf(loaded)).containsExactlyInAnyOrder(committed, ended);
-      server.files.settle(loaded);
+      server.files.resolve(loaded);
       assertThat(TestServer.rows(loaded)).isEqualTo(2);
       assertThat(server.stored(hosted.id()).pending()).isEmpty();
       assertThat(server.stored(hosted.id()).files()).hasSize(1);
@@ -156,11 +156,11 @@ class JobFilesTest {
         server.jobs.commit(plain);
         server.jobs.commit(two);
         server.jobs.commit(one);
-        server.files.settle(hosted);
+        server.files.resolve(hosted);
         assertThat(rows(hosted)).containsExactly(Bytes.of("one"));
         TestServer.put(hosted, "later", "value");
         server.jobs.end(never);
-        server.files.settle(hosted);
+        server.files.resolve(hosted);
         assertThat(rows(hosted)).containsExactly(Bytes.of("later"), Bytes.of("one"));
         assertThat(server.stored(hosted.id()).pending()).isEmpty();
       }
@@ -179,7 +179,7 @@ class JobFilesTest {
       String job = begin(server);
       server.files.register(hosted, List.of(new PendingReplacement(job, RowRange.of("b", "c"))));
       server.jobs.commit(job);
-      server.files.settle(hosted);
+      server.files.resolve(hosted);
       assertThat(rows(hosted)).containsExactly(Bytes.of("a"), Bytes.of("c"));
       assertThat(hosted.tablet().read(ReadRequest.of(RowQuery.ALL).atPin(reader)).rows())
           .hasSize(3);

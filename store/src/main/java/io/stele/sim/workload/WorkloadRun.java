@@ -3,6 +3,7 @@ package io.stele.sim.workload;
 import io.stele.client.Stele;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.ProcessEnded;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.Task;
 import io.stele.sim.check.Call;
@@ -211,6 +212,8 @@ public final class WorkloadRun {
       work.run();
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts clients", e);
+    } catch (ProcessEnded e) {
+      throw e; // The client was killed, as clients are that write files.
     } catch (RuntimeException | Error e) {
       List<Violation> ofClients = failures(workload);
       synchronized (ofClients) {
