@@ -2,7 +2,6 @@ package io.stele.benchmarks;
 
 import io.stele.client.Jobs;
 import io.stele.client.Stele;
-import io.stele.lock.LockService;
 import io.stele.model.Bytes;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;
@@ -10,12 +9,9 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.record.JobChange;
-import io.stele.sim.MemoryLockStore;
 import io.stele.sim.MiniStele;
-import io.stele.sim.Site;
 import io.stele.tablet.JobFileWriter;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,11 +21,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.random.RandomGenerator;
-import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hdfs.MiniDFSCluster;
 
 /**
  * Commits of a bulk job's files into a table: how long from the request until all tablets have
@@ -51,38 +42,10 @@ public final class BulkCommits {
     int files = args.length > 0 ? Integer.parseInt(args[0]) : 1000;
     int tablets = args.length > 1 ? Integer.parseInt(args[1]) : 100;
     int rounds = args.length > 2 ? Integer.parseInt(args[2]) : 6;
-    Configuration hadoop = new Configuration();
-    hadoop.set(
-        MiniDFSCluster.HDFS_MINIDFS_BASEDIR, Files.createTempDirectory("bulk-commits").toString());
-    MiniDFSCluster hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(1).build();
-    hdfs.waitActive();
-    Configuration conf = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
-    Site site = site(new Path(hdfs.getURI()), conf);
-    try (MiniStele cluster = MiniStele.start(conf, site, 2, 1)) {
+    try (MiniStele cluster = HdfsCluster.start("bulk-commits", 2)) {
       run(cluster.client(), files, tablets, rounds);
     }
     System.exit(0);
-  }
-
-  /** Files in HDFS, locks in memory. */
-  private static Site site(Path root, Configuration conf) {
-    MemoryLockStore locks = new MemoryLockStore();
-    return new Site() {
-      @Override
-      public FileSystem mount() throws IOException {
-        return FileSystem.newInstance(root.toUri(), conf);
-      }
-
-      @Override
-      public LockService connect() {
-        return locks.connect();
-      }
-
-      @Override
-      public void kill(FileSystem view, RandomGenerator random) {
-        // Nothing is killed here.
-      }
-    };
   }
 
   private static Bytes row(int tablet, int number) {

@@ -6,7 +6,6 @@ import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.direct.DirectRows;
-import io.stele.lock.LockService;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Mutation;
@@ -16,23 +15,17 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.record.PinnedTablet;
-import io.stele.sim.MemoryLockStore;
 import io.stele.sim.MiniStele;
-import io.stele.sim.Site;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.random.RandomGenerator;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hdfs.MiniDFSCluster;
 
 /**
  * A table of 1000-byte values read at a pin by one thread: through its tablet server, directly from
@@ -58,38 +51,10 @@ public final class DirectReads {
   public static void main(String[] args) throws Exception {
     int megabytes = args.length > 0 ? Integer.parseInt(args[0]) : 200;
     int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 3;
-    Configuration hadoop = new Configuration();
-    hadoop.set(
-        MiniDFSCluster.HDFS_MINIDFS_BASEDIR, Files.createTempDirectory("direct-reads").toString());
-    MiniDFSCluster hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(1).build();
-    hdfs.waitActive();
-    Configuration conf = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
-    Site site = site(new Path(hdfs.getURI()), conf);
-    try (MiniStele cluster = MiniStele.start(conf, site, 1, 1)) {
+    try (MiniStele cluster = HdfsCluster.start("direct-reads", 1)) {
       run(cluster.client(), megabytes, rounds);
     }
     System.exit(0);
-  }
-
-  /** Files in HDFS, locks in memory. */
-  private static Site site(Path root, Configuration conf) {
-    MemoryLockStore locks = new MemoryLockStore();
-    return new Site() {
-      @Override
-      public FileSystem mount() throws IOException {
-        return FileSystem.newInstance(root.toUri(), conf);
-      }
-
-      @Override
-      public LockService connect() {
-        return locks.connect();
-      }
-
-      @Override
-      public void kill(FileSystem view, RandomGenerator random) {
-        // Nothing is killed here.
-      }
-    };
   }
 
   private static void run(Stele stele, int megabytes, int rounds) throws IOException {

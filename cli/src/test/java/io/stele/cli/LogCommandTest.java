@@ -21,8 +21,6 @@ import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,19 +47,10 @@ class LogCommandTest {
   private FileSystem fs;
   private List<Segment> used; // The first has records of FIRST, the second of SECOND.
 
-  private record Ran(int exit, String out, String err) {}
-
   private Ran stele(String... words) {
     List<String> all = new ArrayList<>(List.of(words));
     all.addAll(List.of("-D", Keys.ROOT_DIR.name() + "=" + root));
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    int exit =
-        Main.commandLine()
-            .setOut(new PrintWriter(out, true))
-            .setErr(new PrintWriter(err, true))
-            .execute(all.toArray(String[]::new));
-    return new Ran(exit, out.toString(), err.toString());
+    return Ran.of(all);
   }
 
   @BeforeEach

@@ -28,8 +28,6 @@ import io.stele.yarn.StartOptions;
 import io.stele.yarn.YarnSubmitter;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -512,8 +510,6 @@ class SteleOnYarnIT {
     assertThat(run("table", "drop", "notes", "--yes").exit()).isZero();
   }
 
-  private record Ran(int exit, String out, String err) {}
-
   private static Consumer<Ran> refused(int exit, String... words) {
     return ran -> {
       assertThat(ran.exit()).as(ran.err()).isEqualTo(exit);
@@ -533,14 +529,7 @@ class SteleOnYarnIT {
     if (!command[0].equals("tabel")) {
       arguments.addAll(List.of("--conf", directory.toString()));
     }
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    int exit =
-        Main.commandLine()
-            .setOut(new PrintWriter(out, true))
-            .setErr(new PrintWriter(err, true))
-            .execute(arguments.toArray(String[]::new));
-    return new Ran(exit, out.toString(), err.toString());
+    return Ran.of(arguments);
   }
 
   private Table create(String name) throws IOException {

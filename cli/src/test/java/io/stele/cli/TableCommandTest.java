@@ -17,8 +17,6 @@ import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,8 +43,6 @@ class TableCommandTest {
 
   private ServerCnxnFactory zookeeper;
   private MiniStele cluster;
-
-  private record Ran(int exit, String out, String err) {}
 
   @BeforeEach
   void start() throws Exception {
@@ -97,14 +93,7 @@ class TableCommandTest {
   private Ran run(String... command) {
     List<String> arguments = new ArrayList<>(List.of(command));
     arguments.addAll(List.of("--conf", scratch.resolve("conf").toString()));
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    int exit =
-        Main.commandLine()
-            .setOut(new PrintWriter(out, true))
-            .setErr(new PrintWriter(err, true))
-            .execute(arguments.toArray(String[]::new));
-    return new Ran(exit, out.toString(), err.toString());
+    return Ran.of(arguments);
   }
 
   private static List<String> rows(Table table) throws IOException {

@@ -18,9 +18,8 @@ import io.stele.sim.workload.WorkloadContext;
 import io.stele.sim.workload.Workloads;
 import io.stele.wire.NetworkTransport;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
@@ -37,8 +36,6 @@ import picocli.CommandLine;
 class TortureCommandTest {
   private final Site site = Site.inMemory();
   private MiniStele mini;
-
-  private record Ran(int exit, String out, String err) {}
 
   @BeforeAll
   void start() throws IOException {
@@ -60,17 +57,9 @@ class TortureCommandTest {
                 : CommandLine.defaultFactory().create(wanted);
           }
         };
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    String[] words = new String[options.length + 1];
-    words[0] = "torture";
-    System.arraycopy(options, 0, words, 1, options.length);
-    int exit =
-        Main.commandLine(factory)
-            .setOut(new PrintWriter(out, true))
-            .setErr(new PrintWriter(err, true))
-            .execute(words);
-    return new Ran(exit, out.toString(), err.toString());
+    List<String> words = new ArrayList<>(List.of("torture"));
+    words.addAll(List.of(options));
+    return Ran.of(Main.commandLine(factory), words);
   }
 
   private Stele connect(Configuration conf) throws IOException {

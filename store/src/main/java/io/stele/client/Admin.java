@@ -19,7 +19,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -126,9 +125,7 @@ public final class Admin {
   public void compactTable(String name) throws IOException {
     CompactTableRequestProto request =
         CompactTableRequestProto.newBuilder().setTableId(calls.stored(name).id().value()).build();
-    Map<ServerId, ServerInfo> servers =
-        connection.readLocks("looking for servers", () -> ServerInfo.all(connection.locks()));
-    for (ServerInfo server : servers.values()) {
+    for (ServerInfo server : ClusterCalls.servers(connection).values()) {
       connection
           .controlPlane()
           .call(

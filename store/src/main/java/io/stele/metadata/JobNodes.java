@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -155,12 +156,18 @@ public final class JobNodes {
 
   /** Changes the job's node, so that its lease begins anew; false if the job is over. */
   public boolean renew(String job) throws IOException {
+    return change(job, now -> now.with(now.pinning()));
+  }
+
+  /** Changes a job's node, if {@code change} gives another job; false if the job is over. */
+  private boolean change(String job, UnaryOperator<Job> change) throws IOException {
     while (true) {
       Optional<Job> now = read(job);
       if (now.isEmpty() || now.get().committed()) {
         return false;
       }
-      if (write(job, now.get().with(now.get().pinning())).isPresent()) {
+      Job next = change.apply(now.get());
+      if (next.equals(now.get()) || write(job, next).isPresent()) {
         return true;
       }
     }
@@ -178,15 +185,8 @@ public final class JobNodes {
    * @throws SteleException REFUSED if it was interrupted before
    */
   public boolean beginPinning(String job) throws IOException {
-    while (true) {
-      Optional<Job> now = read(job);
-      if (now.isEmpty() || now.get().committed()) {
-        return false;
-      }
-      checkNotInterrupted(job, now.get());
-      if (write(job, now.get().with(Pinning.YES)).isPresent()) {
-        break;
-      }
+    if (!change(job, now -> uninterrupted(job, now).with(Pinning.YES))) {
+      return false;
     }
     // Whoever marks a commit from now on sees that mark. Those who have marked one begin again.
     for (String other : names()) {
@@ -204,7 +204,7 @@ public final class JobNodes {
     }
   }
 
-  private static void checkNotInterrupted(String job, Job now) {
+  private static Job uninterrupted(String job, Job now) {
     if (now.pinning() == Pinning.INTERRUPTED) {
       throw SteleException.refused(
           "job "
@@ -212,6 +212,7 @@ public final class JobNodes {
               + " was not renewed while it pinned tablets, and others have committed meanwhile: end"
               + " it, and begin another");
     }
+    return now;
   }
 
   /**
@@ -222,16 +223,7 @@ public final class JobNodes {
    * @throws SteleException REFUSED if it was interrupted
    */
   public boolean endPinning(String job) throws IOException {
-    while (true) {
-      Optional<Job> now = read(job);
-      if (now.isEmpty() || now.get().committed()) {
-        return false;
-      }
-      checkNotInterrupted(job, now.get());
-      if (!now.get().isPinning() || write(job, now.get().with(Pinning.NO)).isPresent()) {
-        return true;
-      }
-    }
+    return change(job, now -> uninterrupted(job, now).isPinning() ? now.with(Pinning.NO) : now);
   }
 
   /** Lets other jobs commit, unless the job was changed since it was read as {@code seen}. */

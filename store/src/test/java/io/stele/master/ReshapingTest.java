@@ -39,15 +39,16 @@ class ReshapingTest {
   }
 
   private void reshape(Duration mergeAfter) {
+    reshape(master.schemas::table, mergeAfter);
+  }
+
+  private void reshape(SmallTablets.Tables found, Duration mergeAfter) {
     master
         .loop
         .rebalancing()
         .reshapeBy(
             new Reshaping(
-                master.process,
-                master.balance,
-                master.schemas::table,
-                new Reshaping.Settings(0, mergeAfter)));
+                master.process, master.balance, found, new Reshaping.Settings(0, mergeAfter)));
   }
 
   private void split(Bytes row) throws IOException {
@@ -155,20 +156,14 @@ class ReshapingTest {
           master.stepUntilIdle();
           split(Bytes.of("k"));
           master.loop.lookAtAll();
-          master
-              .loop
-              .rebalancing()
-              .reshapeBy(
-                  new Reshaping(
-                      master.process,
-                      master.balance,
-                      id -> {
-                        if (id.equals(damaged)) {
-                          throw new CorruptionException("a node", 0, "it is damaged");
-                        }
-                        return master.schemas.table(id);
-                      },
-                      new Reshaping.Settings(0, Duration.ofHours(1))));
+          reshape(
+              id -> {
+                if (id.equals(damaged)) {
+                  throw new CorruptionException("a node", 0, "it is damaged");
+                }
+                return master.schemas.table(id);
+              },
+              Duration.ofHours(1));
           stepFor(Duration.ofMinutes(140));
           assertThat(tablets()).hasSize(1);
           assertThat(master.records.readAll(damaged)).hasSize(5);

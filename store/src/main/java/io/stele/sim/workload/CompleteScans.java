@@ -92,8 +92,7 @@ public final class CompleteScans extends TableWorkload {
 
   @Override
   public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBack(
-        context, table, List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+    RecordedTable.readBackAll(context, table);
   }
 
   @Override

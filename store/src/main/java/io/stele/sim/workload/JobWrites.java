@@ -11,7 +11,6 @@ import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowRange;
-import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
@@ -133,12 +132,12 @@ public final class JobWrites extends TableWorkload {
       if (random.nextInt(3) == 0) {
         replaced = Optional.of(someRows(random));
       }
-      Optional<String> job = ofCall(() -> jobs.begin(LEASE));
+      Optional<String> job = RecordedTable.ofCall(() -> jobs.begin(LEASE));
       if (job.isEmpty()) {
         return;
       }
       Optional<Map<TableId, JobChange>> files =
-          ofCall(() -> Map.of(jobs.tableId(table), write(job.get())));
+          RecordedTable.ofCall(() -> Map.of(jobs.tableId(table), write(job.get())));
       int choice = random.nextInt(10);
       if (files.isPresent() && choice < 7) {
         commit(job.get(), files.get());
@@ -148,7 +147,7 @@ public final class JobWrites extends TableWorkload {
       boolean ended = choice != 9 && end(job.get()); // Otherwise it is forgotten.
       if (files.isPresent() && choice == 7 && ended) {
         // As an ApplicationMaster does that comes late.
-        ofCall(
+        RecordedTable.ofCall(
             () -> {
               jobs.commit(job.get(), files.get());
               return job.get();
@@ -160,7 +159,7 @@ public final class JobWrites extends TableWorkload {
     private void register(String job, Map<TableId, JobChange> files) throws InterruptedException {
       int number = begin();
       try {
-        ofCall(
+        RecordedTable.ofCall(
             () -> {
               jobs.register(job, files);
               return job;
@@ -217,7 +216,7 @@ public final class JobWrites extends TableWorkload {
         for (int i = random.nextInt(4) == 0 ? 2 : 1; i > 0; i--) {
           boolean dies = random.nextInt(3) == 0; // Before it tells tablets of the commit.
           Optional<String> done =
-              ofCall(
+              RecordedTable.ofCall(
                   () -> {
                     if (dies) {
                       jobs.register(job, files);
@@ -241,7 +240,7 @@ public final class JobWrites extends TableWorkload {
      */
     private CallOutcome outcome(String job, long start) throws InterruptedException {
       end(job);
-      Optional<JobNodes.State> state = ofCall(() -> jobs.state(job));
+      Optional<JobNodes.State> state = RecordedTable.ofCall(() -> jobs.state(job));
       if (state.isPresent() && state.get() == JobNodes.State.COMMITTED) {
         return new CallOutcome.Answered(new Result.Done());
       }
@@ -253,28 +252,12 @@ public final class JobWrites extends TableWorkload {
 
     /** Returns whether it is known to be over. */
     private boolean end(String job) throws InterruptedException {
-      return ofCall(
+      return RecordedTable.ofCall(
               () -> {
                 jobs.end(job);
                 return job;
               })
           .isPresent();
-    }
-
-    private interface Work<T> {
-      T run() throws IOException;
-    }
-
-    /** What it returns, unless it fails as it may. */
-    private <T> Optional<T> ofCall(Work<T> work) throws InterruptedException {
-      try {
-        return Optional.of(work.run());
-      } catch (SteleException e) {
-        return Optional.empty();
-      } catch (IOException e) {
-        RecordedTable.passOnInterrupt(e);
-        return Optional.empty();
-      }
     }
   }
 
@@ -292,8 +275,7 @@ public final class JobWrites extends TableWorkload {
 
   @Override
   public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBack(
-        context, table, List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+    RecordedTable.readBackAll(context, table);
   }
 
   @Override

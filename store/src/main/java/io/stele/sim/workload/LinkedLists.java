@@ -5,7 +5,6 @@ import io.stele.client.Stele;
 import io.stele.model.Bytes;
 import io.stele.model.Column;
 import io.stele.model.Mutation;
-import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.sim.check.Action;
@@ -182,8 +181,7 @@ public final class LinkedLists extends TableWorkload {
 
   @Override
   public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBack(
-        context, table, List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+    RecordedTable.readBackAll(context, table);
   }
 
   @Override

@@ -11,7 +11,6 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
-import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
@@ -100,22 +99,6 @@ public final class PinnedCommits extends TableWorkload {
       this.jobs = context.client().jobs();
     }
 
-    private interface Work<T> {
-      T run() throws IOException;
-    }
-
-    /** What it returns, unless it fails as it may. */
-    private <T> Optional<T> ofCall(Work<T> work) throws InterruptedException {
-      try {
-        return Optional.of(work.run());
-      } catch (SteleException e) {
-        return Optional.empty();
-      } catch (IOException e) {
-        RecordedTable.passOnInterrupt(e);
-        return Optional.empty();
-      }
-    }
-
     private int begin(String text) {
       return context.history().begin(client, new Action.Other(text), context.nanoTime());
     }
@@ -125,16 +108,18 @@ public final class PinnedCommits extends TableWorkload {
     }
 
     void commit(String column) throws InterruptedException {
-      Optional<String> job = ofCall(() -> jobs.begin(LEASE));
+      Optional<String> job = RecordedTable.ofCall(() -> jobs.begin(LEASE));
       Optional<Map<TableId, JobChange>> files =
           job.isEmpty()
               ? Optional.empty()
-              : ofCall(() -> Map.of(jobs.tableId(table), JobChange.of(write(job.get(), column))));
+              : RecordedTable.ofCall(
+                  () -> Map.of(jobs.tableId(table), JobChange.of(write(job.get(), column))));
       if (files.isPresent()) {
         int call = begin(COMMITS + column);
         CallOutcome outcome = new CallOutcome.Unknown("not known to have committed");
         try {
-          if (ofCall(() -> done(() -> jobs.commit(job.get(), files.get()))).isPresent()) {
+          if (RecordedTable.ofCall(() -> done(() -> jobs.commit(job.get(), files.get())))
+              .isPresent()) {
             outcome = new CallOutcome.Answered(new Result.Done());
           }
         } finally {
@@ -142,7 +127,7 @@ public final class PinnedCommits extends TableWorkload {
         }
       }
       if (job.isPresent()) {
-        ofCall(() -> done(() -> jobs.end(job.get())));
+        RecordedTable.ofCall(() -> done(() -> jobs.end(job.get())));
       }
     }
 
@@ -159,7 +144,7 @@ public final class PinnedCommits extends TableWorkload {
     }
 
     void read(Table read) throws InterruptedException {
-      Optional<String> job = ofCall(() -> jobs.begin(LEASE));
+      Optional<String> job = RecordedTable.ofCall(() -> jobs.begin(LEASE));
       if (job.isEmpty()) {
         return;
       }
@@ -167,9 +152,9 @@ public final class PinnedCommits extends TableWorkload {
       CallOutcome outcome = new CallOutcome.Rejected(Code.RETRY_LATER, "not pinned, or not read");
       try {
         Optional<String> pinned =
-            ofCall(() -> done(() -> jobs.pin(job.get(), read.name(), RowRange.ALL)));
+            RecordedTable.ofCall(() -> done(() -> jobs.pin(job.get(), read.name(), RowRange.ALL)));
         if (pinned.isPresent()) {
-          Optional<List<Row>> found = ofCall(() -> rows(read.atPin(job.get())));
+          Optional<List<Row>> found = RecordedTable.ofCall(() -> rows(read.atPin(job.get())));
           if (found.isPresent()) {
             outcome = new CallOutcome.Answered(Result.Rows.all(found.get()));
           }
@@ -177,7 +162,7 @@ public final class PinnedCommits extends TableWorkload {
       } finally {
         end(call, outcome);
       }
-      ofCall(() -> done(() -> jobs.end(job.get())));
+      RecordedTable.ofCall(() -> done(() -> jobs.end(job.get())));
     }
 
     private List<Row> rows(Table pinned) throws IOException {
@@ -209,8 +194,7 @@ public final class PinnedCommits extends TableWorkload {
 
   @Override
   public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBack(
-        context, table, List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+    RecordedTable.readBackAll(context, table);
   }
 
   @Override

@@ -123,17 +123,17 @@ public final class PinnedScans extends TableWorkload {
     }
 
     void run() throws InterruptedException {
-      Optional<String> job = ofCall(() -> jobs.begin(LEASE));
+      Optional<String> job = RecordedTable.ofCall(() -> jobs.begin(LEASE));
       if (job.isPresent()) {
         if (pin(job.get())) {
           for (int i = 0; i < READS && !context.isOver(); i++) {
             read(job.get());
             context.pause(Duration.ofMillis(context.random().nextInt(PAUSE_MAX_MILLIS)));
-            ofCall(() -> renewed(job.get()));
+            RecordedTable.ofCall(() -> renewed(job.get()));
           }
         }
         begin(new Action.Other("ends " + job.get())).answered(new Result.Done());
-        ofCall(
+        RecordedTable.ofCall(
             () -> {
               jobs.end(job.get());
               return job.get();
@@ -144,7 +144,7 @@ public final class PinnedScans extends TableWorkload {
     private boolean pin(String job) throws InterruptedException {
       Begun begun = begin(new Action.Other(PINS + job));
       boolean pinned =
-          ofCall(
+          RecordedTable.ofCall(
                   () -> {
                     jobs.pin(job, table.name(), RowRange.ALL);
                     return job;
@@ -224,22 +224,6 @@ public final class PinnedScans extends TableWorkload {
       }
     }
 
-    private interface Work {
-      String run() throws IOException;
-    }
-
-    /** What it returns, unless it fails as it may. */
-    private Optional<String> ofCall(Work work) throws InterruptedException {
-      try {
-        return Optional.of(work.run());
-      } catch (SteleException e) {
-        return Optional.empty();
-      } catch (IOException e) {
-        RecordedTable.passOnInterrupt(e);
-        return Optional.empty();
-      }
-    }
-
     private Begun begin(Action action) {
       return new Begun(context, context.history().begin(client, action, context.nanoTime()));
     }
@@ -258,8 +242,7 @@ public final class PinnedScans extends TableWorkload {
 
   @Override
   public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBack(
-        context, table, List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+    RecordedTable.readBackAll(context, table);
   }
 
   /** Reads at a pin are judged as if they had been made while the table was being pinned. */

@@ -117,6 +117,11 @@ final class RecordedTable {
     }
   }
 
+  /** Reads all rows back. */
+  static void readBackAll(WorkloadContext context, String name) throws InterruptedException {
+    readBack(context, name, List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+  }
+
   /** Whether it was answered, and not in part only. */
   static boolean isWhole(CallOutcome outcome) {
     return outcome instanceof CallOutcome.Answered answer
@@ -173,6 +178,24 @@ final class RecordedTable {
   static void passOnInterrupt(IOException failure) throws InterruptedException {
     if (failure instanceof InterruptedIOException && !(failure instanceof SocketTimeoutException)) {
       throw new InterruptedException(failure.getMessage());
+    }
+  }
+
+  /** A call of the client library that is not recorded as one of the table. */
+  @FunctionalInterface
+  interface Unrecorded<T> {
+    T call() throws IOException;
+  }
+
+  /** What a call returns, unless it fails as calls may. */
+  static <T> Optional<T> ofCall(Unrecorded<T> work) throws InterruptedException {
+    try {
+      return Optional.of(work.call());
+    } catch (SteleException e) {
+      return Optional.empty();
+    } catch (IOException e) {
+      passOnInterrupt(e);
+      return Optional.empty();
     }
   }
 

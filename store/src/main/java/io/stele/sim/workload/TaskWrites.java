@@ -10,7 +10,6 @@ import io.stele.model.Mutation;
 import io.stele.model.OperationId;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.RowOperation;
-import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableSchema;
@@ -222,8 +221,7 @@ public final class TaskWrites extends TableWorkload {
 
   @Override
   public void readBack(WorkloadContext context) throws InterruptedException {
-    RecordedTable.readBack(
-        context, table, List.of(table -> table.scan(RowRange.ALL, Long.MAX_VALUE)));
+    RecordedTable.readBackAll(context, table);
   }
 
   @Override
