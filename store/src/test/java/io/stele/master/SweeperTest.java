@@ -12,6 +12,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.FileRef;
+import io.stele.record.PendingFile;
 import io.stele.sim.Simulation;
 import java.io.IOException;
 import java.time.Duration;
@@ -72,6 +73,24 @@ class SweeperTest {
           later();
           assertThat(sweeper.sweep()).isEqualTo(1);
           assertThat(exists(dropped)).isFalse();
+          assertThat(master.records.readAll(table).get(0).dropped()).isEmpty();
+        });
+  }
+
+  /** While the mark was read, it may have come to a tablet that had been read. */
+  @Test
+  void aFileOfAJobGoesOnlyIfItWasDroppedWhenTheMarkBeforeWasRead() throws Exception {
+    run(
+        () -> {
+          String own = file(1, 1);
+          String ofJob = create(PendingFile.directory("job") + "/task-0.sst");
+          put(List.of(own), Map.of(ofJob, master.process.wallClock().millis()));
+          later();
+          assertThat(sweeper.sweep()).isZero();
+          assertThat(exists(ofJob)).isTrue();
+          assertThat(master.records.readAll(table).get(0).dropped()).containsKey(ofJob);
+          assertThat(sweeper.sweep()).isEqualTo(1);
+          assertThat(exists(ofJob)).isFalse();
           assertThat(master.records.readAll(table).get(0).dropped()).isEmpty();
         });
   }
