@@ -48,18 +48,31 @@ final class JobRun {
     }
   }
 
+  /** Prints the progress of {@code job} each time it changes, until the job ends. */
   private void follow(Job job) throws IOException, InterruptedException {
     String said = "";
     while (!job.isComplete()) {
-      String now = String.format(Locale.ROOT, "  map %3.0f %%", 100 * job.mapProgress());
-      if (job.getNumReduceTasks() > 0) {
-        now += String.format(Locale.ROOT, ", reduce %3.0f %%", 100 * job.reduceProgress());
-      }
-      if (!now.equals(said)) {
-        err.println(now);
-        said = now;
-      }
+      said = say(said, progress(job, job.mapProgress(), job.reduceProgress()));
       RUNTIME.sleep(LOOK_EVERY);
     }
+    if (job.isSuccessful()) {
+      // The last look may have been long before the end, and a job that is over may be known only
+      // by its outcome: its application has gone.
+      say(said, progress(job, 1, 1));
+    }
+  }
+
+  private String say(String said, String now) {
+    if (!now.equals(said)) {
+      err.println(now);
+    }
+    return now;
+  }
+
+  private static String progress(Job job, float maps, float reduces) {
+    String progress = String.format(Locale.ROOT, "  map %3.0f %%", 100 * maps);
+    return job.getNumReduceTasks() == 0
+        ? progress
+        : progress + String.format(Locale.ROOT, ", reduce %3.0f %%", 100 * reduces);
   }
 }
