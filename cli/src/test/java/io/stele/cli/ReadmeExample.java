@@ -68,7 +68,8 @@ final class ReadmeExample {
   }
 
   private static String block(String words) throws IOException {
-    String readme = Files.readString(Path.of("..", "README.md"), StandardCharsets.UTF_8);
+    String readme =
+        Files.readString(Repository.root().resolve("README.md"), StandardCharsets.UTF_8);
     List<String> found =
         BLOCK
             .matcher(readme)

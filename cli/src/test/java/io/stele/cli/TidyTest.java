@@ -82,7 +82,7 @@ class TidyTest {
 
   @BeforeAll
   static void read() throws IOException {
-    root = root();
+    root = Repository.root();
     sources = Sources.read(root);
   }
 
@@ -192,14 +192,5 @@ class TidyTest {
       assertThat(documents).contains(root.resolve("README.md"), root.resolve("CONTRIBUTING.md"));
       return documents;
     }
-  }
-
-  /** The directory of the topmost pom.xml above the working directory. */
-  private static Path root() {
-    Path found = Path.of("").toAbsolutePath();
-    while (Files.exists(found.resolveSibling("pom.xml"))) {
-      found = found.getParent();
-    }
-    return found;
   }
 }

@@ -129,7 +129,7 @@ public final class BatchWriter implements Closeable {
    */
   public CompletableFuture<Void> add(RowOperation operation, Durability least) throws IOException {
     table.await(check.operation(operation));
-    long bytes = Batcher.bytes(operation);
+    long bytes = SubmittedOperation.bytes(operation);
     long place = reserve(bytes);
     CompletableFuture<Void> applied = writer.submit(operation, least);
     applied.whenComplete((nothing, failure) -> complete(place, operation, bytes, failure));

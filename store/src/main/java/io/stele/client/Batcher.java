@@ -3,16 +3,12 @@ package io.stele.client;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.metadata.Attempts;
 import io.stele.metadata.Attempts.Decision;
-import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.Operations;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
 import io.stele.model.Durability;
-import io.stele.model.Edit;
 import io.stele.model.Mutation;
-import io.stele.model.OperationId;
-import io.stele.model.OperationSize;
 import io.stele.model.Outstanding;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
@@ -29,13 +25,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -53,155 +46,19 @@ import java.util.concurrent.CompletableFuture;
  * move mutations between queues, never while calling out.
  */
 final class Batcher {
-  /** The bytes of a full batch. */
-  private static final int BATCH_BYTES = 1 << 20;
-
-  /** The mutations of a full batch. */
-  private static final int BATCH_MUTATIONS = 1000;
-
-  /** How many batches may be under way to one server: one is applied while the next travels. */
-  private static final int BATCHES_UNDER_WAY = 2;
-
   /** A mutation with less time left does not shorten the time that its batch has. */
   private static final Duration BATCH_TIMEOUT_MIN = Duration.ofMillis(500);
-
-  /** What a request of its own costs, in bytes of a buffer. */
-  private static final long SINGLE_BYTES = 4 << 10;
 
   private final Tablets tablets;
   private final TableRef table;
 
   @GuardedBy("this")
-  private final Map<Destination, ServerQueue> queues = new HashMap<>();
-
-  /** A mutation on its way. */
-  private final class Pending {
-    final Writer writer;
-    final RowOperation operation;
-    final OperationId id;
-    final Durability durability;
-    final long bytes;
-    final Attempts attempts;
-    final CompletableFuture<Void> done = new CompletableFuture<>();
-
-    // Guarded by the batcher.
-    Optional<TabletLocation> tablet = Optional.empty(); // Where it was last sent.
-    Optional<ServerQueue> queue = Optional.empty(); // In which it waits.
-    boolean expires; // Whether a timer removes it from a queue when its deadline is over.
-    List<Pending> behind = List.of(); // Of its row, in the same batch.
-
-    Pending(Writer writer, RowOperation operation, OperationId id, Durability durability) {
-      this.writer = writer;
-      this.operation = operation;
-      this.id = id;
-      this.durability = durability;
-      this.bytes = bytes(operation);
-      this.attempts =
-          table.attempts(
-              Effect.CHANGE_WITH_ID,
-              () -> "changing row \"" + operation.row() + "\" of table " + table.name());
-    }
-
-    /** Whether it does not travel with others. */
-    boolean isSingle() {
-      return operation.kind() != RowOperation.Kind.MUTATION;
-    }
-  }
-
-  /** A batch goes to one server and has ids of one client. */
-  private record Destination(Address server, Operations operations) {}
-
-  /** What waits for, and is under way to, one destination. Guarded by the batcher. */
-  private static final class ServerQueue {
-    final Destination destination;
-    final Set<Pending> waiting = new LinkedHashSet<>();
-    long waitingBytes;
-    int underWay;
-    boolean sending;
-
-    ServerQueue(Destination destination) {
-      this.destination = destination;
-    }
-
-    boolean isDue() {
-      boolean full = waitingBytes >= BATCH_BYTES || waiting.size() >= BATCH_MUTATIONS;
-      return !waiting.isEmpty() && (underWay == 0 || (full && underWay < BATCHES_UNDER_WAY));
-    }
-
-    void add(Pending pending) {
-      pending.queue = Optional.of(this);
-      waiting.add(pending);
-      waitingBytes += pending.bytes;
-    }
-
-    void remove(Pending pending) {
-      waiting.remove(pending);
-      taken(pending);
-    }
-
-    private void taken(Pending pending) {
-      pending.queue = Optional.empty();
-      waitingBytes -= pending.bytes;
-    }
-
-    /**
-     * Takes a batch out, the first mutation of each row: with it goes what waits behind it, where
-     * there is room. Mutations whose deadline is over go to {@code late} instead.
-     */
-    List<Pending> nextBatch(List<Pending> late) {
-      List<Pending> batch = new ArrayList<>();
-      long bytes = 0;
-      for (Iterator<Pending> all = waiting.iterator();
-          all.hasNext() && batch.size() < BATCH_MUTATIONS; ) {
-        Pending next = all.next();
-        if (next.attempts.deadline().isOver()) {
-          late.add(next);
-        } else if (batch.isEmpty() || bytes + next.bytes <= BATCH_BYTES) {
-          bytes += next.bytes;
-          batch.add(next);
-        } else {
-          break;
-        }
-        all.remove();
-        taken(next);
-      }
-      int count = batch.size();
-      for (Pending first : batch) {
-        if (count < BATCH_MUTATIONS && bytes < BATCH_BYTES) {
-          first.behind =
-              first.writer.takeBehind(first, BATCH_MUTATIONS - count, BATCH_BYTES - bytes);
-          count += first.behind.size();
-          for (Pending next : first.behind) {
-            bytes += next.bytes;
-          }
-        }
-      }
-      return batch;
-    }
-  }
+  private final Map<ServerQueue.Destination, ServerQueue> queues = new HashMap<>();
 
   /** A batcher without mutations yet. */
   Batcher(Tablets tablets, TableRef table) {
     this.tablets = tablets;
     this.table = table;
-  }
-
-  /**
-   * Roughly the bytes of an operation on the wire; at least its bytes in memory. One that is sent
-   * alone counts for what a request costs, so that a buffer does not have thousands under way.
-   */
-  static long bytes(RowOperation operation) {
-    if (!(operation instanceof Mutation mutation)) {
-      return SINGLE_BYTES + OperationSize.of(operation);
-    }
-    long bytes = 64L + mutation.row().length();
-    for (Edit edit : mutation.edits()) {
-      bytes += 64;
-      if (edit instanceof Edit.Put put) {
-        bytes += (long) put.qualifier().length() + put.value().length();
-      }
-    }
-    return bytes;
   }
 
   /** A writer whose mutations have ids of {@code operations}. */
@@ -222,7 +79,7 @@ final class Batcher {
     private final TaskEnd end;
 
     @GuardedBy("this")
-    private final Map<Bytes, ArrayDeque<Pending>> rows = new HashMap<>();
+    private final Map<Bytes, ArrayDeque<SubmittedOperation>> rows = new HashMap<>();
 
     private Writer(Operations operations) {
       this.operations = operations;
@@ -246,30 +103,33 @@ final class Batcher {
      * @return completes when it was applied, fails with a {@link SteleException} where not
      */
     CompletableFuture<Void> submit(RowOperation operation, Durability durability) {
-      Pending pending;
+      SubmittedOperation submitted;
       boolean first;
       synchronized (this) {
-        pending = new Pending(this, operation, operations.begin(operation), durability);
-        ArrayDeque<Pending> behind = rows.get(operation.row());
+        submitted =
+            new SubmittedOperation(this, operation, operations.begin(operation), durability);
+        ArrayDeque<SubmittedOperation> behind = rows.get(operation.row());
         first = behind == null;
         if (behind == null) {
           rows.put(operation.row(), new ArrayDeque<>(1));
         } else {
-          behind.add(pending);
+          behind.add(submitted);
         }
       }
       if (first) {
-        locate(pending);
+        locate(submitted);
       }
-      return pending.done;
+      return submitted.done;
     }
 
     /** Takes out what may go together with {@code first}, which was taken before. */
-    private synchronized List<Pending> takeBehind(Pending first, int countMax, long bytesMax) {
-      ArrayDeque<Pending> queue = rows.getOrDefault(first.operation.row(), new ArrayDeque<>(0));
-      List<Pending> behind = List.of();
+    synchronized List<SubmittedOperation> takeBehind(
+        SubmittedOperation first, int countMax, long bytesMax) {
+      ArrayDeque<SubmittedOperation> queue =
+          rows.getOrDefault(first.operation.row(), new ArrayDeque<>(0));
+      List<SubmittedOperation> behind = List.of();
       long bytes = 0;
-      for (Pending next = queue.peek(); next != null; next = queue.peek()) {
+      for (SubmittedOperation next = queue.peek(); next != null; next = queue.peek()) {
         bytes += next.bytes;
         if (behind.size() == countMax
             || bytes > bytesMax
@@ -286,15 +146,16 @@ final class Batcher {
     }
 
     /** Puts mutations back before those that wait. */
-    private synchronized void putBack(Bytes row, List<Pending> behind) {
-      ArrayDeque<Pending> queue = rows.computeIfAbsent(row, none -> new ArrayDeque<>());
+    private synchronized void putBack(Bytes row, List<SubmittedOperation> behind) {
+      ArrayDeque<SubmittedOperation> queue = rows.computeIfAbsent(row, none -> new ArrayDeque<>());
       for (int i = behind.size() - 1; i >= 0; i--) {
         queue.addFirst(behind.get(i));
       }
     }
 
-    private synchronized Optional<Pending> next(Bytes row) {
-      ArrayDeque<Pending> behind = Objects.requireNonNull(rows.get(row)); // While one is under way.
+    private synchronized Optional<SubmittedOperation> next(Bytes row) {
+      ArrayDeque<SubmittedOperation> behind =
+          Objects.requireNonNull(rows.get(row)); // While one is under way.
       if (behind.isEmpty()) {
         rows.remove(row);
       }
@@ -302,79 +163,81 @@ final class Batcher {
     }
   }
 
-  private void locate(Pending pending) {
-    Optional<SteleException> refusal = pending.writer.operations.refusal();
+  private void locate(SubmittedOperation submitted) {
+    Optional<SteleException> refusal = submitted.writer.operations.refusal();
     if (refusal.isPresent()) {
-      fail(pending, refusal.get());
+      fail(submitted, refusal.get());
       return;
     }
-    if (pending.isSingle()) {
-      sendSingle(pending);
+    if (submitted.isSingle()) {
+      sendSingle(submitted);
       return;
     }
     step(
-        pending,
+        submitted,
         () ->
             tablets
-                .locate(table.id(), pending.operation.row(), pending.attempts.deadline())
-                .whenComplete((tablet, failure) -> located(pending, tablet, failure)));
+                .locate(table.id(), submitted.operation.row(), submitted.attempts.deadline())
+                .whenComplete((tablet, failure) -> located(submitted, tablet, failure)));
   }
 
   /** Sends an operation that does not travel with others; no other of its row is under way. */
-  private void sendSingle(Pending pending) {
+  private void sendSingle(SubmittedOperation submitted) {
     step(
-        pending,
+        submitted,
         () ->
             tablets
                 .send(
                     new SingleOperation(
                             table,
-                            pending.operation,
-                            pending.id,
-                            pending.durability,
-                            pending.writer.operations)
+                            submitted.operation,
+                            submitted.id,
+                            submitted.durability,
+                            submitted.writer.operations)
                         .request(),
-                    pending.attempts.deadline())
-                .whenComplete((answer, failure) -> answered(pending, answer, failure)));
+                    submitted.attempts.deadline())
+                .whenComplete((answer, failure) -> answered(submitted, answer, failure)));
   }
 
-  private void answered(Pending pending, TabletAccess.Answer answer, Throwable failure) {
-    Operations operations = pending.writer.operations;
+  private void answered(
+      SubmittedOperation submitted, TabletAccess.Answer answer, Throwable failure) {
+    Operations operations = submitted.writer.operations;
     Optional<? extends Throwable> why = Optional.ofNullable(failure).map(Futures::cause);
     if (why.isEmpty()) {
-      pending.writer.end().met(answer.location());
+      submitted.writer.end().met(answer.location());
       operations.hear(OperationCodec.settled(answer.response().header()));
       why = operations.differs();
     }
     if (why.isEmpty()) {
-      operations.complete(pending.id);
-      pending.done.complete(null);
+      operations.complete(submitted.id);
+      submitted.done.complete(null);
     } else {
-      operations.fail(pending.id);
-      pending.done.completeExceptionally(why.get());
+      operations.fail(submitted.id);
+      submitted.done.completeExceptionally(why.get());
     }
-    goOn(pending.writer, pending.operation.row());
+    goOn(submitted.writer, submitted.operation.row());
   }
 
-  private void located(Pending pending, TabletLocation tablet, Throwable failure) {
+  private void located(SubmittedOperation submitted, TabletLocation tablet, Throwable failure) {
     step(
-        pending,
+        submitted,
         () -> {
           if (failure == null) {
-            enqueue(pending, tablet);
+            enqueue(submitted, tablet);
           } else {
-            decide(pending, pending.attempts.notSent(failure));
+            decide(submitted, submitted.attempts.notSent(failure));
           }
         });
   }
 
-  private void enqueue(Pending pending, TabletLocation tablet) {
-    Destination destination = new Destination(tablet.address(), pending.writer.operations);
+  private void enqueue(SubmittedOperation submitted, TabletLocation tablet) {
+    ServerQueue.Destination destination =
+        new ServerQueue.Destination(tablet.address(), submitted.writer.operations);
     ServerQueue queue;
     synchronized (this) {
-      pending.tablet = Optional.of(tablet);
+      submitted.tablet = Optional.of(tablet);
       queue = queues.computeIfAbsent(destination, ServerQueue::new);
-      queue.add(pending);
+      queue.add(submitted);
     }
     sendFrom(queue);
   }
@@ -382,8 +245,8 @@ final class Batcher {
   /** Sends what is due; one thread at a time may call this for a queue. */
   private void sendFrom(ServerQueue queue) {
     while (true) {
-      List<Pending> batch;
-      List<Pending> late = new ArrayList<>();
+      List<SubmittedOperation> batch;
+      List<SubmittedOperation> late = new ArrayList<>();
       synchronized (this) {
         if (queue.sending || !queue.isDue()) {
           if (!queue.sending && queue.underWay == 0) {
@@ -396,7 +259,7 @@ final class Batcher {
         queue.underWay += batch.isEmpty() ? 0 : 1;
       }
       try {
-        late.forEach(pending -> expired(pending, queue.destination.server()));
+        late.forEach(submitted -> expired(submitted, queue.destination.server()));
         if (!batch.isEmpty()) {
           send(queue, batch);
         }
@@ -408,16 +271,16 @@ final class Batcher {
     }
   }
 
-  private void send(ServerQueue queue, List<Pending> batch) {
+  private void send(ServerQueue queue, List<SubmittedOperation> batch) {
     CompletableFuture<Response> answer;
     try {
       MutateBatch request = new MutateBatch();
       Duration timeout = batch.get(0).attempts.attemptTimeout();
-      for (Pending first : batch) {
+      for (SubmittedOperation first : batch) {
         TabletLocation at = first.tablet.orElseThrow();
         TabletProto tablet = QueryCodec.encode(at.tablet(), at.epoch());
         timeout = shorter(timeout, add(first, tablet, request));
-        for (Pending next : first.behind) {
+        for (SubmittedOperation next : first.behind) {
           timeout = shorter(timeout, add(next, tablet, request));
         }
       }
@@ -435,9 +298,11 @@ final class Batcher {
     answer.whenComplete((response, failure) -> receive(queue, batch, response, failure));
   }
 
-  private static Duration add(Pending pending, TabletProto tablet, MutateBatch request) {
-    request.add(tablet, Optional.of(pending.id), pending.durability, (Mutation) pending.operation);
-    return pending.attempts.attemptTimeout();
+  private static Duration add(
+      SubmittedOperation submitted, TabletProto tablet, MutateBatch request) {
+    request.add(
+        tablet, Optional.of(submitted.id), submitted.durability, (Mutation) submitted.operation);
+    return submitted.attempts.attemptTimeout();
   }
 
   private static Duration shorter(Duration a, Duration b) {
@@ -445,10 +310,10 @@ final class Batcher {
   }
 
   private void receive(
-      ServerQueue queue, List<Pending> batch, Response response, Throwable failure) {
+      ServerQueue queue, List<SubmittedOperation> batch, Response response, Throwable failure) {
     try {
       int count = batch.size();
-      for (Pending first : batch) {
+      for (SubmittedOperation first : batch) {
         count += first.behind.size();
       }
       Operations operations = queue.destination.operations();
@@ -460,9 +325,9 @@ final class Batcher {
       List<Optional<? extends Throwable>> outcomes =
           outcomes(count, response, differs == null ? failure : differs);
       int from = 0;
-      for (Pending first : batch) {
+      for (SubmittedOperation first : batch) {
         int end = from + 1 + first.behind.size();
-        List<Pending> behind = first.behind;
+        List<SubmittedOperation> behind = first.behind;
         try {
           finish(first, outcomes.subList(from, end));
         } catch (RuntimeException | Error e) {
@@ -479,15 +344,15 @@ final class Batcher {
   }
 
   /** Ends mutations of a row whose outcome could not be taken; the row goes on. */
-  private void abandon(Pending first, List<Pending> behind, Throwable why) {
+  private void abandon(SubmittedOperation first, List<SubmittedOperation> behind, Throwable why) {
     endUnlessDone(first, why);
     behind.forEach(next -> endUnlessDone(next, why));
     goOn(first.writer, first.operation.row());
   }
 
-  private static void endUnlessDone(Pending pending, Throwable why) {
-    pending.writer.operations.fail(pending.id);
-    pending.done.completeExceptionally(why);
+  private static void endUnlessDone(SubmittedOperation submitted, Throwable why) {
+    submitted.writer.operations.fail(submitted.id);
+    submitted.done.completeExceptionally(why);
   }
 
   private static List<Optional<? extends Throwable>> outcomes(
@@ -505,21 +370,21 @@ final class Batcher {
   }
 
   /** Ends what has an outcome, and sends the rest of the row again. */
-  private void finish(Pending first, List<Optional<? extends Throwable>> outcomes) {
+  private void finish(SubmittedOperation first, List<Optional<? extends Throwable>> outcomes) {
     if (first.behind.isEmpty()) {
       finish(first, outcomes.get(0));
       return;
     }
-    List<Pending> behind = first.behind;
+    List<SubmittedOperation> behind = first.behind;
     first.behind = List.of();
-    List<Pending> again = new ArrayList<>();
+    List<SubmittedOperation> again = new ArrayList<>();
     Optional<Decision.Again> how = Optional.empty();
     for (int i = 0; i < outcomes.size(); i++) {
-      Pending pending = i == 0 ? first : behind.get(i - 1);
+      SubmittedOperation submitted = i == 0 ? first : behind.get(i - 1);
       Optional<Decision.Again> decision =
-          outcome(pending, first.tablet.orElseThrow(), outcomes.get(i));
+          outcome(submitted, first.tablet.orElseThrow(), outcomes.get(i));
       if (decision.isPresent()) {
-        again.add(pending);
+        again.add(submitted);
         how = how.or(() -> decision);
       }
     }
@@ -538,15 +403,15 @@ final class Batcher {
    * @return how to send it again, where that is not its outcome
    */
   private Optional<Decision.Again> outcome(
-      Pending pending, TabletLocation tablet, Optional<? extends Throwable> failure) {
+      SubmittedOperation submitted, TabletLocation tablet, Optional<? extends Throwable> failure) {
     Throwable why;
     try {
       if (failure.isEmpty()) {
-        pending.writer.operations.complete(pending.id);
-        pending.done.complete(null);
+        submitted.writer.operations.complete(submitted.id);
+        submitted.done.complete(null);
         return Optional.empty();
       }
-      Decision decision = pending.attempts.sent(failure.get());
+      Decision decision = submitted.attempts.sent(failure.get());
       if (decision instanceof Decision.Again again) {
         if (again.elsewhere()) {
           tablets.invalidate(tablet);
@@ -557,8 +422,8 @@ final class Batcher {
     } catch (RuntimeException | Error e) {
       why = e;
     }
-    pending.writer.operations.fail(pending.id);
-    pending.done.completeExceptionally(why);
+    submitted.writer.operations.fail(submitted.id);
+    submitted.done.completeExceptionally(why);
     return Optional.empty();
   }
 
@@ -567,73 +432,73 @@ final class Batcher {
     writer.next(row).ifPresent(next -> table.runtime().after(Duration.ZERO, () -> locate(next)));
   }
 
-  private void finish(Pending pending, Optional<? extends Throwable> failure) {
+  private void finish(SubmittedOperation submitted, Optional<? extends Throwable> failure) {
     step(
-        pending,
+        submitted,
         () -> {
           if (failure.isEmpty()) {
-            pending.writer.operations.complete(pending.id);
-            pending.done.complete(null);
-            pending.writer.next(pending.operation.row()).ifPresent(this::locate);
+            submitted.writer.operations.complete(submitted.id);
+            submitted.done.complete(null);
+            submitted.writer.next(submitted.operation.row()).ifPresent(this::locate);
             return;
           }
-          Decision decision = pending.attempts.sent(failure.get());
+          Decision decision = submitted.attempts.sent(failure.get());
           if (decision instanceof Decision.Again again && again.elsewhere()) {
-            pending.tablet.ifPresent(tablets::invalidate);
+            submitted.tablet.ifPresent(tablets::invalidate);
           }
-          decide(pending, decision);
+          decide(submitted, decision);
         });
   }
 
-  private void decide(Pending pending, Decision decision) {
+  private void decide(SubmittedOperation submitted, Decision decision) {
     if (decision instanceof Decision.End end) {
-      fail(pending, end.failure());
+      fail(submitted, end.failure());
       return;
     }
     boolean firstFailure;
     synchronized (this) {
-      firstFailure = !pending.expires;
-      pending.expires = true;
+      firstFailure = !submitted.expires;
+      submitted.expires = true;
     }
     if (firstFailure) { // From now on it may wait behind others that have more time.
-      table.runtime().after(pending.attempts.deadline().remaining(), () -> expire(pending));
+      table.runtime().after(submitted.attempts.deadline().remaining(), () -> expire(submitted));
     }
-    table.runtime().after(((Decision.Again) decision).pause(), () -> locate(pending));
+    table.runtime().after(((Decision.Again) decision).pause(), () -> locate(submitted));
   }
 
-  private void expire(Pending pending) {
+  private void expire(SubmittedOperation submitted) {
     Optional<ServerQueue> queue;
     synchronized (this) {
-      queue = pending.queue;
-      queue.ifPresent(waits -> waits.remove(pending));
+      queue = submitted.queue;
+      queue.ifPresent(waits -> waits.remove(submitted));
     }
-    queue.ifPresent(waited -> expired(pending, waited.destination.server()));
+    queue.ifPresent(waited -> expired(submitted, waited.destination.server()));
   }
 
-  private void expired(Pending pending, Address server) {
+  private void expired(SubmittedOperation submitted, Address server) {
     step(
-        pending,
+        submitted,
         () ->
             decide(
-                pending,
-                pending.attempts.notSent(
+                submitted,
+                submitted.attempts.notSent(
                     SteleException.retryLater("it waited behind other calls to " + server))));
   }
 
-  private void fail(Pending pending, Throwable failure) {
-    pending.writer.operations.fail(pending.id);
-    pending.done.completeExceptionally(failure);
+  private void fail(SubmittedOperation submitted, Throwable failure) {
+    submitted.writer.operations.fail(submitted.id);
+    submitted.done.completeExceptionally(failure);
     // On a timer: if all that wait behind it failed at once, each would recurse into the next.
-    goOn(pending.writer, pending.operation.row());
+    goOn(submitted.writer, submitted.operation.row());
   }
 
   /** Any exception ends the mutation: nothing else would. */
-  private void step(Pending pending, Runnable work) {
+  private void step(SubmittedOperation submitted, Runnable work) {
     try {
       work.run();
     } catch (RuntimeException | Error e) {
-      if (!pending.done.isDone()) {
-        fail(pending, e);
+      if (!submitted.done.isDone()) {
+        fail(submitted, e);
       }
     }
   }

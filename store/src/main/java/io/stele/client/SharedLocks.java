@@ -9,6 +9,9 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The lock service sessions of the clients in a process: one for each cluster, however many
@@ -20,6 +23,8 @@ import java.util.concurrent.CompletableFuture;
  * of threads; the monitor is not held while one is opened or closed.
  */
 final class SharedLocks {
+  private static final Logger LOG = LoggerFactory.getLogger(SharedLocks.class);
+
   private final ProcessRuntime runtime;
   private final Opener opener;
 
@@ -57,25 +62,39 @@ final class SharedLocks {
    * @throws IOException if it could not be opened
    */
   Hold hold(ClusterConfig cluster) throws IOException {
-    Shared shared;
-    boolean first;
-    synchronized (this) {
-      shared = open.computeIfAbsent(cluster, none -> new Shared());
-      first = shared.holders++ == 0;
-    }
-    if (first) {
+    while (true) {
+      Shared shared;
+      boolean first;
+      synchronized (this) {
+        shared = open.computeIfAbsent(cluster, none -> new Shared());
+        first = shared.holders++ == 0;
+      }
+      if (first) {
+        open(cluster, shared);
+      }
       try {
-        shared.session.complete(opener.open(cluster));
-      } catch (IOException | RuntimeException | Error e) {
-        synchronized (this) {
-          open.remove(cluster, shared); // The next one tries again.
-        }
-        shared.session.completeExceptionally(e);
-        throw e;
+        LockService locks = runtime.await(shared.session);
+        return new Hold(locks, () -> release(cluster, shared, locks));
+      } catch (InterruptedException e) {
+        shared.session.thenAccept(locks -> release(cluster, shared, locks));
+        throw Futures.interrupted(e, "connecting to the lock service");
+      } catch (ExecutionException e) {
+        // Of another connection, perhaps for a reason of its own: this one tries for itself.
+        LOG.debug("Another connection could not open a session", e);
       }
     }
-    LockService locks = Futures.await(runtime, shared.session, "connecting to the lock service");
-    return new Hold(locks, () -> release(cluster, shared, locks));
+  }
+
+  private void open(ClusterConfig cluster, Shared shared) throws IOException {
+    try {
+      shared.session.complete(opener.open(cluster));
+    } catch (IOException | RuntimeException | Error e) {
+      synchronized (this) {
+        open.remove(cluster, shared);
+      }
+      shared.session.completeExceptionally(e);
+      throw e;
+    }
   }
 
   private void release(ClusterConfig cluster, Shared shared, LockService locks) {

@@ -199,6 +199,16 @@ final class ClientOperations {
     return written;
   }
 
+  /** Adds operations of a block, in ascending order of {@code numbers}. */
+  void restore(long firstIncomplete, long[] numbers, long[] digests, Bytes[] results) {
+    int count = numbers.length;
+    written.addAll(numbers, digests, results, count);
+    used(count == 0 ? 0 : numbers[count - 1]);
+    forgetBelow(firstIncomplete);
+    written.forgetBelow(this.firstIncomplete);
+    forgetSettled();
+  }
+
   /** Those that were queued under numbers above {@code above}, to {@code through}. */
   List<Operation> recent(long above, long through) {
     return recent.values().stream()

@@ -82,9 +82,9 @@ final class CompactionWriter {
     try (MergedCursor cells = new MergedCursor(inputs.cursors(), Long.MAX_VALUE);
         GroupWriters writers = new GroupWriters(core, nextFile, rules, coverage.families())) {
       boolean dropped = sift(cells, sieve, writers, inputs.pace());
-      long operations = OperationWindow.timeOf(inputs.operations());
+      long operations = OperationsBlock.timeOf(inputs.operations());
       if (!inputs.operations().isEmpty()) {
-        writers.metaBlock(OperationWindow.META_BLOCK, inputs.operations());
+        writers.metaBlock(OperationsBlock.NAME, inputs.operations());
       }
       for (GroupWriters.Written written : writers.finish(clock.highest())) {
         long collected = inputs.past() == CellSieve.Past.WHOLE ? time : coverage.collectedMicros();

@@ -1,8 +1,6 @@
 package io.stele.tablet;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.stele.format.ByteReader;
-import io.stele.format.ByteWriter;
 import io.stele.format.MalformedException;
 import io.stele.format.OperationDigest;
 import io.stele.log.LoggedOperation;
@@ -16,13 +14,11 @@ import io.stele.tablet.ClientOperations.Operation;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -61,25 +57,11 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Safe for use by any number of threads.
  *
- * <pre>
- * block  := version:u8=4 time:varlong horizon:varlong merged:varlong client*   in ascending order of client
- * client := high:u64 low:u64 first-incomplete:varlong last-seen:varlong is-task:u8 task?
- *           operations:varint operation*                             for task see TaskMemory
- * operation := number:varlong digest:u64 result:prefixed             in ascending order of number
- * </pre>
- *
- * Times are in microseconds; a horizon of 0 says that no client was forgotten.
- *
  * <p>A tablet that was made of two knows what both did. A client that it knows may be known from
  * one of them and forgotten by the other. So the <em>merged horizon</em> is kept, that of both when
  * they were merged: a client that is known, too, must have begun a new operation after it.
  */
 final class OperationWindow {
-  /** The name of the block in an SSTable. */
-  static final String META_BLOCK = "operations";
-
-  private static final int VERSION = 4;
-  private static final int VARLONG_BYTES_MAX = 10;
   private static final int WINDOWS_KEPT = 16;
 
   /** Operations that another process may have sent have been under way for so long at most. */
@@ -94,18 +76,6 @@ final class OperationWindow {
   /** How long to wait before looking again when there was nothing to forget. */
   private static final long RELIEF_INTERVAL_MICROS = 1_000_000;
 
-  private record ClientName(long high, long low) implements Comparable<ClientName> {
-    private static ClientName of(OperationId id) {
-      return new ClientName(id.clientHigh(), id.clientLow());
-    }
-
-    @Override
-    public int compareTo(ClientName other) {
-      int byHigh = Long.compare(high, other.high);
-      return byHigh != 0 ? byHigh : Long.compare(low, other.low);
-    }
-  }
-
   /** What {@link #begin} found: a new operation, or one known before and its outcome. */
   record Begun(Operation operation, Optional<CompletableFuture<OperationResult>> known) {}
 
@@ -118,10 +88,7 @@ final class OperationWindow {
   private final Map<ClientName, ClientOperations> clients = new HashMap<>();
 
   @GuardedBy("this")
-  private final Set<String> admitted = new HashSet<>(); // Jobs.
-
-  @GuardedBy("this")
-  private long jobsEnded;
+  private final AdmittedJobs admitted = new AdmittedJobs();
 
   @GuardedBy("this")
   private long openedNanos;
@@ -187,7 +154,7 @@ final class OperationWindow {
               + ", the oldest that its client says it may still retry");
     }
     Optional<String> job = outstanding.task().flatMap(TaskProgress::job);
-    checkAdmitted(job);
+    job.ifPresent(admitted::check);
     long now = nowMicros();
     ClientName name = ClientName.of(id);
     ClientOperations client = clients.get(name);
@@ -253,22 +220,14 @@ final class OperationWindow {
                 : task);
   }
 
-  @GuardedBy("this")
-  private void checkAdmitted(Optional<String> job) {
-    if (job.isPresent() && !admitted.contains(job.get())) {
-      throw SteleException.retryLater(
-          "whether job " + job.get() + " lives must be found out first: try again");
-    }
-  }
-
   /** Whether operations of a job's tasks may {@link #begin} here. */
   synchronized boolean admits(String job) {
-    return admitted.contains(job);
+    return admitted.has(job);
   }
 
   /** How often a job has ended here, for {@link #admit}. */
   synchronized long jobsEnded() {
-    return jobsEnded;
+    return admitted.ended();
   }
 
   /**
@@ -278,15 +237,12 @@ final class OperationWindow {
    *     nothing happens
    */
   synchronized void admit(String job, long before) {
-    if (before == jobsEnded) {
-      admitted.add(job);
-    }
+    admitted.admit(job, before);
   }
 
   /** A job is over: forgets what its tasks wrote. */
   synchronized void endJob(String job) {
-    jobsEnded++;
-    admitted.remove(job);
+    admitted.end(job);
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
       if (one.getValue().job().equals(Optional.of(job))) {
         clients.remove(one.getKey());
@@ -297,7 +253,7 @@ final class OperationWindow {
 
   /** The jobs that something is remembered of here. */
   synchronized Set<String> jobs() {
-    Set<String> jobs = new TreeSet<>(admitted);
+    Set<String> jobs = admitted.names();
     clients.values().forEach(client -> client.job().ifPresent(jobs::add));
     return jobs;
   }
@@ -477,60 +433,23 @@ final class OperationWindow {
    * @param merged whether the tablet was merged with another since then
    */
   synchronized void restore(Bytes block, long micros, boolean merged) throws MalformedException {
-    ByteReader in = new ByteReader(block.toByteArray());
-    int version = in.readByte();
-    if (version != VERSION) {
-      throw in.malformed("operations of version " + version + " are not known here");
-    }
-    long written = in.readVarlong();
-    long later = Math.max(0, micros - written);
-    openedMicros = Math.max(openedMicros, written + later);
-    long horizon = in.readVarlong();
-    long mergedHorizon = in.readVarlong();
-    if (horizon > 0) {
-      horizonMicros = Math.max(horizonMicros, horizon + later);
-      mergedHorizon = merged ? horizon : mergedHorizon;
+    OperationsBlock.Reader in = OperationsBlock.read(block);
+    OperationsBlock.Header header = in.header();
+    long later = Math.max(0, micros - header.micros());
+    openedMicros = Math.max(openedMicros, header.micros() + later);
+    long mergedHorizon = header.mergedHorizonMicros();
+    if (header.horizonMicros() > 0) {
+      horizonMicros = Math.max(horizonMicros, header.horizonMicros() + later);
+      mergedHorizon = merged ? header.horizonMicros() : mergedHorizon;
     }
     if (mergedHorizon > 0) {
       mergedHorizonMicros = Math.max(mergedHorizonMicros, mergedHorizon + later);
     }
-    while (in.remaining() > 0) {
-      ClientOperations client = client(new ClientName(in.readLong(), in.readLong()));
-      long firstIncomplete = in.readVarlong();
-      client.seen(in.readVarlong() + later);
-      restoreTask(client, in);
-      int count = in.readVarint();
-      if (count > in.remaining()) {
-        throw in.malformed("there cannot be " + count + " operations here");
-      }
-      long[] numbers = new long[count];
-      long[] digests = new long[count];
-      Bytes[] results = new Bytes[count];
-      for (int i = 0; i < count; i++) {
-        numbers[i] = in.readVarlong();
-        digests[i] = in.readLong();
-        results[i] = in.readPrefixed();
-        if (i > 0 && numbers[i] <= numbers[i - 1]) {
-          throw in.malformed("operation " + numbers[i] + " comes after " + numbers[i - 1]);
-        }
-      }
-      count(
-          client,
-          one -> {
-            one.written().addAll(numbers, digests, results, count);
-            one.used(count == 0 ? 0 : numbers[count - 1]);
-            one.forgetBelow(firstIncomplete);
-            one.written().forgetBelow(one.firstIncomplete());
-            one.forgetSettled();
-          });
-    }
-  }
-
-  @GuardedBy("this")
-  private void restoreTask(ClientOperations client, ByteReader in) throws MalformedException {
-    if (in.readByte() == 1) {
+    while (in.hasNext()) {
+      ClientOperations client = client(in.next());
       long before = client.bytes();
-      client.asTask().restore(in);
+      client.seen(in.lastSeenMicros() + later);
+      in.restore(client);
       add(client.bytes() - before);
     }
   }
@@ -561,19 +480,18 @@ final class OperationWindow {
   synchronized Bytes encodeRecent(long above, long through) {
     long now = nowMicros();
     expire(now);
-    ByteWriter out = header(now);
+    OperationsBlock.Writer out = OperationsBlock.write(header(now));
     new TreeMap<>(clients)
         .forEach(
             (name, client) -> {
               List<Operation> written = client.recent(above, through);
-              encode(name, client, written.size(), out);
+              out.client(name, client, written.size());
               written.forEach(
                   one ->
-                      out.writeVarlong(one.id.number())
-                          .writeLong(OperationDigest.folded(one.digest))
-                          .writePrefixed(one.result()));
+                      out.operation(
+                          one.id.number(), OperationDigest.folded(one.digest), one.result()));
             });
-    return block(out);
+    return out.block();
   }
 
   /** Says that the operations up to a sequence number are in SSTables. */
@@ -611,57 +529,19 @@ final class OperationWindow {
 
   /** The written operations as a block; empty if there is nothing to remember. */
   synchronized Bytes encodeWritten() {
-    ByteWriter out = header(nowMicros());
+    OperationsBlock.Writer out = OperationsBlock.write(header(nowMicros()));
     new TreeMap<>(clients)
         .forEach(
             (name, client) -> {
-              encode(name, client, client.written().size(), out);
-              client
-                  .written()
-                  .forEach(
-                      (number, digest, result) ->
-                          out.writeVarlong(number).writeLong(digest).writePrefixed(result));
+              out.client(name, client, client.written().size());
+              client.written().forEach(out::operation);
             });
-    return block(out);
+    return out.block();
   }
 
   @GuardedBy("this")
-  private ByteWriter header(long now) {
-    return new ByteWriter(256)
-        .writeByte(VERSION)
-        .writeVarlong(now)
-        .writeVarlong(horizonMicros)
-        .writeVarlong(mergedHorizonMicros);
-  }
-
-  /** The tablet's own time when {@code block} was written; 0: it is empty. */
-  static long timeOf(Bytes block) {
-    if (block.isEmpty()) {
-      return 0;
-    }
-    int header = Math.min(block.length(), 1 + VARLONG_BYTES_MAX);
-    ByteReader in = new ByteReader(block.slice(0, header).toByteArray());
-    try {
-      in.readByte();
-      return in.readVarlong();
-    } catch (MalformedException e) {
-      throw new IllegalArgumentException("a block that was just written is malformed", e);
-    }
-  }
-
-  @GuardedBy("this")
-  private Bytes block(ByteWriter out) {
-    return clients.isEmpty() && horizonMicros == 0 ? Bytes.EMPTY : Bytes.wrap(out.toByteArray());
-  }
-
-  private static void encode(ClientName name, ClientOperations client, int count, ByteWriter out) {
-    out.writeLong(name.high())
-        .writeLong(name.low())
-        .writeVarlong(client.firstIncomplete())
-        .writeVarlong(client.lastSeenMicros())
-        .writeByte(client.task().isPresent() ? 1 : 0);
-    client.task().ifPresent(task -> task.encode(out));
-    out.writeVarint(count);
+  private OperationsBlock.Header header(long now) {
+    return new OperationsBlock.Header(now, horizonMicros, mergedHorizonMicros);
   }
 
   /** Reduces clients that were silent for a window, and forgets those silent for many. */

@@ -94,7 +94,7 @@ final class TabletFile {
    * @throws CorruptionException if that cannot be decoded
    */
   void restoreOperations(OperationWindow window) throws IOException {
-    Optional<Bytes> block = table.metaBlock(OperationWindow.META_BLOCK);
+    Optional<Bytes> block = table.metaBlock(OperationsBlock.NAME);
     if (block.isPresent()) {
       try {
         window.restore(block.get(), ref.operationsMicros(), ref.merged());

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * <p>Work that fails because of its tablet ({@link Blame#TABLET}) is retried less and less often.
  * The tablet is still served, but if minor compactions fail, it accepts writes only up to a limit.
  */
-final class Maintenance implements DataService.JobOutcomes {
+final class Maintenance implements JobOutcomes {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
   private static final String MINOR = "make a minor compaction";
   private static final String SERVE = "be served";

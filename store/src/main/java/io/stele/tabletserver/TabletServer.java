@@ -250,7 +250,7 @@ public final class TabletServer {
       ServerContext context,
       DataServer.Limits limits,
       BooleanSupplier mayAnswer,
-      DataService.JobOutcomes outcomes) {
+      JobOutcomes outcomes) {
     return new DataService(
         context.tablets(),
         context.resources(),

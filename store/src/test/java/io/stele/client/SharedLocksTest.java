@@ -8,8 +8,10 @@ import io.stele.lock.LockService;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MemoryLockStore;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
@@ -52,5 +54,32 @@ class SharedLocksTest {
             });
     assertThatThrownBy(() -> shared.hold(cluster)).hasMessage("nobody answers");
     assertThat(shared.hold(cluster).locks()).isNotNull();
+  }
+
+  @Test
+  void aConnectionThatIsInterruptedHoldsNothing() throws IOException {
+    SharedLocks[] shared = new SharedLocks[1];
+    shared[0] =
+        new SharedLocks(
+            SystemRuntime.INSTANCE,
+            to -> {
+              if (opened.getAndIncrement() == 0) {
+                inAnotherThread(
+                    () -> {
+                      Thread.currentThread().interrupt();
+                      assertThatThrownBy(() -> shared[0].hold(cluster))
+                          .isInstanceOf(InterruptedIOException.class);
+                    });
+              }
+              return new MemoryLockStore().connect();
+            });
+    SharedLocks.Hold first = shared[0].hold(cluster);
+    first.release().run();
+    assertThat(shared[0].hold(cluster).locks()).isNotSameAs(first.locks());
+    assertThat(opened).hasValue(2);
+  }
+
+  private static void inAnotherThread(Runnable work) {
+    CompletableFuture.runAsync(work, command -> new Thread(command).start()).join();
   }
 }

@@ -48,9 +48,15 @@ final class PlantedFaults {
     return List.of(
         fault(
                 "a tablet does not ask what became of a job",
-                "tabletserver.DataService$Passage",
+                "tabletserver.Passage",
                 "check",
                 PlantedFault.Nothing.class)
+            .under("jobs"),
+        fault(
+                "a job's file is deleted although the mark may have missed it",
+                "master.Sweeper",
+                "isSafe",
+                PlantedFault.Yes.class)
             .under("jobs"),
         fault(
                 "a task says that its records are settled before they are",

@@ -45,7 +45,7 @@ class MergedOperationsTest {
           FileRef.builder("file", 1, RowRange.ALL)
               .sequences(1, 9)
               .families(List.of("f"))
-              .operationsMicros(OperationWindow.timeOf(block))
+              .operationsMicros(OperationsBlock.timeOf(block))
               .build(),
           block);
     }
@@ -139,7 +139,7 @@ class MergedOperationsTest {
     both.forgetAs(merged);
     OperationWindow reopened = newWindow();
     Bytes block = both.encodeWritten();
-    reopened.restore(block, OperationWindow.timeOf(block), false);
+    reopened.restore(block, OperationsBlock.timeOf(block), false);
     reopened.restored();
     assertRefused(reopened, 1, 1, sinceFirst);
     assertThat(begin(reopened, 1, 2, sinceFirst).known()).isPresent();

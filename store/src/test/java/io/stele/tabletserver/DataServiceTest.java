@@ -155,7 +155,7 @@ class DataServiceTest {
   }
 
   /** As {@link Maintenance} does. */
-  private final class Jobs implements DataService.JobOutcomes {
+  private final class Jobs implements JobOutcomes {
     @Override
     public CompletableFuture<Void> mayAnswer(HostedTablet tablet) {
       return server.files.mayAnswer(tablet).thenAccept(may -> assertThat(may).isTrue());

@@ -72,11 +72,7 @@ public final class JobWrites extends TableWorkload {
 
   @Override
   public void setUp(Stele client) throws IOException {
-    RecordedTable.create(client, schema, List.of(row(rows / 3), row(rows * 2 / 3)));
-  }
-
-  private static Bytes row(int number) {
-    return Bytes.of(String.format("row-%04d", number));
+    RecordedTable.create(client, schema, List.of(numberedRow(rows / 3), numberedRow(rows * 2 / 3)));
   }
 
   @Override
@@ -86,7 +82,7 @@ public final class JobWrites extends TableWorkload {
     int jobs = 0;
     while (opened.isPresent() && !context.isOver()) {
       RecordedTable table = opened.get();
-      Bytes row = row(random.nextInt(rows));
+      Bytes row = numberedRow(random.nextInt(rows));
       int choice = random.nextInt(100);
       if (choice < 8) {
         new OneJob(context, client, "job-" + client + "-" + ++jobs).run();
@@ -127,7 +123,7 @@ public final class JobWrites extends TableWorkload {
 
     void run() throws InterruptedException {
       for (int i = 1 + random.nextInt(ROWS_OF_JOB_MAX); i >= 0; i--) {
-        written.add(row(random.nextInt(rows)));
+        written.add(numberedRow(random.nextInt(rows)));
       }
       if (random.nextInt(3) == 0) {
         replaced = Optional.of(someRows(random));
@@ -266,7 +262,7 @@ public final class JobWrites extends TableWorkload {
     int first = random.nextInt(rows);
     return random.nextInt(3) == 0
         ? RowRange.ALL
-        : new RowRange(row(first), row(first + 1 + random.nextInt(rows)));
+        : new RowRange(numberedRow(first), numberedRow(first + 1 + random.nextInt(rows)));
   }
 
   private static List<String> texts(Set<Bytes> rows) {

@@ -64,13 +64,9 @@ public final class PinnedCommits extends TableWorkload {
   public void setUp(Stele client) throws IOException {
     List<Bytes> splits = new ArrayList<>();
     for (int i = 1; i < 6; i++) {
-      splits.add(row(rows * i / 6));
+      splits.add(numberedRow(rows * i / 6));
     }
     RecordedTable.create(client, schema, splits);
-  }
-
-  private static Bytes row(int number) {
-    return Bytes.of(String.format("row-%04d", number));
   }
 
   @Override
@@ -137,7 +133,7 @@ public final class PinnedCommits extends TableWorkload {
           new JobFileWriter.Target(files.fs(), files.root(), job, "task", schema, TIMESTAMP);
       try (JobFileWriter writer = new JobFileWriter(target, context.random(), Integer.MAX_VALUE)) {
         for (int i = 0; i < rows; i++) {
-          writer.add(Mutation.of(row(i)).put(FAMILY, column, column));
+          writer.add(Mutation.of(numberedRow(i)).put(FAMILY, column, column));
         }
         return writer.finish();
       }

@@ -74,11 +74,9 @@ public final class PinnedScans extends TableWorkload {
   @Override
   public void setUp(Stele client) throws IOException {
     RecordedTable.create(
-        client, TableSchema.of(table, VALUE.family()), List.of(row(rows / 3), row(rows * 2 / 3)));
-  }
-
-  private static Bytes row(int number) {
-    return Bytes.of(String.format("row-%04d", number));
+        client,
+        TableSchema.of(table, VALUE.family()),
+        List.of(numberedRow(rows / 3), numberedRow(rows * 2 / 3)));
   }
 
   @Override
@@ -87,7 +85,7 @@ public final class PinnedScans extends TableWorkload {
     RandomGenerator random = context.random();
     while (opened.isPresent() && !context.isOver()) {
       RecordedTable table = opened.get();
-      Bytes row = row(random.nextInt(rows));
+      Bytes row = numberedRow(random.nextInt(rows));
       int choice = random.nextInt(100);
       if (choice < 4) {
         new PinnedReads(context, client, table.table(), how).run();

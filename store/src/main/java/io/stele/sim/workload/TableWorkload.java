@@ -1,5 +1,7 @@
 package io.stele.sim.workload;
 
+import io.stele.model.Bytes;
+
 /** A workload on one table. */
 abstract class TableWorkload implements Workload {
   /** The name of the table. */
@@ -31,5 +33,10 @@ abstract class TableWorkload implements Workload {
   @Override
   public final String claim() {
     return claim;
+  }
+
+  /** The key of a row: in the order of the numbers, up to 9999. */
+  static Bytes numberedRow(int number) {
+    return Bytes.of(String.format("row-%04d", number));
   }
 }

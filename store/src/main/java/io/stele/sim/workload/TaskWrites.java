@@ -57,11 +57,7 @@ public final class TaskWrites extends TableWorkload {
             List.of(
                 new ColumnFamily(TaskChecker.PUTS, GcPolicy.maxVersions(VERSIONS)),
                 ColumnFamily.of(TaskChecker.APPENDS)));
-    RecordedTable.create(client, schema, List.of(row(rows / 3), row(rows * 2 / 3)));
-  }
-
-  private static Bytes row(int number) {
-    return Bytes.of(String.format("row-%04d", number));
+    RecordedTable.create(client, schema, List.of(numberedRow(rows / 3), numberedRow(rows * 2 / 3)));
   }
 
   @Override
@@ -96,7 +92,7 @@ public final class TaskWrites extends TableWorkload {
       for (int number = 1 + random.nextInt(RECORDS_MAX); number > 0; number--) {
         records.add(
             new TaskChecker.Written(
-                row(random.nextInt(rows)), records.size() + 1L, random.nextInt(3) > 0));
+                numberedRow(random.nextInt(rows)), records.size() + 1L, random.nextInt(3) > 0));
       }
     }
 

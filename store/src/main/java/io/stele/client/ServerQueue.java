@@ -1,0 +1,93 @@
+package io.stele.client;
+
+import io.stele.metadata.Operations;
+import io.stele.wire.Address;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The operations that wait for, and are under way to, one destination. Guarded by the {@link
+ * Batcher} whose it is.
+ */
+final class ServerQueue {
+  /** The bytes of a full batch. */
+  private static final int BATCH_BYTES = 1 << 20;
+
+  /** The mutations of a full batch. */
+  private static final int BATCH_MUTATIONS = 1000;
+
+  /** How many batches may be under way to one server: one is applied while the next travels. */
+  private static final int BATCHES_UNDER_WAY = 2;
+
+  /** A batch goes to one server and has ids of one client. */
+  record Destination(Address server, Operations operations) {}
+
+  final Destination destination;
+  final Set<SubmittedOperation> waiting = new LinkedHashSet<>();
+  long waitingBytes;
+  int underWay;
+  boolean sending;
+
+  ServerQueue(Destination destination) {
+    this.destination = destination;
+  }
+
+  boolean isDue() {
+    boolean full = waitingBytes >= BATCH_BYTES || waiting.size() >= BATCH_MUTATIONS;
+    return !waiting.isEmpty() && (underWay == 0 || (full && underWay < BATCHES_UNDER_WAY));
+  }
+
+  void add(SubmittedOperation submitted) {
+    submitted.queue = Optional.of(this);
+    waiting.add(submitted);
+    waitingBytes += submitted.bytes;
+  }
+
+  void remove(SubmittedOperation submitted) {
+    waiting.remove(submitted);
+    taken(submitted);
+  }
+
+  private void taken(SubmittedOperation submitted) {
+    submitted.queue = Optional.empty();
+    waitingBytes -= submitted.bytes;
+  }
+
+  /**
+   * Takes a batch out, the first mutation of each row: with it goes what waits behind it, where
+   * there is room. Mutations whose deadline is over go to {@code late} instead.
+   */
+  List<SubmittedOperation> nextBatch(List<SubmittedOperation> late) {
+    List<SubmittedOperation> batch = new ArrayList<>();
+    long bytes = 0;
+    for (Iterator<SubmittedOperation> all = waiting.iterator();
+        all.hasNext() && batch.size() < BATCH_MUTATIONS; ) {
+      SubmittedOperation next = all.next();
+      if (next.attempts.deadline().isOver()) {
+        late.add(next);
+      } else if (batch.isEmpty() || bytes + next.bytes <= BATCH_BYTES) {
+        bytes += next.bytes;
+        batch.add(next);
+      } else {
+        break;
+      }
+      all.remove();
+      taken(next);
+    }
+    int count = batch.size();
+    for (SubmittedOperation first : batch) {
+      if (count < BATCH_MUTATIONS && bytes < BATCH_BYTES) {
+        first.behind = first.writer.takeBehind(first, BATCH_MUTATIONS - count, BATCH_BYTES - bytes);
+        count += first.behind.size();
+        for (SubmittedOperation next : first.behind) {
+          bytes += next.bytes;
+        }
+      }
+    }
+    return batch;
+  }
+}

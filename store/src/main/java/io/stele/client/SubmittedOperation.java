@@ -1,0 +1,71 @@
+package io.stele.client;
+
+import io.stele.metadata.Attempts;
+import io.stele.metadata.Attempts.Effect;
+import io.stele.metadata.TabletLocation;
+import io.stele.model.Durability;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
+import io.stele.model.OperationId;
+import io.stele.model.OperationSize;
+import io.stele.model.RowOperation;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** An operation on its way through a {@link Batcher}, which guards what changes in it. */
+final class SubmittedOperation {
+  /** What a request of its own costs, in bytes of a buffer. */
+  private static final long SINGLE_BYTES = 4 << 10;
+
+  final Batcher.Writer writer;
+  final RowOperation operation;
+  final OperationId id;
+  final Durability durability;
+  final long bytes;
+  final Attempts attempts;
+  final CompletableFuture<Void> done = new CompletableFuture<>();
+
+  // Guarded by the batcher.
+  Optional<TabletLocation> tablet = Optional.empty(); // Where it was last sent.
+  Optional<ServerQueue> queue = Optional.empty(); // In which it waits.
+  boolean expires; // Whether a timer removes it from a queue when its deadline is over.
+  List<SubmittedOperation> behind = List.of(); // Of its row, in the same batch.
+
+  SubmittedOperation(
+      Batcher.Writer writer, RowOperation operation, OperationId id, Durability durability) {
+    TableRef table = writer.table();
+    this.writer = writer;
+    this.operation = operation;
+    this.id = id;
+    this.durability = durability;
+    this.bytes = bytes(operation);
+    this.attempts =
+        table.attempts(
+            Effect.CHANGE_WITH_ID,
+            () -> "changing row \"" + operation.row() + "\" of table " + table.name());
+  }
+
+  /** Whether it does not travel with others. */
+  boolean isSingle() {
+    return operation.kind() != RowOperation.Kind.MUTATION;
+  }
+
+  /**
+   * Roughly the bytes of an operation on the wire; at least its bytes in memory. One that is sent
+   * alone counts for what a request costs, so that a buffer does not have thousands under way.
+   */
+  static long bytes(RowOperation operation) {
+    if (!(operation instanceof Mutation mutation)) {
+      return SINGLE_BYTES + OperationSize.of(operation);
+    }
+    long bytes = 64L + mutation.row().length();
+    for (Edit edit : mutation.edits()) {
+      bytes += 64;
+      if (edit instanceof Edit.Put put) {
+        bytes += (long) put.qualifier().length() + put.value().length();
+      }
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,228 @@
+package io.stele.tabletserver;
+
+import io.stele.format.CellBlockWriter;
+import io.stele.model.Bytes;
+import io.stele.model.OperationId;
+import io.stele.model.OperationSize;
+import io.stele.model.Outstanding;
+import io.stele.model.Settled;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import io.stele.model.TaskProgress;
+import io.stele.tablet.OperationRequest;
+import io.stele.tablet.OperationResult;
+import io.stele.tabletserver.LeasedAnswers.Answer;
+import io.stele.wire.MutateBatch;
+import io.stele.wire.OperationCodec;
+import io.stele.wire.QueryCodec;
+import io.stele.wire.Responder;
+import io.stele.wire.RowCodec;
+import io.stele.wire.RowOrder;
+import io.stele.wire.data.DataProtos.CheckAndMutateProto;
+import io.stele.wire.data.DataProtos.MutateProto;
+import io.stele.wire.data.DataProtos.OperationsProto;
+import io.stele.wire.data.DataProtos.ReadModifyWriteProto;
+import io.stele.wire.data.DataProtos.ResponseProto;
+import io.stele.wire.data.DataProtos.SettleProto;
+import io.stele.wire.data.DataProtos.TabletProto;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Function;
+
+/**
+ * The requests of the data plane that write. A write is answered from the commit log's completion;
+ * no thread waits for it.
+ *
+ * <p>Each method throws {@link Passage.FilesWaitException} or {@link Passage.JobUnknownException}
+ * before it has done anything, where it is to be called again when more is known of a job. Safe for
+ * use by any number of threads.
+ */
+final class WriteRequests {
+  /** What a message has, it has beside its frame, and so has what is made of it. */
+  private static final long MESSAGE_COPIES = 2;
+
+  private final HostedTablets tablets;
+  private final ServerResources resources;
+  private final LeasedAnswers answers;
+
+  WriteRequests(HostedTablets tablets, ServerResources resources, LeasedAnswers answers) {
+    this.tablets = tablets;
+    this.resources = resources;
+    this.answers = answers;
+  }
+
+  /** A task has come to its end: what is settled is forgotten in all tablets of the table. */
+  void settle(SettleProto request, Responder responder) {
+    OperationId task = OperationCodec.task(request);
+    Optional<TaskProgress> said = OperationCodec.outstanding(request.getOperations()).task();
+    for (HostedTablet hosted : tablets.all()) {
+      if (said.isPresent() && hosted.id().table().value().equals(request.getTableId())) {
+        hosted.tablet().jobs().settle(task, said.get());
+      }
+    }
+    responder.answer(ResponseProto.getDefaultInstance());
+  }
+
+  /** Applies a batch, each of its mutations on its own. */
+  void mutate(MutateProto batch, ByteBuffer body, Responder responder, Passage passage) {
+    batch.getTabletsList().forEach(named -> check(named, batch.getOperations(), passage));
+    List<CompletableFuture<Optional<Throwable>>> failures =
+        new ArrayList<>(batch.getMutationsCount());
+    Queue<Settled> settled = new ConcurrentLinkedQueue<>();
+    RowOrder order = new RowOrder();
+    Outstanding outstanding = OperationCodec.outstanding(batch.getOperations());
+    for (MutateBatch.Entry entry : MutateBatch.decode(batch, body, responder::take)) {
+      failures.add(
+          apply(entry, outstanding, order, passage)
+              .handle(
+                  (result, failure) -> {
+                    if (failure == null) {
+                      result.settled().ifPresent(settled::add);
+                    }
+                    return Optional.ofNullable(failure).map(LeasedAnswers::meaning);
+                  }));
+    }
+    CompletableFuture.allOf(failures.toArray(CompletableFuture[]::new))
+        .whenComplete(
+            (done, failure) ->
+                answers.write(
+                    responder,
+                    () ->
+                        new Answer(
+                            withSettled(
+                                OperationCodec.encode(
+                                    failures.stream()
+                                        .map(one -> one.getNow(Optional.empty()))
+                                        .toList()),
+                                settled))));
+  }
+
+  /** Says what the task is to compare, each but once. */
+  private static ResponseProto withSettled(ResponseProto answer, Collection<Settled> settled) {
+    if (settled.isEmpty()) {
+      return answer;
+    }
+    ResponseProto.Builder more = answer.toBuilder();
+    new LinkedHashSet<>(settled).forEach(one -> more.addSettled(OperationCodec.encode(one)));
+    return more.build();
+  }
+
+  private CompletableFuture<OperationResult> apply(
+      MutateBatch.Entry entry, Outstanding outstanding, RowOrder order, Passage passage) {
+    Bytes row = entry.mutation().row();
+    Optional<SteleException> held = order.check(row);
+    if (held.isPresent()) {
+      return CompletableFuture.failedFuture(held.get());
+    }
+    CompletableFuture<OperationResult> outcome =
+        apply(
+            entry.tablet(),
+            new OperationRequest(entry.mutation(), entry.id(), outstanding, entry.durability()),
+            passage);
+    if (outcome.isCompletedExceptionally()) {
+      outcome.whenComplete((result, failure) -> order.failed(row, LeasedAnswers.meaning(failure)));
+    }
+    return outcome;
+  }
+
+  void checkAndMutate(CheckAndMutateProto request, Responder responder, Passage passage) {
+    check(request.getTablet(), request.getOperations(), passage);
+    responder.take(MESSAGE_COPIES * request.getSerializedSize());
+    applyOne(
+        request.getTablet(),
+        new OperationRequest(
+            OperationCodec.decode(request, responder::take),
+            OperationCodec.id(request),
+            OperationCodec.outstanding(request.getOperations()),
+            OperationCodec.decode(request.getDurability()),
+            responder::take),
+        responder,
+        passage,
+        result ->
+            new Answer(
+                withSettled(
+                    ResponseProto.newBuilder().setMatched(result.matched()).build(),
+                    result.settled().stream().toList())));
+  }
+
+  void readModifyWrite(ReadModifyWriteProto request, Responder responder, Passage passage) {
+    check(request.getTablet(), request.getOperations(), passage);
+    responder.take(MESSAGE_COPIES * request.getSerializedSize());
+    applyOne(
+        request.getTablet(),
+        new OperationRequest(
+            OperationCodec.decode(request),
+            OperationCodec.id(request),
+            OperationCodec.outstanding(request.getOperations()),
+            OperationCodec.decode(request.getDurability()),
+            responder::take),
+        responder,
+        passage,
+        result -> {
+          CellBlockWriter block = CellBlockWriter.sequential(256);
+          result.row().ifPresent(row -> RowCodec.write(row, block));
+          return new Answer(
+              withSettled(ResponseProto.getDefaultInstance(), result.settled().stream().toList()),
+              RowCodec.body(block));
+        });
+  }
+
+  private void applyOne(
+      TabletProto tablet,
+      OperationRequest request,
+      Responder responder,
+      Passage passage,
+      Function<OperationResult, Answer> answer) {
+    apply(tablet, request, passage)
+        .whenComplete(
+            (result, failure) -> {
+              if (failure != null) {
+                answers.fail(responder, failure);
+              } else {
+                answers.write(responder, () -> answer.apply(result));
+              }
+            });
+  }
+
+  /** Never throws: what is refused at the door is a failed future too, so that a batch goes on. */
+  private CompletableFuture<OperationResult> apply(
+      TabletProto tablet, OperationRequest request, Passage passage) {
+    try {
+      HostedTablet hosted = tablets.require(tablet);
+      passage.check(hosted); // Again: it may have come after the request.
+      // Not of the root tablet: METADATA's memtables become smaller only by writes to it.
+      if (hosted.id().equals(TabletId.ROOT)) {
+        return hosted.tablet().apply(request);
+      }
+      hosted.requireRoom();
+      MemtableBudget memtables = resources.of(hosted.id()).memtables();
+      MemtableBudget.Reservation room =
+          memtables.reserve(hosted.kind(), OperationSize.of(request.operation()));
+      try {
+        return hosted.tablet().apply(request.within(room));
+      } finally {
+        room.close();
+      }
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /** Before anything of a write is done: it may have to be done again from the start. */
+  private void check(TabletProto named, OperationsProto operations, Passage passage) {
+    Optional<HostedTablet> found = tablets.find(QueryCodec.decode(named));
+    if (found.isPresent()) {
+      passage.check(found.get());
+      if (operations.hasJob()) {
+        passage.checkJob(found.get(), operations.getJob());
+      }
+    }
+  }
+}
