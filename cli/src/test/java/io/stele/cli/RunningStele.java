@@ -226,22 +226,8 @@ final class RunningStele {
     return lines;
   }
 
-  /** Waits until {@code condition} holds; a failure of its says that it does not yet. */
+  /** Waits until {@code condition} holds; if it throws, it does not hold yet. */
   static void await(String what, Callable<Boolean> condition) throws Exception {
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
-    Exception last = null;
-    while (true) {
-      try {
-        if (condition.call()) {
-          return;
-        }
-      } catch (IOException | io.stele.model.SteleException e) {
-        last = e; // Not yet, then.
-      }
-      if (System.nanoTime() > deadline) {
-        throw new AssertionError("waited in vain for " + what, last);
-      }
-      Thread.sleep(100);
-    }
+    Await.untilAnswered(PATIENCE, what, condition);
   }
 }

@@ -91,6 +91,11 @@ final class Batcher {
       return end;
     }
 
+    /** Where its mutations get their ids. */
+    Operations operations() {
+      return operations;
+    }
+
     /** The table written to. */
     TableRef table() {
       return table;
@@ -209,11 +214,9 @@ final class Batcher {
       why = operations.differs();
     }
     if (why.isEmpty()) {
-      operations.complete(submitted.id);
-      submitted.done.complete(null);
+      submitted.applied();
     } else {
-      operations.fail(submitted.id);
-      submitted.done.completeExceptionally(why.get());
+      submitted.failed(why.get());
     }
     goOn(submitted.writer, submitted.operation.row());
   }
@@ -345,14 +348,9 @@ final class Batcher {
 
   /** Ends mutations of a row whose outcome could not be taken; the row goes on. */
   private void abandon(SubmittedOperation first, List<SubmittedOperation> behind, Throwable why) {
-    endUnlessDone(first, why);
-    behind.forEach(next -> endUnlessDone(next, why));
+    first.failed(why);
+    behind.forEach(next -> next.failed(why));
     goOn(first.writer, first.operation.row());
-  }
-
-  private static void endUnlessDone(SubmittedOperation submitted, Throwable why) {
-    submitted.writer.operations.fail(submitted.id);
-    submitted.done.completeExceptionally(why);
   }
 
   private static List<Optional<? extends Throwable>> outcomes(
@@ -407,8 +405,7 @@ final class Batcher {
     Throwable why;
     try {
       if (failure.isEmpty()) {
-        submitted.writer.operations.complete(submitted.id);
-        submitted.done.complete(null);
+        submitted.applied();
         return Optional.empty();
       }
       Decision decision = submitted.attempts.sent(failure.get());
@@ -422,8 +419,7 @@ final class Batcher {
     } catch (RuntimeException | Error e) {
       why = e;
     }
-    submitted.writer.operations.fail(submitted.id);
-    submitted.done.completeExceptionally(why);
+    submitted.failed(why);
     return Optional.empty();
   }
 
@@ -437,8 +433,7 @@ final class Batcher {
         submitted,
         () -> {
           if (failure.isEmpty()) {
-            submitted.writer.operations.complete(submitted.id);
-            submitted.done.complete(null);
+            submitted.applied();
             submitted.writer.next(submitted.operation.row()).ifPresent(this::locate);
             return;
           }
@@ -486,8 +481,7 @@ final class Batcher {
   }
 
   private void fail(SubmittedOperation submitted, Throwable failure) {
-    submitted.writer.operations.fail(submitted.id);
-    submitted.done.completeExceptionally(failure);
+    submitted.failed(failure);
     // On a timer: if all that wait behind it failed at once, each would recurse into the next.
     goOn(submitted.writer, submitted.operation.row());
   }

@@ -9,10 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * The operations that wait for, and are under way to, one destination. Guarded by the {@link
- * Batcher} whose it is.
- */
+/** The operations that wait for, or are under way to, one destination. Guarded by the batcher. */
 final class ServerQueue {
   /** The bytes of a full batch. */
   private static final int BATCH_BYTES = 1 << 20;

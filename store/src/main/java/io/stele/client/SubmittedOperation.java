@@ -46,6 +46,18 @@ final class SubmittedOperation {
             () -> "changing row \"" + operation.row() + "\" of table " + table.name());
   }
 
+  /** Ends it: it has been applied. */
+  void applied() {
+    writer.operations().complete(id);
+    done.complete(null);
+  }
+
+  /** Ends it with the reason why it was not applied, or why that is not known. */
+  void failed(Throwable why) {
+    writer.operations().fail(id);
+    done.completeExceptionally(why);
+  }
+
   /** Whether it does not travel with others. */
   boolean isSingle() {
     return operation.kind() != RowOperation.Kind.MUTATION;

@@ -135,42 +135,40 @@ final class WriteRequests {
   void checkAndMutate(CheckAndMutateProto request, Responder responder, Passage passage) {
     check(request.getTablet(), request.getOperations(), passage);
     responder.take(MESSAGE_COPIES * request.getSerializedSize());
-    applyOne(
-        request.getTablet(),
+    OperationRequest operation =
         new OperationRequest(
             OperationCodec.decode(request, responder::take),
             OperationCodec.id(request),
             OperationCodec.outstanding(request.getOperations()),
             OperationCodec.decode(request.getDurability()),
-            responder::take),
+            responder::take);
+    applyOne(
+        request.getTablet(),
+        operation,
         responder,
         passage,
-        result ->
-            new Answer(
-                withSettled(
-                    ResponseProto.newBuilder().setMatched(result.matched()).build(),
-                    result.settled().stream().toList())));
+        result -> new Answer(ResponseProto.newBuilder().setMatched(result.matched()).build()));
   }
 
   void readModifyWrite(ReadModifyWriteProto request, Responder responder, Passage passage) {
     check(request.getTablet(), request.getOperations(), passage);
     responder.take(MESSAGE_COPIES * request.getSerializedSize());
-    applyOne(
-        request.getTablet(),
+    OperationRequest operation =
         new OperationRequest(
             OperationCodec.decode(request),
             OperationCodec.id(request),
             OperationCodec.outstanding(request.getOperations()),
             OperationCodec.decode(request.getDurability()),
-            responder::take),
+            responder::take);
+    applyOne(
+        request.getTablet(),
+        operation,
         responder,
         passage,
         result -> {
           CellBlockWriter block = CellBlockWriter.sequential(256);
           result.row().ifPresent(row -> RowCodec.write(row, block));
-          return new Answer(
-              withSettled(ResponseProto.getDefaultInstance(), result.settled().stream().toList()),
-              RowCodec.body(block));
+          return new Answer(ResponseProto.getDefaultInstance(), RowCodec.body(block));
         });
   }
 
@@ -179,15 +177,22 @@ final class WriteRequests {
       OperationRequest request,
       Responder responder,
       Passage passage,
-      Function<OperationResult, Answer> answer) {
+      Function<OperationResult, Answer> encode) {
     apply(tablet, request, passage)
         .whenComplete(
             (result, failure) -> {
               if (failure != null) {
                 answers.fail(responder, failure);
-              } else {
-                answers.write(responder, () -> answer.apply(result));
+                return;
               }
+              answers.write(
+                  responder,
+                  () -> {
+                    Answer answer = encode.apply(result);
+                    return new Answer(
+                        withSettled(answer.header(), result.settled().stream().toList()),
+                        answer.body());
+                  });
             });
   }
 

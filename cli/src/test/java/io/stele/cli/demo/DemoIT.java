@@ -2,6 +2,7 @@ package io.stele.cli.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.cli.Await;
 import io.stele.cli.Launcher;
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.cli.embedded.TaggedProcess;
@@ -14,7 +15,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -23,6 +23,8 @@ import org.junit.jupiter.api.Timeout;
 /** The demo, as it is run from the distribution. */
 @Timeout(900)
 class DemoIT {
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
+
   private static Path directory(String name) {
     return Path.of("target", "embedded", name).toAbsolutePath();
   }
@@ -192,13 +194,19 @@ class DemoIT {
     Process demo =
         Launcher.start(output, "demo", "--dir", directory.toString(), "--pages", fewPages());
     try {
-      await(() -> EmbeddedHadoop.processes(directory).stream().anyMatch(moment) || !demo.isAlive());
+      Await.until(
+          PATIENCE,
+          "the moment",
+          () -> EmbeddedHadoop.processes(directory).stream().anyMatch(moment) || !demo.isAlive());
       assertThat(demo.isAlive()).as(Files.readString(output)).isTrue();
       signal(signal, List.of(demo));
       assertThat(demo.waitFor(60, TimeUnit.SECONDS)).isTrue();
       assertThat(demo.exitValue()).isEqualTo(signal.equals("INT") ? 130 : 137);
       // Of a killed one the daemons learn by the end of a stream: that takes a moment.
-      await(() -> EmbeddedHadoop.processes(directory).isEmpty());
+      Await.until(
+          PATIENCE,
+          "the end of all processes",
+          () -> EmbeddedHadoop.processes(directory).isEmpty());
       assertThat(EmbeddedHadoop.isRunning(directory)).isFalse();
       assertThat(Files.readString(output)).doesNotContain("\tat ");
     } finally {
@@ -214,14 +222,6 @@ class DemoIT {
                   .start()
                   .waitFor())
           .isZero();
-    }
-  }
-
-  private static void await(Callable<Boolean> condition) throws Exception {
-    long deadline = System.nanoTime() + Duration.ofMinutes(3).toNanos();
-    while (!condition.call()) {
-      assertThat(System.nanoTime()).as("waited three minutes").isLessThan(deadline);
-      Thread.sleep(50);
     }
   }
 }

@@ -3,6 +3,7 @@ package io.stele.cli.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.cli.Await;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.Lock;
 import io.stele.lock.LockService;
@@ -32,6 +33,8 @@ import org.junit.jupiter.api.Timeout;
 /** The daemons are real, and nothing of them stays. */
 @Timeout(300)
 class EmbeddedHadoopIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
   private static java.nio.file.Path directory(String name) {
     return java.nio.file.Path.of("target", "embedded", name);
   }
@@ -72,7 +75,9 @@ class EmbeddedHadoopIT {
       outagesEnd(hadoop);
       Job job = wordCount(hadoop.configuration());
       job.submit();
-      await(
+      Await.until(
+          PATIENCE,
+          "the job's ApplicationMaster",
           () ->
               hadoop.processes().stream()
                   .anyMatch(process -> process.command().contains("MRAppMaster")));
@@ -81,7 +86,7 @@ class EmbeddedHadoopIT {
               process ->
                   process.isJava() && process.command().contains(HadoopDaemons.class.getName()))
           .forEach(TaggedProcess::kill);
-      await(() -> hadoop.processes().isEmpty());
+      Await.until(PATIENCE, "the end of all processes", () -> hadoop.processes().isEmpty());
     }
   }
 
@@ -100,8 +105,8 @@ class EmbeddedHadoopIT {
       Lock lock = locks.tryLock("lock", Bytes.of("kept")).orElseThrow();
       for (Outage outage : Outage.values()) {
         EmbeddedHadoop.beWithout(hadoop.directory(), outage, Duration.ofMillis(500));
-        await(() -> succeeds(() -> read(conf, "/kept").endsWith("kept")));
-        await(() -> succeeds(() -> locks.read("lock").isPresent()));
+        Await.until(PATIENCE, "a file", () -> succeeds(() -> read(conf, "/kept").endsWith("kept")));
+        Await.until(PATIENCE, "a node", () -> succeeds(() -> locks.read("lock").isPresent()));
       }
       lock.renew();
     }
@@ -140,14 +145,6 @@ class EmbeddedHadoopIT {
   private static String read(Configuration conf, String path) throws IOException {
     try (var in = FileSystem.get(conf).open(new Path(path))) {
       return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    }
-  }
-
-  private static void await(java.util.concurrent.Callable<Boolean> condition) throws Exception {
-    long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
-    while (!condition.call()) {
-      assertThat(System.nanoTime()).as("waited a minute").isLessThan(deadline);
-      Thread.sleep(50);
     }
   }
 
