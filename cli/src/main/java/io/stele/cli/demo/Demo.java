@@ -69,8 +69,9 @@ final class Demo {
     {"stele.yarn.tabletserver.count", "2"},
     {"stele.yarn.tabletserver.memory", "768m"},
     {"stele.tabletserver.memtable.bytes", "16m"},
-    {"stele.tabletserver.memtable.total.bytes", "128m"},
+    {"stele.tabletserver.memtable.total.bytes", "96m"},
     {"stele.tabletserver.cache.bytes", "64m"},
+    {"stele.value.bytes.max", "6m"}, // The largest page has 5.2 MiB.
   };
 
   private final Path directory;
@@ -184,14 +185,20 @@ final class Demo {
     return hadoop;
   }
 
-  /**
-   * The cluster's configuration, also written to where {@code stele} finds it in another terminal.
-   */
-  private Configuration configuration(EmbeddedHadoop hadoop) throws IOException {
+  /** What is set for the demo's cluster. */
+  static Configuration settings() {
     Configuration site = new Configuration(false);
     for (String[] setting : SETTINGS) {
       site.set(setting[0], setting[1]);
     }
+    return site;
+  }
+
+  /**
+   * The cluster's configuration, also written to where {@code stele} finds it in another terminal.
+   */
+  private Configuration configuration(EmbeddedHadoop hadoop) throws IOException {
+    Configuration site = settings();
     try (OutputStream file = Files.newOutputStream(directory.resolve(SITE_FILE))) {
       site.writeXml(file);
     }

@@ -6,17 +6,22 @@ import io.stele.cli.Await;
 import io.stele.cli.Launcher;
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.cli.embedded.TaggedProcess;
+import io.stele.config.Keys;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -37,6 +42,24 @@ class DemoIT {
           .orElseThrow()
           .toString();
     }
+  }
+
+  @Test
+  void theServersTakeEveryPageOfTheDistribution() throws Exception {
+    long most = Keys.VALUE_BYTES_MAX.in(Demo.settings());
+    int pages = 0;
+    try (DirectoryStream<Path> jars =
+        Files.newDirectoryStream(Launcher.home().resolve("share").resolve("pages"))) {
+      for (Path jar : jars) {
+        try (ZipFile zip = new ZipFile(jar.toFile())) {
+          for (ZipEntry page : Collections.list(zip.entries())) {
+            assertThat(page.getSize()).as("%s of %s", page, jar).isBetween(0L, most);
+            pages++;
+          }
+        }
+      }
+    }
+    assertThat(pages).isGreaterThan(1000);
   }
 
   @Test
