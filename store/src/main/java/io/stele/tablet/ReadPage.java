@@ -27,9 +27,6 @@ final class ReadPage {
   /** A page ends after so many cells passed, each seek counting as several. */
   private static final long WORK_MAX = 100_000;
 
-  /** A page ends after so much time: the handler is for others, too. */
-  private static final long NANOS_MAX = 100_000_000;
-
   /** A row that must come whole has no more bytes than this, to fit into one frame. */
   private static final long WHOLE_ROW_BYTES_MAX = 112L << 20;
 
@@ -47,6 +44,7 @@ final class ReadPage {
   private final TabletCore core;
   private final Optional<RowFilter> filter;
   private final long bytesMax;
+  private final long nanosMax;
   private long bytes;
   private long passed;
   private long passedBefore; // Before the cells that are read now.
@@ -61,8 +59,9 @@ final class ReadPage {
     this.core = core;
     RowQuery query = request.query();
     this.filter = query.filter().map(RowFilter::of);
-    long asked = request.bytesMax() > 0 ? request.bytesMax() : core.options().pageBytesMax();
+    long asked = request.bytesMax() > 0 ? request.bytesMax() : core.options().page().bytesMax();
     this.bytesMax = Math.min(asked, Limits.PAGE_BYTES_MAX);
+    this.nanosMax = core.options().page().timeMax().toNanos();
     // At another read point a part would not match those before it: the row starts again.
     boolean samePoint = request.readPoint().orElse(-1) == readPoint;
     this.resume =
@@ -95,7 +94,7 @@ final class ReadPage {
   private boolean isTired() {
     return passed / PASSED_FACTOR >= bytesMax
         || work >= WORK_MAX
-        || (rowsPassed > 1 && core.environment().runtime().nanoTime() - beginNanos >= NANOS_MAX);
+        || (rowsPassed > 1 && core.environment().runtime().nanoTime() - beginNanos >= nanosMax);
   }
 
   /**

@@ -8,19 +8,19 @@ import java.time.Duration;
  * @param valueBytesMax largest value of one cell
  * @param operationsWindow a client silent this long is forgotten: its retries are then refused
  * @param merging what merging compactions take
- * @param pageBytesMax a read that names no limit of its own ends at the row at which it has
- *     returned this much
+ * @param page where a page of a read ends
  * @param replicasMin on how many DataNodes a new SSTable must be; fewer where a file has fewer
  */
 public record TabletOptions(
-    long valueBytesMax,
-    Duration operationsWindow,
-    Merging merging,
-    long pageBytesMax,
-    int replicasMin) {
-  /** 100 MiB values, an hour, 4 to 10 files, 20 files, 4 MiB pages. */
+    long valueBytesMax, Duration operationsWindow, Merging merging, Page page, int replicasMin) {
+  /** 100 MiB values, an hour, 4 to 10 files, 20 files, pages of 4 MiB or 100 ms, one replica. */
   public static final TabletOptions DEFAULT =
-      new TabletOptions(100L << 20, Duration.ofHours(1), 4, 10, 20, 4L << 20);
+      new TabletOptions(
+          100L << 20,
+          Duration.ofHours(1),
+          new Merging(4, 10, 20),
+          new Page(4L << 20, Duration.ofMillis(100)),
+          1);
 
   /**
    * What merging compactions take.
@@ -44,40 +44,43 @@ public record TabletOptions(
     }
   }
 
-  /** Options for SSTables of which one replica will do. */
-  public TabletOptions(
-      long valueBytesMax,
-      Duration operationsWindow,
-      int mergeFilesMin,
-      int mergeFilesMax,
-      int filesMax,
-      long pageBytesMax) {
-    this(
-        valueBytesMax,
-        operationsWindow,
-        new Merging(mergeFilesMin, mergeFilesMax, filesMax),
-        pageBytesMax,
-        1);
+  /**
+   * Where a page of a read ends.
+   *
+   * @param bytesMax at the row at which it has returned this much, if the read names no limit
+   * @param timeMax at the row at which this much time has passed: the handler is for others, too
+   */
+  public record Page(long bytesMax, Duration timeMax) {
+    public Page {
+      if (bytesMax < 1) {
+        throw new IllegalArgumentException("a page must have 1 byte or more: " + bytesMax);
+      }
+    }
   }
 
   public TabletOptions {
-    if (valueBytesMax < 1 || pageBytesMax < 1) {
-      throw new IllegalArgumentException("sizes must be 1 byte or more");
+    if (valueBytesMax < 1) {
+      throw new IllegalArgumentException("a value must have 1 byte or more: " + valueBytesMax);
     }
   }
 
   /** With another limit on values. */
   public TabletOptions withValueBytesMax(long bytes) {
-    return new TabletOptions(bytes, operationsWindow, merging, pageBytesMax, replicasMin);
+    return new TabletOptions(bytes, operationsWindow, merging, page, replicasMin);
   }
 
   /** With another time after which silent clients are forgotten. */
   public TabletOptions withOperationsWindow(Duration window) {
-    return new TabletOptions(valueBytesMax, window, merging, pageBytesMax, replicasMin);
+    return new TabletOptions(valueBytesMax, window, merging, page, replicasMin);
+  }
+
+  /** With pages that end elsewhere. */
+  public TabletOptions withPage(Page other) {
+    return new TabletOptions(valueBytesMax, operationsWindow, merging, other, replicasMin);
   }
 
   /** With another number of replicas that a new SSTable must have. */
   public TabletOptions withReplicasMin(int replicas) {
-    return new TabletOptions(valueBytesMax, operationsWindow, merging, pageBytesMax, replicas);
+    return new TabletOptions(valueBytesMax, operationsWindow, merging, page, replicas);
   }
 }

@@ -108,7 +108,8 @@ class CompactionBystandersTest {
                         "a",
                         new GcPolicy.Intersection(
                             List.of(GcPolicy.maxVersions(1), GcPolicy.maxAge(hour)))))));
-    fixture.options = new TabletOptions(1 << 20, hour, 2, 2, 20, 1 << 20);
+    fixture.options =
+        UntimedPages.options(1 << 20, hour, new TabletOptions.Merging(2, 2, 20), 1 << 20);
     fixture.nowMicros = 10 * micros;
     fixture.reopen(List.of());
     fixture.put("b", "a", "filler", 1, "x".repeat(100_000)); // Keeps the oldest file out of it.

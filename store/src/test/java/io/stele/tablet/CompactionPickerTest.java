@@ -9,7 +9,11 @@ import org.junit.jupiter.api.Test;
 
 class CompactionPickerTest {
   private static final TabletOptions OPTIONS =
-      new TabletOptions(1 << 20, TabletOptions.DEFAULT.operationsWindow(), 3, 5, 8, 1 << 20);
+      UntimedPages.options(
+          1 << 20,
+          TabletOptions.DEFAULT.operationsWindow(),
+          new TabletOptions.Merging(3, 5, 8),
+          1 << 20);
 
   private static Optional<CompactionPicker.Pick> pick(long... bytes) {
     return CompactionPicker.pick(bytes, OPTIONS);

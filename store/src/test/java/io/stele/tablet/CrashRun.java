@@ -62,13 +62,11 @@ final class CrashRun {
     durability = random.nextBoolean() ? Durability.HFLUSH : Durability.HSYNC;
     int least = 2 + random.nextInt(2);
     host.options =
-        new TabletOptions(
+        UntimedPages.options(
             1 << 20,
             TabletOptions.DEFAULT.operationsWindow(),
-            least,
-            least + random.nextInt(3),
-            4 + random.nextInt(6),
-            TabletOptions.DEFAULT.pageBytesMax());
+            new TabletOptions.Merging(least, least + random.nextInt(3), 4 + random.nextInt(6)),
+            TabletOptions.DEFAULT.page().bytesMax());
     host.logOptions =
         LogOptions.DEFAULT
             .withSegmentBytes(200 + random.nextInt(random.nextBoolean() ? 600 : 3000))

@@ -66,7 +66,8 @@ class ExactlyOnceTest {
     random = new Random(seed);
     data = new RandomData(random);
     schema = data.regrouped(TableSchema.of("once", "a", "b", "bb"));
-    host.options = new TabletOptions(1 << 20, WINDOW, 2, 3, 5, 4 << 20);
+    host.options =
+        UntimedPages.options(1 << 20, WINDOW, new TabletOptions.Merging(2, 3, 5), 4 << 20);
     host.logOptions = host.logOptions.withSegmentBytes(300 + random.nextInt(2000));
     server = host.start();
     TabletHost.Stored first = host.add(TabletSpec.empty(ID, 1, RowRange.ALL, schema));

@@ -97,7 +97,11 @@ final class FaultRun {
     data = new RandomData(random);
     schema = randomSchema ? data.schema() : SCHEMA;
     host.options =
-        new TabletOptions(1 << 20, TabletOptions.DEFAULT.operationsWindow(), 3, 4, 6, 4 << 20);
+        UntimedPages.options(
+            1 << 20,
+            TabletOptions.DEFAULT.operationsWindow(),
+            new TabletOptions.Merging(3, 4, 6),
+            4 << 20);
     host.logOptions = host.logOptions.withSegmentBytes(scenario == Scenario.ROLL ? 600 : 3000);
     TabletHost.Stored stored = host.add(TabletSpec.empty(id(1), 1, RowRange.ALL, schema));
     parts =

@@ -59,7 +59,7 @@ class LocalityGroupTest {
   @Test
   void blocksOfAllGroupsTogetherKeepToTheMemoryThatThereIs() throws IOException {
     TabletFixture fixture = new TabletFixture(APART);
-    fixture.options = TabletOptions.DEFAULT.withValueBytesMax(1 << 20);
+    fixture.options = UntimedPages.DEFAULT.withValueBytesMax(1 << 20);
     fixture.tablet.close();
     fixture.reopen(List.of());
     for (int i = 0; i < 100; i++) {

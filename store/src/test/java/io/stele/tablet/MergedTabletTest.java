@@ -57,7 +57,7 @@ class MergedTabletTest {
             new ManualLog(),
             manifest,
             CompactionPace.UNLIMITED,
-            TabletOptions.DEFAULT,
+            UntimedPages.DEFAULT,
             MemoryRoom.unlimited()),
         List.of());
   }

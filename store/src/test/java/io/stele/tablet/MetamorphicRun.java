@@ -220,12 +220,11 @@ final class MetamorphicRun {
       regrouping = new RandomData(schedule);
       int least = 2 + schedule.nextInt(3);
       host.options =
-          new TabletOptions(
+          UntimedPages.options(
               1 << 20,
               TabletOptions.DEFAULT.operationsWindow(),
-              least,
-              least + schedule.nextInt(4),
-              4 + schedule.nextInt(8),
+              new TabletOptions.Merging(
+                  least, least + schedule.nextInt(4), 4 + schedule.nextInt(8)),
               schedule.nextBoolean() ? 4 << 20 : 1 + schedule.nextInt(300));
       host.logOptions =
           LogOptions.DEFAULT

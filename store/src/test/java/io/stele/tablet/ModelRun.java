@@ -131,13 +131,11 @@ final class ModelRun {
     visible = new PlainModel(schema);
     int least = 2 + random.nextInt(2);
     options =
-        new TabletOptions(
+        UntimedPages.options(
             1 << 20,
             TabletOptions.DEFAULT.operationsWindow(),
-            least,
-            least + random.nextInt(3),
-            4 + random.nextInt(6),
-            TabletOptions.DEFAULT.pageBytesMax());
+            new TabletOptions.Merging(least, least + random.nextInt(3), 4 + random.nextInt(6)),
+            TabletOptions.DEFAULT.page().bytesMax());
     parts.add(new Part(TabletSpec.empty(nextId(), 1, RowRange.ALL, schema)));
   }
 

@@ -103,7 +103,9 @@ class TabletConcurrencyTest {
   void everyRowReadIsOneMutationWholeAndReadPointsNeverGoBack() throws Exception {
     host.logOptions = LogOptions.DEFAULT.withSegmentBytes(20_000);
     host.cacheBytes = 20_000;
-    host.options = new TabletOptions(1 << 20, Duration.ofHours(1), 2, 4, 6, 4 << 20);
+    host.options =
+        UntimedPages.options(
+            1 << 20, Duration.ofHours(1), new TabletOptions.Merging(2, 4, 6), 4 << 20);
     server = host.start();
     TabletHost.Stored stored = host.add(TabletSpec.empty(id(1), 1, RowRange.ALL, schema));
     served.put(stored, server.take(stored));
@@ -254,6 +256,7 @@ class TabletConcurrencyTest {
         if (fresh.isEmpty()) {
           continue;
         }
+        assertThat(fresh.get().nextRow()).as("one page has all rows").isEmpty();
         long point = fresh.get().readPoint();
         assertThat(point).isGreaterThanOrEqualTo(lastPoints.getOrDefault(tablet.id(), 0L));
         lastPoints.put(tablet.id(), point);

@@ -35,7 +35,7 @@ final class TabletFixture {
   final ManualLog log = new ManualLog();
   final CountingAccount memory = new CountingAccount();
   final TestManifest manifest;
-  TabletOptions options = TabletOptions.DEFAULT;
+  TabletOptions options = UntimedPages.DEFAULT;
   CompactionPace pace = CompactionPace.UNLIMITED;
   OperationBudget operations = OperationBudget.unlimited();
   long nowMicros = 1_000_000;

@@ -92,7 +92,7 @@ final class TabletHost {
   final AtomicLong nowMicros = new AtomicLong(1_000_000);
   final AtomicLong passedMicros = new AtomicLong();
   final Map<TabletId, Stored> tablets = new LinkedHashMap<>();
-  TabletOptions options = TabletOptions.DEFAULT;
+  TabletOptions options = UntimedPages.DEFAULT;
   LogOptions logOptions = LogOptions.DEFAULT.withRetries(4, Duration.ZERO);
   int cacheBytes = 8 << 10;
   int offHeapBytes = 4 << 10;

@@ -48,6 +48,29 @@ class TabletTest {
   TabletTest() throws IOException {}
 
   @Test
+  void aPageWhoseTimeHasPassedEndsAndTheNextGoesOnAfterIt() throws Exception {
+    fixture.options =
+        TabletOptions.DEFAULT.withPage(new TabletOptions.Page(1 << 20, Duration.ZERO));
+    fixture.reopen(List.of());
+    for (String row : List.of("a", "b", "c", "d", "e")) {
+      fixture.put(row, "f", "q", 1, row);
+    }
+    List<Bytes> rows = new ArrayList<>();
+    RowRange rest = RowRange.ALL;
+    while (true) {
+      ReadResult page = fixture.tablet.read(ReadRequest.of(RowQuery.ALL.range(rest)));
+      assertThat(page.rows()).hasSizeBetween(1, 2);
+      page.rows().forEach(row -> rows.add(row.key()));
+      if (page.nextRow().isEmpty()) {
+        break;
+      }
+      rest = new RowRange(page.nextRow().get(), Bytes.EMPTY);
+    }
+    assertThat(rows)
+        .containsExactly(Bytes.of("a"), Bytes.of("b"), Bytes.of("c"), Bytes.of("d"), Bytes.of("e"));
+  }
+
+  @Test
   void aPageEndsAtTheLimitHoweverMuchIsAsked() throws Exception {
     TabletFixture fixture = new TabletFixture(TableSchema.of("t", "f"));
     String value = "v".repeat(1 << 20);
@@ -125,7 +148,7 @@ class TabletTest {
 
   @Test
   void wrongInputIsRefusedAndChangesNothing() throws IOException {
-    fixture.options = TabletOptions.DEFAULT.withValueBytesMax(10);
+    fixture.options = UntimedPages.DEFAULT.withValueBytesMax(10);
     fixture.reopen(List.of());
     refused(Mutation.of("r").put("f", "q", "fine").put("nope", "q", "x"), "has no family \"nope\"");
     refused(Mutation.of("r").put("f", "q", "12345678901"), "has 11 bytes: the limit is 10");
@@ -315,7 +338,7 @@ class TabletTest {
               log,
               fixture.manifest,
               CompactionPace.UNLIMITED,
-              TabletOptions.DEFAULT,
+              UntimedPages.DEFAULT,
               MemoryRoom.unlimited()),
           List.of());
     } catch (IOException e) {

@@ -34,6 +34,7 @@ import io.stele.sim.Operation;
 import io.stele.sstable.CaffeineBlockCache;
 import io.stele.tablet.OperationRequest;
 import io.stele.tablet.ReadRequest;
+import io.stele.tablet.UntimedPages;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -150,18 +151,30 @@ final class TestServer implements AutoCloseable {
         new TabletLoader(
             context,
             schemas,
-            TabletStorage.of(
-                runtime,
-                ServerClock.trusting(runtime.wallClock()),
-                fs,
-                layout,
-                new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes()),
-                config));
+            untimed(
+                TabletStorage.of(
+                    runtime,
+                    ServerClock.trusting(runtime.wallClock()),
+                    fs,
+                    layout,
+                    new CaffeineBlockCache(config.cacheHeapBytes(), config.cacheOffHeapBytes()),
+                    config)));
     this.splitter = new Splitter(context, loader, news);
     this.lifecycle = new TabletLifecycle(context, loader, splitter, news);
     this.jobs = new JobNodes(runtime, locks);
     this.pins = new JobPins(runtime, context.tablets(), jobs);
     this.files = new JobFiles(runtime, fs, context.tablets(), jobs);
+  }
+
+  private static TabletStorage untimed(TabletStorage storage) {
+    return new TabletStorage(
+        storage.clock(),
+        storage.fs(),
+        storage.layout(),
+        storage.cache(),
+        storage.pace(),
+        UntimedPages.of(storage.options()),
+        storage.largeBlocks());
   }
 
   private KindResources holding(KindResources real) {
