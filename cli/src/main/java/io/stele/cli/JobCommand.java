@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.mapreduce.RecordMapping;
 import io.stele.mapreduce.jobs.CompareTables;
 import io.stele.mapreduce.jobs.CopyTable;
 import io.stele.mapreduce.jobs.CountRows;
@@ -10,8 +11,13 @@ import io.stele.mapreduce.jobs.TableInput;
 import io.stele.mapreduce.jobs.TableJob;
 import io.stele.mapreduce.jobs.TableOutput;
 import io.stele.mapreduce.jobs.TableStatistics;
+import io.stele.mapreduce.jobs.VerifyTable;
 import io.stele.model.RowQuery;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.util.List;
+import java.util.Optional;
+import org.apache.avro.generic.GenericRecord;
 import org.apache.hadoop.fs.Path;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,7 +33,7 @@ import picocli.CommandLine.Spec;
     description = "Run a MapReduce job over tables.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel =
-        "(count | stats | copy | compare | export-avro | import-avro | import-text)",
+        "(count | stats | copy | compare | verify | export-avro | import-avro | import-text)",
     footer = {
       "",
       "Examples:",
@@ -35,6 +41,7 @@ import picocli.CommandLine.Spec;
       "  stele job stats web --prefix com.",
       "  stele job copy web web-2026 --dry-run",
       "  stele job compare web web-2026",
+      "  stele job verify web",
       "  stele job export-avro web /exports/web",
       "  stele job import-text people /data/people.csv --fields ROW,name:first,name:last --separator ,",
       "",
@@ -64,7 +71,8 @@ final class JobCommand implements Runnable {
   public void run() {
     throw new ParameterException(
         spec.commandLine(),
-        "Missing subcommand: count, stats, copy, compare, export-avro, import-avro or import-text");
+        "Missing subcommand: count, stats, copy, compare, verify, export-avro, import-avro or"
+            + " import-text");
   }
 
   private int run(ClusterOptions cluster, TableJob job) throws Exception {
@@ -149,32 +157,72 @@ final class JobCommand implements Runnable {
   }
 
   @Command(
+      name = "verify",
+      description =
+          "Check every block of a table's files, and that tablet servers give the rows that are in"
+              + " them. Exits with 7 if anything is damaged.",
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "Reads the table as it is when the job is submitted, twice from its files and once from its",
+        "servers. The job's user needs the right to read the files.",
+        "",
+        "Example:",
+        "  stele job verify web",
+        "",
+        "Next: stele file dump shows what can still be read of a damaged file."
+      })
+  int verify(
+      @Mixin ClusterOptions cluster,
+      @Mixin RangeOptions range,
+      @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)
+      throws Exception {
+    return run(cluster, new VerifyTable(table, range.of(spec.commandLine())));
+  }
+
+  @Command(
       name = "export-avro",
       description = "Write rows to Avro container files.",
       mixinStandardHelpOptions = true,
-      footer = {"", "Example:", "  stele job export-avro web /exports/web"})
+      footer = {
+        "",
+        "Examples:",
+        "  stele job export-avro web /exports/web",
+        "  stele job export-avro people /exports/people --schema person.avsc",
+        "",
+        "Next: docs/mapreduce.md says how a schema names columns."
+      })
   int exportAvro(
       @Mixin ClusterOptions cluster,
       @Mixin Input input,
+      @Mixin Records records,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
       @Parameters(paramLabel = "DIR", description = "Where to; it must not exist.") Path directory)
       throws Exception {
-    return run(cluster, new ExportAvro(input.of(table, spec), directory));
+    return run(cluster, new ExportAvro(input.of(table, spec), directory, records.mapping()));
   }
 
   @Command(
       name = "import-avro",
       description = "Write the rows of Avro container files to a table, with their timestamps.",
       mixinStandardHelpOptions = true,
-      footer = {"", "Example:", "  stele job import-avro /exports/web web2"})
+      footer = {
+        "",
+        "Examples:",
+        "  stele job import-avro /exports/web web2",
+        "  stele job import-avro /data/people people --schema person.avsc",
+        "",
+        "Next: docs/mapreduce.md says how a schema names columns."
+      })
   int importAvro(
       @Mixin ClusterOptions cluster,
       @Mixin Output output,
+      @Mixin Records records,
       @Parameters(paramLabel = "DIR", description = "The files, as export-avro makes them.")
           Path directory,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)
       throws Exception {
-    return run(cluster, new ImportAvro(directory, output.to(table)));
+    return run(cluster, new ImportAvro(directory, output.to(table), records.mapping()));
   }
 
   @Command(
@@ -212,6 +260,23 @@ final class JobCommand implements Runnable {
           boolean skip)
       throws Exception {
     return run(cluster, new ImportText(files, output.to(table), fields, separator, skip));
+  }
+
+  /** What records are in files. */
+  static final class Records {
+    @Option(
+        names = "--schema",
+        paramLabel = "FILE",
+        description =
+            "The files have records of this schema of Avro, whose properties \"stele\" say where"
+                + " each field is in a row (default: whole rows).")
+    private Optional<java.nio.file.Path> schema = Optional.empty();
+
+    Optional<RecordMapping<GenericRecord>> mapping() throws IOException {
+      return schema.isPresent()
+          ? Optional.of(RecordMapping.parse(Files.readString(schema.get())))
+          : Optional.empty();
+    }
   }
 
   /** How a job writes. */

@@ -38,7 +38,7 @@ final class JobRun {
       }
       TableJob.Report report = table.report(job);
       report.lines().forEach(out::println);
-      return (report.good() ? ExitCode.DONE : ExitCode.FAILED).number();
+      return exit(report.verdict()).number();
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "waiting for job \"" + job.getJobName() + "\"");
     } catch (ClassNotFoundException e) {
@@ -46,6 +46,14 @@ final class JobRun {
     } finally {
       table.cleanUp(job);
     }
+  }
+
+  private static ExitCode exit(TableJob.Verdict verdict) {
+    return switch (verdict) {
+      case GOOD -> ExitCode.DONE;
+      case DIFFERENT -> ExitCode.FAILED;
+      case DAMAGED -> ExitCode.CORRUPTION;
+    };
   }
 
   /** Prints the progress of {@code job} each time it changes, until the job ends. */

@@ -1,6 +1,7 @@
 package io.stele.cli;
 
 import io.stele.cli.demo.DemoCommand;
+import io.stele.client.Stele;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -90,11 +91,11 @@ public final class Main {
     return ExitCode.USAGE.number();
   }
 
-  /** The version of the jar that this class is in. */
+  /** The version of the store's jar: {@code hadoop jar} unpacks the one that this class is in. */
   static final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {
-      String version = Main.class.getPackage().getImplementationVersion();
+      String version = Stele.class.getPackage().getImplementationVersion();
       return new String[] {
         "stele " + (version == null ? "(not built)" : version),
         "Java " + Runtime.version() + ", Hadoop " + org.apache.hadoop.util.VersionInfo.getVersion()

@@ -98,6 +98,15 @@ class DistributionIT {
   }
 
   @Test
+  void theCommandRunsByHadoopJar() throws Exception {
+    Launcher.Ended version = Launcher.hadoopJar("--version");
+    assertThat(version.output()).contains("stele 0.", "Hadoop 3.5.0");
+    assertThat(version.code()).isZero();
+    Launcher.Ended wrong = Launcher.hadoopJar("job", "cuont", "web");
+    assertThat(wrong.code()).isEqualTo(ExitCode.USAGE.number());
+  }
+
+  @Test
   void theCommandRunsThroughSymbolicLinks() throws Exception {
     Path link =
         Files.createTempDirectory(Files.createDirectories(Path.of("target", "launcher")), "links")

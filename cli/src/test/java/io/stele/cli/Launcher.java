@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** Runs {@code bin/stele} of the distribution, as its users do. */
 public final class Launcher {
@@ -66,13 +67,49 @@ public final class Launcher {
   /** Runs a command to its end, with more options for Java. */
   public static Ended runWith(String javaOptions, String... arguments)
       throws IOException, InterruptedException {
-    Path output =
-        Files.createTempFile(
-            Files.createDirectories(Path.of("target", "launcher")), "stele", ".out");
-    Process process = startWith(javaOptions, output, arguments);
+    Path output = output();
+    return end(startWith(javaOptions, output, arguments), output, "stele", arguments);
+  }
+
+  /** Runs a command to its end as {@code hadoop jar lib/stele-cli.jar} does. */
+  public static Ended hadoopJar(String... arguments) throws IOException, InterruptedException {
+    String jar;
+    try (Stream<Path> jars = Files.list(home().resolve("lib"))) {
+      jar =
+          jars.map(Path::toString)
+              .filter(path -> path.matches(".*/stele-cli-[^/]*\\.jar"))
+              .findFirst()
+              .orElseThrow();
+    }
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-cp",
+                home().resolve("lib").resolve("hadoop") + "/*",
+                "org.apache.hadoop.util.RunJar",
+                jar));
+    command.addAll(List.of(arguments));
+    Path output = output();
+    Process process =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    return end(process, output, "hadoop jar", arguments);
+  }
+
+  private static Path output() throws IOException {
+    return Files.createTempFile(
+        Files.createDirectories(Path.of("target", "launcher")), "stele", ".out");
+  }
+
+  private static Ended end(Process process, Path output, String command, String... arguments)
+      throws IOException, InterruptedException {
     try {
       assertThat(process.waitFor(MINUTES_MAX, TimeUnit.MINUTES))
-          .as("stele %s ended", String.join(" ", arguments))
+          .as("%s %s ended", command, String.join(" ", arguments))
           .isTrue();
     } finally {
       process.destroyForcibly();

@@ -50,7 +50,7 @@ class ModulesTest {
       Map.of(
           "inputformat", with(BYTES, "record", "direct"),
           "outputformat", with(BYTES, "bulk"),
-          "mapreduce", with(BYTES, "inputformat", "outputformat"),
+          "mapreduce", with(BYTES, "direct", "inputformat", "outputformat"),
           "examples", with(API, "inputformat", "outputformat", "mapreduce"),
           "yarn", STORE);
 

@@ -50,9 +50,9 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * dropped and made again, the task fails.
  *
  * <p>A scan can also be set without code, in the job's configuration: {@code
- * mapreduce.stele.input.table}, and, each optional, {@code .families}, {@code .columns} ({@code
- * family:qualifier}), both separated by commas, {@code .rows.start}, {@code .rows.end}, {@code
- * .rows.prefix}, {@code .versions}, {@code .times.from}, {@code .times.to} (microseconds).
+ * mapreduce.stele.input.table}, and, each optional, {@code .families}, {@code .columns}, {@code
+ * .rows.start}, {@code .rows.end}, {@code .rows.prefix}, {@code .rows.ranges}, {@code .versions},
+ * {@code .times.from}, {@code .times.to}, {@code .filter}; docs/mapreduce.md says how.
  *
  * <p>{@link Counter} has what was read. Keys and values can go through the shuffle: see {@link
  * ModelSerialization}, which this sets up.

@@ -70,7 +70,7 @@ public final class TableSplit extends InputSplit implements Writable {
   }
 
   /** The job at whose pin the rows are read; empty: as they are when they are read. */
-  Optional<String> pin() {
+  public Optional<String> pin() {
     return pin.isEmpty() ? Optional.empty() : Optional.of(pin);
   }
 

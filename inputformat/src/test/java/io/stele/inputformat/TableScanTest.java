@@ -9,7 +9,10 @@ import io.stele.model.Filter;
 import io.stele.model.RowQuery;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
+import io.stele.model.TimeRange;
 import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 import org.junit.jupiter.api.Test;
@@ -46,5 +49,81 @@ class TableScanTest {
     assertThatThrownBy(() -> TableInputFormat.addTable(job, "webtable", RowQuery.ALL.limit(3)))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("row limit of 3");
+  }
+
+  private static Configuration plain(String... keysAndValues) {
+    Configuration conf = new Configuration(false);
+    conf.set("mapreduce.stele.input.table", "web");
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      conf.set("mapreduce.stele.input.table." + keysAndValues[i], keysAndValues[i + 1]);
+    }
+    return conf;
+  }
+
+  @Test
+  void everythingThatAScanSaysCanBeSaidByPlainKeys() throws IOException {
+    assertThat(TableScan.all(plain())).containsExactly(new TableScan("web", RowQuery.ALL));
+    Configuration conf =
+        plain(
+            "families", "anchor, a\\x2cb",
+            "columns", "language:, stats:a\\x2c\\x00",
+            "rows.prefix", "com,",
+            "rows.start", "org\\xff",
+            "rows.end", "p",
+            "rows.ranges", "a:b, x\\x3ay:",
+            "versions", "3",
+            "times.from", "5",
+            "times.to", "7",
+            "filter", "chain(value_regex('a,b'), strip_value)");
+    RowQuery query =
+        new RowQuery(
+            List.of(
+                RowRange.prefix("com,"),
+                RowRange.of("a", "b"),
+                RowRange.of("x:y", ""),
+                new RowRange(Bytes.parse("org\\xff"), Bytes.of("p"))),
+            List.of("anchor", "a,b"),
+            List.of(Column.of("language", ""), Column.of("stats", "a,\u0000")),
+            3,
+            new TimeRange(5, 7),
+            Long.MAX_VALUE,
+            Optional.of(Filter.chain(new Filter.ValueRegex("a,b"), new Filter.StripValue())));
+    assertThat(TableScan.all(conf)).containsExactly(new TableScan("web", query));
+    Configuration open = plain("rows.start", "b", "times.from", "5");
+    assertThat(TableScan.all(open).get(0).query())
+        .isEqualTo(
+            RowQuery.ALL.range(RowRange.of("b", "")).times(new TimeRange(5, Long.MAX_VALUE)));
+  }
+
+  private static void refused(String key, String value, String why) {
+    assertThatThrownBy(() -> TableScan.all(plain(key, value)))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("mapreduce.stele.input.table." + key)
+        .hasMessageContaining(why);
+  }
+
+  @Test
+  void aBadValueIsRefusedByTheNameOfItsKey() {
+    refused("families", "a,,b", "");
+    refused("families", "a:b", "a:b");
+    refused("columns", "language", "family:qualifier");
+    refused("columns", "language:\\xzz", "");
+    refused("rows.prefix", "\\", "");
+    refused("rows.start", "\\q", "");
+    refused("rows.end", "\\q", "");
+    refused("rows.ranges", "a-b", "start:end");
+    refused("rows.ranges", "b:a", "start must not be after its end");
+    refused("versions", "many", "a whole number");
+    refused("versions", "0", "at least 1 version");
+    refused("times.from", "yesterday", "a whole number");
+    refused("times.to", "-1", "0 <= from <= to");
+    refused("filter", "value_is(en)", "at character 10: a string is needed");
+    refused("family", "anchor", "there is no key");
+    Configuration backwards = plain("rows.start", "b", "rows.end", "a");
+    assertThatThrownBy(() -> TableScan.all(backwards)).hasMessageContaining("rows.end is \"a\"");
+    Configuration none = new Configuration(false);
+    none.set("mapreduce.stele.input.table.families", "anchor");
+    assertThatThrownBy(() -> TableScan.all(none))
+        .hasMessageContaining("families is set, but mapreduce.stele.input.table is not");
   }
 }

@@ -35,6 +35,11 @@ public final class Bytes implements Comparable<Bytes>, Serializable {
     this.length = length;
   }
 
+  /** Serializes a slice without the rest of what it was cut from. */
+  private Object writeReplace() {
+    return compact();
+  }
+
   /** Copies the bytes of {@code text} in UTF-8. */
   public static Bytes of(String text) {
     return text.isEmpty() ? EMPTY : wrap(text.getBytes(StandardCharsets.UTF_8));

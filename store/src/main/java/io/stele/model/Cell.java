@@ -1,5 +1,6 @@
 package io.stele.model;
 
+import java.io.Serializable;
 import java.util.List;
 
 /**
@@ -12,7 +13,8 @@ import java.util.List;
  * @param labels what filters labelled the cell with; most cells have none
  */
 public record Cell(
-    String family, Bytes qualifier, long timestampMicros, Bytes value, List<String> labels) {
+    String family, Bytes qualifier, long timestampMicros, Bytes value, List<String> labels)
+    implements Serializable {
   public Cell {
     labels = List.copyOf(labels);
   }

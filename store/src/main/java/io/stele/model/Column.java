@@ -1,12 +1,14 @@
 package io.stele.model;
 
+import java.io.Serializable;
+
 /**
  * A column: a family and a qualifier in it.
  *
  * @param family the column family's name
  * @param qualifier the name within the family; may be empty
  */
-public record Column(String family, Bytes qualifier) {
+public record Column(String family, Bytes qualifier) implements Serializable {
   /** The column {@code family:qualifier}. */
   public static Column of(String family, String qualifier) {
     return new Column(family, Bytes.of(qualifier));

@@ -1,7 +1,9 @@
 package io.stele.model;
 
+import java.io.Serializable;
+
 /** One change within a {@link Mutation}. */
-public sealed interface Edit {
+public sealed interface Edit extends Serializable {
   /** Means "now": the tablet server fills in its time, which never goes back within a tablet. */
   long SERVER_TIMESTAMP = -1;
 

@@ -1,5 +1,6 @@
 package io.stele.model;
 
+import java.io.Serializable;
 import java.util.List;
 
 /**
@@ -10,7 +11,7 @@ import java.util.List;
  * <p>Regular expressions are RE2's, matched against the whole key or value as bytes (Latin-1), in
  * linear time.
  */
-public sealed interface Filter {
+public sealed interface Filter extends Serializable {
   /** The kinds of filter. */
   enum Kind {
     PASS_ALL,

@@ -1,5 +1,6 @@
 package io.stele.model;
 
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -12,7 +13,7 @@ import java.util.List;
  */
 public record ReadModifyWrite(Bytes row, List<Rule> rules) implements RowOperation {
   /** What to do with one column. */
-  public sealed interface Rule {
+  public sealed interface Rule extends Serializable {
     /** The kinds of rule. */
     enum Kind {
       APPEND,

@@ -1,5 +1,6 @@
 package io.stele.model;
 
+import java.io.Serializable;
 import java.util.List;
 import java.util.Optional;
 
@@ -10,7 +11,7 @@ import java.util.Optional;
  * @param key the row key
  * @param cells the cells; never empty in what a read returns
  */
-public record Row(Bytes key, List<Cell> cells) {
+public record Row(Bytes key, List<Cell> cells) implements Serializable {
   public Row {
     cells = List.copyOf(cells);
   }

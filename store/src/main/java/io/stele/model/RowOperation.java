@@ -1,7 +1,10 @@
 package io.stele.model;
 
+import java.io.Serializable;
+
 /** A change to one row, applied whole or not at all, in an order that all its readers agree on. */
-public sealed interface RowOperation permits Mutation, CheckAndMutate, ReadModifyWrite {
+public sealed interface RowOperation extends Serializable
+    permits Mutation, CheckAndMutate, ReadModifyWrite {
   /** The kinds of operation. */
   enum Kind {
     MUTATION,

@@ -85,14 +85,13 @@ public record RowQuery(
 
   /** Also the column {@code family:qualifier}. */
   public RowQuery column(String family, String qualifier) {
+    return column(Column.of(family, qualifier));
+  }
+
+  /** Also {@code column}. */
+  public RowQuery column(Column column) {
     return new RowQuery(
-        ranges,
-        families,
-        append(columns, Column.of(family, qualifier)),
-        versions,
-        times,
-        rowLimit,
-        filter);
+        ranges, families, append(columns, column), versions, times, rowLimit, filter);
   }
 
   /** At most {@code count} versions of each column. */

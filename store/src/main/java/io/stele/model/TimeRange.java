@@ -1,12 +1,14 @@
 package io.stele.model;
 
+import java.io.Serializable;
+
 /**
  * Timestamps from {@code fromMicros} (inclusive) to {@code toMicros} (exclusive).
  *
  * @param fromMicros the first timestamp
  * @param toMicros the one after the last; {@link Long#MAX_VALUE}: no end
  */
-public record TimeRange(long fromMicros, long toMicros) {
+public record TimeRange(long fromMicros, long toMicros) implements Serializable {
   /** Every timestamp. */
   public static final TimeRange ALL = new TimeRange(0, Long.MAX_VALUE);
 

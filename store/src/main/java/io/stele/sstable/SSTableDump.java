@@ -55,7 +55,27 @@ public final class SSTableDump {
    * @throws io.stele.model.SteleException REFUSED, where a newer version of Stele wrote the file
    */
   public static List<Problem> verify(FileSystem fs, Path path) throws IOException {
-    return inspect(fs, path, fs.getFileStatus(path).getLen(), new Collector());
+    return verify(fs, path, fs.getFileStatus(path).getLen(), () -> {});
+  }
+
+  /**
+   * As above.
+   *
+   * @param length the length that the file should have
+   * @param alive called after each block
+   */
+  public static List<Problem> verify(FileSystem fs, Path path, long length, Runnable alive)
+      throws IOException {
+    return inspect(
+        fs,
+        path,
+        length,
+        new Collector() {
+          @Override
+          public void block(BlockKind kind, Handle handle, BlockHeader header) {
+            alive.run();
+          }
+        });
   }
 
   /** One line for a cell: where it is, what it says, and the first bytes of its value. */

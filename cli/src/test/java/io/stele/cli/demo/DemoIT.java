@@ -121,7 +121,7 @@ class DemoIT {
 
   private static void jobsRunOnItsYarn(String at) throws Exception {
     Launcher.Ended count =
-        Launcher.run("job", "count", "webtable", "-c", "language:", "--conf", at);
+        Launcher.hadoopJar("job", "count", "webtable", "-c", "language:", "--conf", at);
     assertThat(count.output()).contains("job job_", "map 100 %", " rows, ", " cells, ");
     assertThat(count.code()).isZero();
     assertThat(Launcher.run("table", "create", "again", "language:versions=3", "--conf", at).code())

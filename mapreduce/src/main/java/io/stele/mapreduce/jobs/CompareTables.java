@@ -36,18 +36,6 @@ public record CompareTables(TableInput input, String with) implements TableJob {
   /** How many differences a task and the report name. */
   private static final int NAMED_MAX = 20;
 
-  /** How the rows compare. */
-  public enum Counter {
-    /** In both, with the same cells. */
-    SAME,
-    /** In both, with other cells. */
-    DIFFERENT,
-    /** Only in the first table. */
-    ONLY_IN_FIRST,
-    /** Only in the second table. */
-    ONLY_IN_SECOND
-  }
-
   @Override
   public Job prepare(Configuration conf) throws IOException {
     try (Stele stele = Stele.connect(conf)) {
@@ -68,9 +56,9 @@ public record CompareTables(TableInput input, String with) implements TableJob {
   public Report report(Job finished) throws IOException {
     long different = 0;
     List<String> lines = new ArrayList<>();
-    for (Counter counter : Counter.values()) {
+    for (RowComparison.Outcome counter : RowComparison.Outcome.values()) {
       long rows = finished.getCounters().findCounter(counter).getValue();
-      different += counter == Counter.SAME ? 0 : rows;
+      different += counter == RowComparison.Outcome.SAME ? 0 : rows;
       lines.add(String.format(Locale.ROOT, "%,15d rows %s", rows, text(counter)));
     }
     List<String> named = JobDirectory.lines(finished);
@@ -78,10 +66,10 @@ public record CompareTables(TableInput input, String with) implements TableJob {
     if (different > Math.min(NAMED_MAX, named.size())) {
       lines.add("... and more");
     }
-    return new Report(different == 0, lines);
+    return new Report(different == 0 ? Verdict.GOOD : Verdict.DIFFERENT, lines);
   }
 
-  private String text(Counter counter) {
+  private String text(RowComparison.Outcome counter) {
     return switch (counter) {
       case SAME -> "are the same";
       case DIFFERENT -> "differ";
@@ -108,22 +96,8 @@ public record CompareTables(TableInput input, String with) implements TableJob {
       RowQuery query = QueryCodec.ofText(text).withRanges(split.ranges());
       try (Stele stele = Stele.connect(conf, context::progress);
           Rows rows = stele.table(conf.get(WITH_KEY)).readRows(query)) {
-        Optional<Row> first = next(context);
-        Optional<Row> second = rows.readOn();
-        while (first.isPresent() || second.isPresent()) {
-          int order = order(first, second);
-          if (order < 0) {
-            tell(Counter.ONLY_IN_FIRST, first.orElseThrow().key(), context);
-          } else if (order > 0) {
-            tell(Counter.ONLY_IN_SECOND, second.orElseThrow().key(), context);
-          } else if (first.equals(second)) {
-            context.getCounter(Counter.SAME).increment(1);
-          } else {
-            tell(Counter.DIFFERENT, first.orElseThrow().key(), context);
-          }
-          first = order <= 0 ? next(context) : first;
-          second = order >= 0 ? rows.readOn() : second;
-        }
+        RowComparison.run(
+            () -> next(context), rows::readOn, (outcome, row) -> tell(outcome, row, context));
       }
     }
 
@@ -131,22 +105,12 @@ public record CompareTables(TableInput input, String with) implements TableJob {
       return context.nextKeyValue() ? Optional.of(context.getCurrentValue()) : Optional.empty();
     }
 
-    /** Which row comes first; what is not there comes last. */
-    private static int order(Optional<Row> first, Optional<Row> second) {
-      if (first.isEmpty() || second.isEmpty()) {
-        return first.isPresent() ? -1 : 1;
-      }
-      return first.get().key().compareTo(second.get().key());
-    }
-
-    private void tell(Counter what, Bytes row, Context context)
+    private void tell(RowComparison.Outcome outcome, Bytes row, Context context)
         throws IOException, InterruptedException {
-      context.getCounter(what).increment(1);
-      if (named < NAMED_MAX) {
+      context.getCounter(outcome).increment(1);
+      if (outcome != RowComparison.Outcome.SAME && named < NAMED_MAX) {
         named++;
-        context.write(
-            NullWritable.get(),
-            new Text(what.name().toLowerCase(Locale.ROOT).replace('_', ' ') + ": " + row));
+        context.write(NullWritable.get(), new Text(outcome.line(row)));
       }
     }
   }

@@ -1,10 +1,16 @@
 package io.stele.mapreduce.jobs;
 
+import io.stele.mapreduce.RecordMapping;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
+import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.mapred.AvroKey;
 import org.apache.avro.mapreduce.AvroJob;
@@ -18,22 +24,44 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 
 /**
  * Writes rows to Avro container files, as they were when the job was submitted; {@link AvroRows}
- * has their schema.
+ * has their schema, or a mapping.
  *
  * @param input what is exported
  * @param directory where to; must not exist
+ * @param mapping makes records of the rows, and says which columns they need; none: all cells are
+ *     exported
  */
-public record ExportAvro(TableInput input, Path directory) implements TableJob {
+public record ExportAvro(
+    TableInput input, Path directory, Optional<RecordMapping<GenericRecord>> mapping)
+    implements TableJob {
+  public ExportAvro {
+    RowQuery query = input.query();
+    if (mapping.isPresent() && !(query.families().isEmpty() && query.columns().isEmpty())) {
+      throw SteleException.refused(
+          "the schema of records says which columns are exported: name none besides");
+    }
+  }
+
+  /** An export of all cells. */
+  public ExportAvro(TableInput input, Path directory) {
+    this(input, directory, Optional.empty());
+  }
+
   @Override
   public Job prepare(Configuration conf) throws IOException {
     Job job =
         SteleJob.create(
             conf, "export table " + input.table(), ExportAvro.class, AvroKeyOutputFormat.class);
-    input.addTo(job);
-    job.setMapperClass(ExportMapper.class);
+    List<RowRange> ranges = input.query().ranges();
+    mapping
+        .map(records -> new TableInput(input.table(), records.query().withRanges(ranges)))
+        .orElse(input)
+        .addTo(job);
+    job.setMapperClass(mapping.isPresent() ? RecordMapper.class : ExportMapper.class);
     job.setNumReduceTasks(0);
     job.setOutputFormatClass(AvroKeyOutputFormat.class);
-    AvroJob.setOutputKeySchema(job, AvroRows.ROW);
+    AvroJob.setOutputKeySchema(job, mapping.map(RecordMapping::schema).orElse(AvroRows.ROW));
+    AvroJob.setDataModelClass(job, GenericData.class);
     FileOutputFormat.setCompressOutput(job, true);
     FileOutputFormat.setOutputPath(job, directory);
     return job;
@@ -51,6 +79,23 @@ public record ExportAvro(TableInput input, Path directory) implements TableJob {
     protected void map(Bytes key, Row row, Context context)
         throws IOException, InterruptedException {
       context.write(new AvroKey<>(AvroRows.encode(row)), NullWritable.get());
+    }
+  }
+
+  /** Makes a record of each row. */
+  static final class RecordMapper extends Mapper<Bytes, Row, AvroKey<GenericRecord>, NullWritable> {
+    private Optional<RecordMapping<GenericRecord>> mapping = Optional.empty();
+
+    @Override
+    protected void setup(Context context) {
+      mapping =
+          Optional.of(RecordMapping.of(AvroJob.getOutputKeySchema(context.getConfiguration())));
+    }
+
+    @Override
+    protected void map(Bytes key, Row row, Context context)
+        throws IOException, InterruptedException {
+      context.write(new AvroKey<>(mapping.orElseThrow().record(row)), NullWritable.get());
     }
   }
 }

@@ -1,9 +1,12 @@
 package io.stele.mapreduce.jobs;
 
 import io.stele.client.Stele;
+import io.stele.mapreduce.RecordMapping;
 import io.stele.mapreduce.SteleJob;
 import io.stele.model.Row;
 import java.io.IOException;
+import java.util.Optional;
+import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.mapred.AvroKey;
 import org.apache.avro.mapreduce.AvroJob;
@@ -16,15 +19,19 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 
 /**
  * Writes the rows of Avro container files, as {@link ExportAvro} makes them, to a table, with their
- * timestamps: importing again changes nothing.
+ * timestamps: importing again changes nothing. Or records of other kinds, as a mapping says.
  *
  * @param directory the files, or one of them
  * @param output the table, which has the families
+ * @param mapping of the files' records, whose schema need not be the one that they were written
+ *     with; none: they are rows
  */
-public record ImportAvro(Path directory, TableOutput output) implements TableJob {
-  /** An import that comes to what is there. */
-  public ImportAvro(Path directory, String table, boolean dryRun) {
-    this(directory, new TableOutput(table, dryRun, false));
+public record ImportAvro(
+    Path directory, TableOutput output, Optional<RecordMapping<GenericRecord>> mapping)
+    implements TableJob {
+  /** An import of rows as an export writes them. */
+  public ImportAvro(Path directory, TableOutput output) {
+    this(directory, output, Optional.empty());
   }
 
   @Override
@@ -40,9 +47,10 @@ public record ImportAvro(Path directory, TableOutput output) implements TableJob
             ImportAvro.class,
             AvroKeyInputFormat.class);
     job.setInputFormatClass(AvroKeyInputFormat.class);
-    AvroJob.setInputKeySchema(job, AvroRows.ROW);
+    AvroJob.setInputKeySchema(job, mapping.map(RecordMapping::schema).orElse(AvroRows.ROW));
+    AvroJob.setDataModelClass(job, GenericData.class);
     FileInputFormat.addInputPath(job, directory);
-    job.setMapperClass(ImportMapper.class);
+    job.setMapperClass(mapping.isPresent() ? RecordMapper.class : ImportMapper.class);
     Written.of(output).addTo(job);
     return job;
   }
@@ -59,6 +67,23 @@ public record ImportAvro(Path directory, TableOutput output) implements TableJob
         throws IOException, InterruptedException {
       Row row = AvroRows.decode(record.datum());
       write(row.key(), row.cells(), context);
+    }
+  }
+
+  /** Writes each record as its mapping says. */
+  static final class RecordMapper extends MutationMapper<AvroKey<GenericRecord>, NullWritable> {
+    private Optional<RecordMapping<GenericRecord>> mapping = Optional.empty();
+
+    @Override
+    protected void setup(Context context) {
+      mapping =
+          Optional.of(RecordMapping.of(AvroJob.getInputKeySchema(context.getConfiguration())));
+    }
+
+    @Override
+    protected void map(AvroKey<GenericRecord> record, NullWritable nothing, Context context)
+        throws IOException, InterruptedException {
+      write(mapping.orElseThrow().mutation(record.datum()), context);
     }
   }
 }

@@ -2,6 +2,7 @@ package io.stele.mapreduce.jobs;
 
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
+import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import java.io.IOException;
 import java.util.List;
@@ -26,5 +27,14 @@ abstract class MutationMapper<K, V> extends Mapper<K, V, Bytes, Mutation> {
     }
     context.getCounter(Counter.ROWS).increment(1);
     context.getCounter(Counter.CELLS).increment(cells.size());
+  }
+
+  /** Writes {@code mutation}. */
+  final void write(Mutation mutation, Context context) throws IOException, InterruptedException {
+    context.write(mutation.row(), mutation);
+    context.getCounter(Counter.ROWS).increment(1);
+    context
+        .getCounter(Counter.CELLS)
+        .increment(mutation.edits().stream().filter(Edit.Put.class::isInstance).count());
   }
 }

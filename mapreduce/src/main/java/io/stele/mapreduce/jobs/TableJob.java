@@ -21,20 +21,28 @@ import org.apache.hadoop.mapreduce.Job;
  * <p>Immutable.
  */
 public interface TableJob {
+  /** What a job that has ended well has found. */
+  enum Verdict {
+    /** What the job's user hopes for. */
+    GOOD,
+    /** Two tables differ. */
+    DIFFERENT,
+    /** What is stored is damaged. */
+    DAMAGED
+  }
+
   /**
    * What came of a job.
    *
-   * @param good whether all is as the job's user hopes; only a comparison can end well and not be
-   *     good
    * @param lines for people
    */
-  record Report(boolean good, List<String> lines) {
+  record Report(Verdict verdict, List<String> lines) {
     public Report {
       lines = List.copyOf(lines);
     }
 
     static Report good(List<String> lines) {
-      return new Report(true, lines);
+      return new Report(Verdict.GOOD, lines);
     }
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.client.BatchWriter;
 import io.stele.client.Rows;
 import io.stele.mapreduce.LocalCluster;
+import io.stele.mapreduce.RecordMapping;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.GcPolicy;
@@ -19,6 +20,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.apache.avro.Schema;
+import org.apache.avro.file.DataFileReader;
+import org.apache.avro.file.DataFileWriter;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.generic.GenericRecordBuilder;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Job;
@@ -127,14 +136,14 @@ class TableJobsIT {
 
     CompareTables compare = new CompareTables(TableInput.all("web"), "copy");
     TableJob.Report same = run(compare);
-    assertThat(same.good()).isTrue();
+    assertThat(same.verdict()).isEqualTo(TableJob.Verdict.GOOD);
     assertThat(same.lines().get(0)).contains("300 rows are the same");
 
     cluster.client().table("copy").mutate(Mutation.of("com.a/000").deleteRow());
     cluster.client().table("copy").mutate(Mutation.of("com.a/003").put("f", "q", "other"));
     cluster.client().table("copy").mutate(Mutation.of("zzz").put("f", "q", "more"));
     TableJob.Report other = run(compare);
-    assertThat(other.good()).isFalse();
+    assertThat(other.verdict()).isEqualTo(TableJob.Verdict.DIFFERENT);
     assertThat(other.lines())
         .map(String::strip)
         .containsExactly(
@@ -153,10 +162,80 @@ class TableJobsIT {
     assertThat(run(new ExportAvro(TableInput.all("web"), files)).lines().get(0))
         .startsWith("300 rows, 900 cells");
     create("imported", List.of());
-    run(new ImportAvro(files, "imported", true));
+    run(new ImportAvro(files, new TableOutput("imported", true, false)));
     assertThat(rows("imported")).isEmpty();
-    run(new ImportAvro(files, "imported", false));
+    run(new ImportAvro(files, new TableOutput("imported", false, false)));
     assertThat(rows("imported")).isEqualTo(rows("web"));
+  }
+
+  private static final String PERSON =
+      """
+      {"type": "record", "name": "Person", "stele": "f", "fields": [
+        {"name": "id", "type": "string", "stele": "ROW"},
+        {"name": "name", "type": "string", "aliases": ["fullName"]},
+        {"name": "visits", "type": "long", "default": 1},
+        {"name": "likes", "type": {"type": "map", "values": "double"}, "default": {}, "stele": "g:*"}]}
+      """;
+
+  private static void write(java.nio.file.Path file, GenericRecord... records) throws IOException {
+    Files.createDirectories(file.getParent());
+    try (DataFileWriter<GenericRecord> writer =
+        new DataFileWriter<>(new GenericDatumWriter<GenericRecord>())) {
+      writer.create(records[0].getSchema(), file.toFile());
+      for (GenericRecord record : records) {
+        writer.append(record);
+      }
+    }
+  }
+
+  @Test
+  void recordsOfAnyKindAreImportedByTheirSchemaAndExportedAgain() throws Exception {
+    Schema before =
+        new Schema.Parser()
+            .parse(
+                """
+                {"type": "record", "name": "Person", "fields": [
+                  {"name": "id", "type": "string"}, {"name": "fullName", "type": "string"},
+                  {"name": "shoe", "type": "int"}]}
+                """);
+    write(
+        directory.resolve("old/people.avro"),
+        new GenericRecordBuilder(before)
+            .set("id", "a")
+            .set("fullName", "Ada")
+            .set("shoe", 5)
+            .build(),
+        new GenericRecordBuilder(before)
+            .set("id", "b")
+            .set("fullName", "Alan")
+            .set("shoe", 9)
+            .build());
+    create("persons", List.of());
+    RecordMapping<GenericRecord> mapping = RecordMapping.parse(PERSON);
+    ImportAvro imported =
+        new ImportAvro(
+            new Path(directory.resolve("old").toUri()),
+            new TableOutput("persons", false, false),
+            Optional.of(mapping));
+    assertThat(run(imported).lines()).containsExactly("2 rows, 4 cells written to table persons.");
+    cluster.client().table("persons").mutate(Mutation.of("b").put("g", "tea", new byte[8]));
+
+    Path exported = new Path(directory.resolve("new").toUri());
+    run(new ExportAvro(TableInput.all("persons"), exported, Optional.of(mapping)));
+    List<String> records = new ArrayList<>();
+    try (DataFileReader<GenericRecord> reader =
+        new DataFileReader<>(
+            directory.resolve("new/part-m-00000.avro").toFile(), new GenericDatumReader<>())) {
+      reader.forEach(record -> records.add(record.toString()));
+    }
+    assertThat(records)
+        .containsExactly(
+            "{\"id\": \"a\", \"name\": \"Ada\", \"visits\": 1, \"likes\": {}}",
+            "{\"id\": \"b\", \"name\": \"Alan\", \"visits\": 1, \"likes\": {\"tea\": 0.0}}");
+
+    TableInput some = new TableInput("persons", RowQuery.ALL.family("f"));
+    assertThatThrownBy(() -> new ExportAvro(some, exported, Optional.of(mapping)))
+        .hasMessageContaining("says which columns");
   }
 
   @Test
@@ -188,7 +267,10 @@ class TableJobsIT {
                 new ImportText(new Path("/x"), "narrow", List.of("f:a", "f:b"), '\t', false, false))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("one of them must be ROW");
-    assertThatThrownBy(() -> new ImportAvro(new Path("/x"), "none", false).prepare(conf()))
+    assertThatThrownBy(
+            () ->
+                new ImportAvro(new Path("/x"), new TableOutput("none", false, false))
+                    .prepare(conf()))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("none");
   }

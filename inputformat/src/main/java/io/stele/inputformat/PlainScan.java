@@ -1,0 +1,156 @@
+package io.stele.inputformat;
+
+import io.stele.model.Bytes;
+import io.stele.model.Column;
+import io.stele.model.FilterText;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TimeRange;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BiFunction;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * The scan that plain keys of a job's configuration say, for whoever sets a job up without code.
+ * Everything that a {@link TableScan} says has a key. Rows and columns are as {@link Bytes#parse}
+ * reads them: so what separates them can be written as {@code \xNN}.
+ */
+final class PlainScan {
+  /** The table; the other keys begin with it. */
+  static final String TABLE_KEY = "mapreduce.stele.input.table";
+
+  private static final String START_KEY = TABLE_KEY + ".rows.start";
+  private static final String END_KEY = TABLE_KEY + ".rows.end";
+
+  /** What of the query one key says. */
+  private record Part(String key, BiFunction<RowQuery, String, RowQuery> meaning) {}
+
+  private static final List<Part> PARTS =
+      List.of(
+          new Part(TABLE_KEY + ".families", PlainScan::families),
+          new Part(TABLE_KEY + ".columns", PlainScan::columns),
+          new Part(TABLE_KEY + ".rows.prefix", PlainScan::prefix),
+          new Part(START_KEY, PlainScan::start),
+          new Part(END_KEY, (query, text) -> query), // With the start.
+          new Part(TABLE_KEY + ".rows.ranges", PlainScan::ranges),
+          new Part(TABLE_KEY + ".versions", PlainScan::versions),
+          new Part(TABLE_KEY + ".times.from", PlainScan::from),
+          new Part(TABLE_KEY + ".times.to", PlainScan::to),
+          new Part(TABLE_KEY + ".filter", PlainScan::filter));
+
+  private PlainScan() {}
+
+  /**
+   * The scan that {@code conf} says, if any.
+   *
+   * @throws SteleException REFUSED, naming the key, if a value says nothing, if there is a key of
+   *     another name, or one and no table
+   */
+  static Optional<TableScan> of(Configuration conf) {
+    String table = conf.getTrimmed(TABLE_KEY, "");
+    Set<String> unknown = new TreeSet<>(conf.getPropsWithPrefix(TABLE_KEY + ".").keySet());
+    RowQuery query = RowQuery.ALL;
+    for (Part part : PARTS) {
+      unknown.remove(part.key.substring(TABLE_KEY.length() + 1));
+      String text = conf.get(part.key, "");
+      if (!text.isEmpty()) {
+        if (table.isEmpty()) {
+          throw SteleException.refused(part.key + " is set, but " + TABLE_KEY + " is not");
+        }
+        query = apply(part.key, text, query, part.meaning);
+      }
+    }
+    if (!unknown.isEmpty()) {
+      throw SteleException.refused(
+          "there is no key " + TABLE_KEY + "." + unknown.iterator().next());
+    }
+    return table.isEmpty()
+        ? Optional.empty()
+        : Optional.of(new TableScan(table, startToEnd(conf, query)));
+  }
+
+  private static RowQuery apply(
+      String key, String text, RowQuery query, BiFunction<RowQuery, String, RowQuery> meaning) {
+    try {
+      return meaning.apply(query, text);
+    } catch (NumberFormatException e) {
+      throw SteleException.refused(key + " is \"" + text + "\": it must be a whole number");
+    } catch (IllegalArgumentException | SteleException e) {
+      throw SteleException.refused(key + " is \"" + text + "\": " + e.getMessage());
+    }
+  }
+
+  private static RowQuery startToEnd(Configuration conf, RowQuery query) {
+    String start = conf.get(START_KEY, "");
+    String end = conf.get(END_KEY, "");
+    return start.isEmpty() && end.isEmpty()
+        ? query
+        : apply(END_KEY, end, query, (all, text) -> all.range(range(start, text)));
+  }
+
+  private static RowRange range(String start, String end) {
+    return new RowRange(Bytes.parse(start), Bytes.parse(end));
+  }
+
+  private static RowQuery prefix(RowQuery query, String text) {
+    return query.range(RowRange.prefix(Bytes.parse(text)));
+  }
+
+  /** Only checks it: which rows end where is known with the end. */
+  private static RowQuery start(RowQuery query, String text) {
+    Bytes.parse(text);
+    return query;
+  }
+
+  private static RowQuery versions(RowQuery query, String text) {
+    return query.versions(Integer.parseInt(text));
+  }
+
+  private static RowQuery filter(RowQuery query, String text) {
+    return query.filter(FilterText.parse(text));
+  }
+
+  private static RowQuery families(RowQuery query, String text) {
+    RowQuery with = query;
+    for (String family : text.split(",", -1)) {
+      with = with.family(Bytes.parse(family.strip()).toUtf8());
+    }
+    return with;
+  }
+
+  private static RowQuery columns(RowQuery query, String text) {
+    RowQuery with = query;
+    for (String column : text.split(",", -1)) {
+      if (column.indexOf(':') < 0) {
+        throw new IllegalArgumentException("write columns as family:qualifier");
+      }
+      with = with.column(Column.parse(column.strip()));
+    }
+    return with;
+  }
+
+  private static RowQuery ranges(RowQuery query, String text) {
+    RowQuery with = query;
+    for (String range : text.split(",", -1)) {
+      String[] ends = range.split(":", -1);
+      if (ends.length != 2) {
+        throw new IllegalArgumentException(
+            "write ranges as start:end, with \\x3a for a colon and \\x2c for a comma");
+      }
+      with = with.range(range(ends[0].strip(), ends[1].strip()));
+    }
+    return with;
+  }
+
+  private static RowQuery from(RowQuery query, String text) {
+    return query.times(new TimeRange(Long.parseLong(text.strip()), query.times().toMicros()));
+  }
+
+  private static RowQuery to(RowQuery query, String text) {
+    return query.times(new TimeRange(query.times().fromMicros(), Long.parseLong(text.strip())));
+  }
+}

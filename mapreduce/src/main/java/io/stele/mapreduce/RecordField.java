@@ -1,0 +1,208 @@
+package io.stele.mapreduce;
+
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Row;
+import io.stele.model.SteleException;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericFixed;
+import org.jspecify.annotations.Nullable;
+
+/** One field of a record: its values as bytes of cells, and back. Immutable. */
+final class RecordField {
+  private static final Bytes FALSE = Bytes.of(new byte[] {0});
+  private static final Bytes TRUE = Bytes.of(new byte[] {1});
+
+  private final GenericData model;
+  private final Schema record;
+  private final Schema.Field field;
+  private final Schema type; // Without null.
+
+  /** A field of {@code record}, whose objects {@code model} makes. */
+  RecordField(GenericData model, Schema record, Schema.Field field) {
+    this.model = model;
+    this.record = record;
+    this.field = field;
+    this.type = withoutNull(field.schema());
+  }
+
+  private static Schema withoutNull(Schema schema) {
+    boolean optional =
+        schema.getType() == Schema.Type.UNION
+            && schema.getTypes().size() == 2
+            && schema.isNullable();
+    if (!optional) {
+      return schema;
+    }
+    List<Schema> both = schema.getTypes();
+    return both.get(both.get(0).getType() == Schema.Type.NULL ? 1 : 0);
+  }
+
+  /** This, if it can be a row key. */
+  RecordField ofRow() {
+    if (type.getType() != Schema.Type.STRING && type.getType() != Schema.Type.BYTES) {
+      throw refused("is a row key, which is a string or bytes, not " + type);
+    }
+    return this;
+  }
+
+  /** This, if it can be the value of a cell. */
+  RecordField ofValue() {
+    checkValue(type);
+    return this;
+  }
+
+  /** This, if it can be a family. */
+  RecordField ofMap() {
+    if (type.getType() != Schema.Type.MAP) {
+      throw refused("is a whole family, which is a map, not " + type);
+    }
+    checkValue(type.getValueType());
+    return this;
+  }
+
+  private void checkValue(Schema of) {
+    switch (of.getType()) {
+      case STRING, BYTES, FIXED, ENUM, INT, LONG, FLOAT, DOUBLE, BOOLEAN -> {}
+      case RECORD, ARRAY, MAP, UNION, NULL ->
+          throw refused(
+              "is of type "
+                  + of
+                  + ": a cell is a string, bytes, fixed, enum, int, long, float, double or boolean,"
+                  + " or one of them or null");
+    }
+  }
+
+  /** What {@code of} has in this field, if it is not null. */
+  Optional<Bytes> value(Object of) {
+    Object value = model.getField(of, field.name(), field.pos());
+    if (value == null && !field.schema().isNullable()) {
+      throw isNull();
+    }
+    return Optional.ofNullable(value).map(some -> encode(type, some));
+  }
+
+  /** What {@code of} has in this field, which is a map: nothing if it is null. */
+  Map<Bytes, Bytes> values(Object of) {
+    Map<Bytes, Bytes> values = new LinkedHashMap<>();
+    Object map = model.getField(of, field.name(), field.pos());
+    if (map != null) {
+      ((Map<?, ?>) map)
+          .forEach(
+              (key, value) ->
+                  values.put(Bytes.of(key.toString()), encode(type.getValueType(), value)));
+    }
+    return values;
+  }
+
+  /** Sets the field of {@code of} to what its cell has, or to the default. */
+  void set(Object of, Row row, Optional<Bytes> value) {
+    Object decoded = value.isPresent() ? decode(type, row, value.get()) : missing(row);
+    model.setField(of, field.name(), field.pos(), decoded);
+  }
+
+  /** Sets the field of {@code of}, which is a map, to what its family has. */
+  void setMap(Object of, Row row, List<Cell> cells) {
+    Map<String, Object> map = new LinkedHashMap<>();
+    for (Cell cell : cells) { // Newest first.
+      map.computeIfAbsent(
+          cell.qualifier().toUtf8(), key -> decode(type.getValueType(), row, cell.value()));
+    }
+    model.setField(of, field.name(), field.pos(), map);
+  }
+
+  private @Nullable Object missing(Row row) {
+    if (field.hasDefaultValue()) {
+      Object value = model.getDefaultValue(field);
+      return value instanceof CharSequence ? value.toString() : value;
+    }
+    if (field.schema().isNullable()) {
+      return null;
+    }
+    throw refused("has no default, and row \"" + row.key() + "\" has no cell for it");
+  }
+
+  private Bytes encode(Schema of, Object value) {
+    return switch (of.getType()) {
+      case BYTES -> value instanceof byte[] array ? Bytes.of(array) : bytes((ByteBuffer) value);
+      case FIXED -> Bytes.of(((GenericFixed) value).bytes());
+      case INT, LONG -> Bytes.ofLong(((Number) value).longValue());
+      case FLOAT, DOUBLE -> Bytes.ofLong(Double.doubleToLongBits(((Number) value).doubleValue()));
+      case BOOLEAN -> (Boolean) value ? TRUE : FALSE;
+      case STRING, ENUM, RECORD, ARRAY, MAP, UNION, NULL -> Bytes.of(value.toString());
+    };
+  }
+
+  private static Bytes bytes(ByteBuffer buffer) {
+    byte[] copy = new byte[buffer.remaining()];
+    buffer.duplicate().get(copy);
+    return Bytes.wrap(copy);
+  }
+
+  private Object decode(Schema of, Row row, Bytes value) {
+    try {
+      return switch (of.getType()) {
+        case BYTES ->
+            "[B".equals(of.getProp("java-class"))
+                ? value.toByteArray()
+                : ByteBuffer.wrap(value.toByteArray());
+        case FIXED -> {
+          checkLength(value, of.getFixedSize());
+          yield model.createFixed(null, value.toByteArray(), of);
+        }
+        case INT -> Math.toIntExact(number(value));
+        case LONG -> number(value);
+        case FLOAT -> (float) Double.longBitsToDouble(number(value));
+        case DOUBLE -> Double.longBitsToDouble(number(value));
+        case BOOLEAN -> {
+          checkLength(value, 1);
+          yield value.at(0) != 0;
+        }
+        case ENUM -> model.createEnum(symbol(of, value.toUtf8()), of);
+        case STRING, RECORD, ARRAY, MAP, UNION, NULL -> value.toUtf8();
+      };
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      throw refused(
+          "is of type " + of.getType() + ", but row \"" + row.key() + "\": " + e.getMessage());
+    }
+  }
+
+  private static long number(Bytes value) {
+    checkLength(value, Long.BYTES);
+    return value.toLong();
+  }
+
+  private static void checkLength(Bytes value, int length) {
+    if (value.length() != length) {
+      throw new IllegalArgumentException(
+          "the cell has " + value.length() + " bytes instead of " + length);
+    }
+  }
+
+  private static String symbol(Schema of, String symbol) {
+    if (of.hasEnumSymbol(symbol)) {
+      return symbol;
+    }
+    if (of.getEnumDefault() == null) {
+      throw new IllegalArgumentException("the cell has \"" + symbol + "\", which is no symbol");
+    }
+    return of.getEnumDefault();
+  }
+
+  /** The refusal of a record in which this is null and may not be. */
+  SteleException isNull() {
+    return refused("is null, which its type does not allow");
+  }
+
+  /** A refusal that names the field. */
+  SteleException refused(String why) {
+    return SteleException.refused(
+        "field " + field.name() + " of record " + record.getFullName() + " " + why);
+  }
+}

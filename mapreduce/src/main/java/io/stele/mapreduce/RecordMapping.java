@@ -1,0 +1,250 @@
+package io.stele.mapreduce;
+
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Column;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.SteleException;
+import io.stele.model.TimeRange;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.reflect.ReflectData;
+import org.apache.avro.specific.SpecificData;
+import org.apache.avro.specific.SpecificRecord;
+
+/**
+ * Maps records of Avro to rows and back. The property {@code stele} in the schema says where each
+ * field is:
+ *
+ * <pre>
+ * ROW      the row key: a string or bytes; one field has it
+ * f:q      this column
+ * f:*      this family, which holds nothing else: a map, whose keys are qualifiers
+ * -        nowhere: what is read has the field's default
+ * </pre>
+ *
+ * A record whose schema has the property {@code stele: f} has each field that says nothing in the
+ * column {@code f:name}.
+ *
+ * <pre>{@code
+ * @AvroMeta(key = "stele", value = "profile")
+ * class Person {
+ *   @AvroMeta(key = "stele", value = "ROW") String email;
+ *   String name;                                                       // profile:name
+ *   @Nullable Long visits;                                             // profile:visits
+ *   @AvroMeta(key = "stele", value = "likes:*") Map<String, Double> likes;
+ * }
+ *
+ * RecordMapping<Person> people = RecordMapping.of(Person.class);
+ * table.mutate(people.mutation(person));
+ * Person again = people.record(table.readRow(row, people.query()).orElseThrow());
+ * }</pre>
+ *
+ * <p>Values are UTF-8 for strings and enums, the bytes of bytes and fixed, 8 bytes, big-endian, for
+ * int, long, float and double, so that columns can be incremented, and a byte for boolean. A field
+ * may also be null, which is no cell; there are no arrays and no records in records.
+ *
+ * <p><b>Evolution.</b> A row that was written by another version of the record is read by this one:
+ * a field that has no cell gets its default, or null if it may be; cells that no field names are
+ * left alone. A field that was renamed and keeps its old name as an alias reads the column of that
+ * name if there is none of its own. Types may change from int to long, float to double, and between
+ * string and bytes.
+ *
+ * <p>Immutable.
+ *
+ * @param <T> the class of records
+ */
+public final class RecordMapping<T> {
+  private static final String PROPERTY = "stele";
+  private static final String ROW = "ROW";
+  private static final String NOWHERE = "-";
+  private static final String ALL = ":*";
+
+  private final GenericData model;
+  private final Schema schema;
+  private final RecordField row;
+  private final List<RecordField> nowhere = new ArrayList<>();
+  private final Map<RecordField, List<Column>> columns = new LinkedHashMap<>(); // Old names last.
+  private final Map<RecordField, String> families = new LinkedHashMap<>();
+
+  private RecordMapping(GenericData model, Schema schema) {
+    this.model = model;
+    this.schema = schema;
+    List<RecordField> rows = new ArrayList<>();
+    for (Schema.Field each : schema.getFields()) {
+      RecordField field = new RecordField(model, schema, each);
+      String place = place(field, each);
+      if (place.equals(ROW)) {
+        rows.add(field);
+      } else if (place.equals(NOWHERE)) {
+        nowhere.add(field);
+      } else if (place.endsWith(ALL)) {
+        families.put(field.ofMap(), place.substring(0, place.length() - ALL.length()));
+      } else {
+        columns.put(field.ofValue(), columns(each, place));
+      }
+    }
+    if (rows.size() != 1 || (columns.isEmpty() && families.isEmpty())) {
+      throw SteleException.refused(
+          "record "
+              + schema.getFullName()
+              + " needs one field with \"stele\": \"ROW\", and others for columns; it has "
+              + rows.size()
+              + " and "
+              + (columns.size() + families.size()));
+    }
+    this.row = rows.get(0).ofRow();
+  }
+
+  /** What a field says, or else its record. */
+  private String place(RecordField field, Schema.Field of) {
+    String own = of.getProp(PROPERTY);
+    String family = schema.getProp(PROPERTY);
+    if (own == null && family == null) {
+      throw field.refused(
+          "needs \"stele\": \"FAMILY:QUALIFIER\", or the record \"stele\": \"FAMILY\"");
+    }
+    String place = own == null ? family + ":" + of.name() : own;
+    if (!place.equals(ROW) && !place.equals(NOWHERE) && place.indexOf(':') < 1) {
+      throw field.refused(
+          "has \"stele\": \"" + place + "\": it may be ROW, FAMILY:QUALIFIER, FAMILY:* or -");
+    }
+    return place;
+  }
+
+  /** Where a field is, and after that where it was under its old names. */
+  private List<Column> columns(Schema.Field field, String place) {
+    List<Column> all = new ArrayList<>();
+    all.add(Column.parse(place));
+    if (field.getProp(PROPERTY) == null) {
+      field.aliases().forEach(old -> all.add(Column.of(schema.getProp(PROPERTY), old)));
+    }
+    return all;
+  }
+
+  /**
+   * The mapping of a class: one that Avro has generated, or any with a constructor without
+   * parameters, whose schema is then that of Avro's reflection.
+   *
+   * @throws SteleException REFUSED if a field says nothing that can be done
+   */
+  public static <T> RecordMapping<T> of(Class<T> type) {
+    GenericData model =
+        SpecificRecord.class.isAssignableFrom(type)
+            ? SpecificData.getForClass(type)
+            : new ReflectData(type.getClassLoader());
+    Schema schema = ((SpecificData) model).getSchema(type);
+    if (schema.getType() != Schema.Type.RECORD) {
+      throw SteleException.refused(type.getName() + " is no record of Avro, but " + schema);
+    }
+    return new RecordMapping<>(model, schema);
+  }
+
+  /**
+   * The mapping of a schema.
+   *
+   * @throws SteleException REFUSED if it is not of a record, or a field says nothing that can be
+   *     done
+   */
+  public static RecordMapping<GenericRecord> of(Schema schema) {
+    if (schema.getType() != Schema.Type.RECORD) {
+      throw SteleException.refused("a schema of records is needed, not " + schema);
+    }
+    return new RecordMapping<>(GenericData.get(), schema);
+  }
+
+  /**
+   * The mapping of a schema.
+   *
+   * @param json the schema, as in a file {@code .avsc}
+   * @throws SteleException REFUSED also if it is none
+   */
+  public static RecordMapping<GenericRecord> parse(String json) {
+    try {
+      return of(new Schema.Parser().parse(json));
+    } catch (AvroRuntimeException e) {
+      throw new SteleException(
+          SteleException.Code.REFUSED, "this is no schema of Avro: " + e.getMessage(), e);
+    }
+  }
+
+  /** The schema of the records. */
+  public Schema schema() {
+    return schema;
+  }
+
+  /** What is to be read of rows: the newest versions of the columns that have fields. */
+  public RowQuery query() {
+    RowQuery query = RowQuery.ALL.versions(1);
+    for (String family : families.values()) {
+      query = query.family(family);
+    }
+    for (List<Column> places : columns.values()) {
+      for (Column column : places) {
+        query = query.column(column);
+      }
+    }
+    return query;
+  }
+
+  /**
+   * Makes the row what {@code record} says: puts what is there, and deletes what is null, what is
+   * in columns of old names, and what is not in a map any more.
+   *
+   * @throws SteleException REFUSED if a field is null that may not be
+   */
+  public Mutation mutation(T record) {
+    Mutation.Builder mutation = Mutation.builder(row.value(record).orElseThrow(row::isNull));
+    columns.forEach(
+        (field, places) -> {
+          Optional<Bytes> value = field.value(record);
+          Column now = places.get(0);
+          value.ifPresent(bytes -> mutation.put(now.family(), now.qualifier(), bytes));
+          places.stream()
+              .skip(value.isPresent() ? 1 : 0)
+              .map(gone -> new Edit.DeleteColumn(gone.family(), gone.qualifier(), TimeRange.ALL))
+              .forEach(mutation::add);
+        });
+    families.forEach(
+        (field, family) -> {
+          mutation.add(new Edit.DeleteFamily(family));
+          field.values(record).forEach((key, value) -> mutation.put(family, key, value));
+        });
+    return mutation.build();
+  }
+
+  /**
+   * The record that a row has.
+   *
+   * @param from read by {@link #query}, or by a wider one
+   * @throws SteleException REFUSED if a value is not of its field's type, or a column is missing
+   *     whose field has no default
+   */
+  @SuppressWarnings("unchecked") // The model makes records of the schema's class.
+  public T record(Row from) {
+    Object record = model.newRecord(null, schema);
+    row.set(record, from, Optional.of(from.key()));
+    nowhere.forEach(field -> field.set(record, from, Optional.empty()));
+    columns.forEach(
+        (field, places) ->
+            field.set(
+                record,
+                from,
+                places.stream()
+                    .flatMap(column -> from.cell(column.family(), column.qualifier()).stream())
+                    .findFirst()
+                    .map(Cell::value)));
+    families.forEach((field, family) -> field.setMap(record, from, from.family(family)));
+    return (T) record;
+  }
+}

@@ -1,0 +1,206 @@
+package io.stele.mapreduce.jobs;
+
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.client.Table;
+import io.stele.direct.FileCheck;
+import io.stele.inputformat.TableInputFormat;
+import io.stele.inputformat.TableSplit;
+import io.stele.mapreduce.SteleJob;
+import io.stele.model.Bytes;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.wire.QueryCodec;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
+
+/**
+ * Verifies what is stored of a table, as it was when the job was submitted:
+ *
+ * <ul>
+ *   <li>every block of every file: checksums, the order of cells, index, Bloom filter, properties;
+ *   <li>that each file is what the record of its tablet says;
+ *   <li>that tablet servers give the same rows as the files, cell by cell, with all versions.
+ * </ul>
+ *
+ * <p>It names every file that is damaged or missing, and goes on with the others.
+ *
+ * @param table its name
+ * @param rows which of them; of a tablet with any of them all files are verified
+ */
+public record VerifyTable(String table, RowRange rows) implements TableJob {
+  private static final String QUERY_KEY = "mapreduce.stele.job.verify.query";
+
+  /** How many findings a task and the report name. */
+  private static final int NAMED_MAX = 100;
+
+  /** What was verified. */
+  enum Counter {
+    /** Files that are as they should be. */
+    SOUND_FILES,
+    /** Their bytes. */
+    SOUND_BYTES,
+    /** Files that are damaged or missing. */
+    DAMAGED_FILES,
+    /** Tasks that could not compare all their rows. */
+    NOT_COMPARED
+  }
+
+  /** All of a table. */
+  public VerifyTable(String table) {
+    this(table, RowRange.ALL);
+  }
+
+  @Override
+  public Job prepare(Configuration conf) throws IOException {
+    Job job = SteleJob.create(conf, "verify table " + table);
+    job.getConfiguration().set(TableInputFormat.MODE_KEY, "direct");
+    RowQuery query = RowQuery.ALL.range(rows);
+    job.getConfiguration().set(QUERY_KEY, QueryCodec.toText(query));
+    TableInputFormat.addTable(job, table, query);
+    job.setMapperClass(VerifyMapper.class);
+    job.setNumReduceTasks(0);
+    job.setOutputFormatClass(TextOutputFormat.class);
+    JobDirectory.create(job);
+    return job;
+  }
+
+  @Override
+  public Report report(Job finished) throws IOException {
+    Counters counters = finished.getCounters();
+    List<String> lines = new ArrayList<>();
+    long damaged = count(counters, Counter.DAMAGED_FILES);
+    lines.add(
+        String.format(
+            Locale.ROOT,
+            "%,15d files are sound, %,d bytes",
+            count(counters, Counter.SOUND_FILES),
+            count(counters, Counter.SOUND_BYTES)));
+    lines.add(String.format(Locale.ROOT, "%,15d files are damaged or missing", damaged));
+    boolean good = damaged == 0 && count(counters, Counter.NOT_COMPARED) == 0;
+    for (RowComparison.Outcome outcome : RowComparison.Outcome.values()) {
+      long compared = count(counters, outcome);
+      good &= outcome == RowComparison.Outcome.SAME || compared == 0;
+      lines.add(String.format(Locale.ROOT, "%,15d rows %s", compared, text(outcome)));
+    }
+    List<String> named = JobDirectory.lines(finished).stream().distinct().toList();
+    named.stream().limit(NAMED_MAX).forEach(lines::add);
+    if (named.size() > NAMED_MAX) {
+      lines.add("... and more");
+    }
+    return new Report(good ? Verdict.GOOD : Verdict.DAMAGED, lines);
+  }
+
+  private static long count(Counters counters, Enum<?> counter) {
+    return counters.findCounter(counter).getValue();
+  }
+
+  private static String text(RowComparison.Outcome outcome) {
+    return switch (outcome) {
+      case SAME -> "are the same in files and from tablet servers";
+      case DIFFERENT -> "are others in files than from tablet servers";
+      case ONLY_IN_FIRST -> "are only in files";
+      case ONLY_IN_SECOND -> "come only from tablet servers";
+    };
+  }
+
+  @Override
+  public void cleanUp(Job job) throws IOException {
+    JobDirectory.delete(job);
+  }
+
+  /** Checks the files of tablets that begin in its split, and compares the split's rows. */
+  static final class VerifyMapper extends Mapper<Bytes, Row, NullWritable, Text> {
+    private int named;
+    private Bytes last = Bytes.EMPTY; // That was compared.
+
+    @Override
+    public void run(Context context) throws IOException, InterruptedException {
+      Configuration conf = context.getConfiguration();
+      TableSplit split = (TableSplit) context.getInputSplit();
+      try (Stele stele = Stele.connect(conf, context::progress)) {
+        Table table = stele.table(split.table()).atPin(split.pin().orElseThrow());
+        checkFiles(table, split, context);
+        compareRows(table, split, context);
+      }
+    }
+
+    private void checkFiles(Table table, TableSplit split, Context context)
+        throws IOException, InterruptedException {
+      RowRange asked =
+          QueryCodec.ofText(context.getConfiguration().getTrimmed(QUERY_KEY, "")).ranges().get(0);
+      FileCheck check = new FileCheck(table);
+      for (RowRange range : split.ranges()) {
+        check.run(range, asked);
+      }
+      for (FileCheck.Checked file : check.files()) {
+        boolean sound = file.problems().isEmpty();
+        context.getCounter(sound ? Counter.SOUND_FILES : Counter.DAMAGED_FILES).increment(1);
+        context.getCounter(Counter.SOUND_BYTES).increment(sound ? file.bytes() : 0);
+        for (String problem : file.problems()) {
+          name("damaged: " + file.path() + " " + problem, context);
+        }
+      }
+    }
+
+    /** The job's input is read from files. */
+    private void compareRows(Table table, TableSplit split, Context context)
+        throws IOException, InterruptedException {
+      RowQuery query = RowQuery.ALL.withRanges(split.ranges());
+      try (Rows served = table.readRows(query)) {
+        RowComparison.run(
+            () ->
+                context.nextKeyValue() ? Optional.of(context.getCurrentValue()) : Optional.empty(),
+            served::readOn,
+            (outcome, row) -> {
+              context.getCounter(outcome).increment(1);
+              last = row;
+              if (outcome != RowComparison.Outcome.SAME) {
+                name(outcome.line(row), context);
+              }
+            });
+      } catch (SteleException e) {
+        if (e.code() == SteleException.Code.REFUSED) { // The job is over.
+          throw e;
+        }
+        notCompared(e, split, context);
+      } catch (InterruptedIOException e) {
+        throw e;
+      } catch (IOException e) {
+        notCompared(e, split, context);
+      }
+    }
+
+    private void notCompared(Exception why, TableSplit split, Context context)
+        throws IOException, InterruptedException {
+      context.getCounter(Counter.NOT_COMPARED).increment(1);
+      Bytes end = split.ranges().get(split.ranges().size() - 1).end();
+      name(
+          "not compared: rows "
+              + new RowRange(last.isEmpty() ? split.ranges().get(0).start() : last, end)
+              + ": "
+              + why.getMessage(),
+          context);
+    }
+
+    private void name(String finding, Context context) throws IOException, InterruptedException {
+      if (named < NAMED_MAX) {
+        named++;
+        context.write(NullWritable.get(), new Text(finding));
+      }
+    }
+  }
+}

@@ -1,0 +1,254 @@
+package io.stele.mapreduce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import io.stele.model.Column;
+import io.stele.model.Edit;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.SteleException;
+import io.stele.model.TimeRange;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.generic.GenericRecordBuilder;
+import org.apache.avro.reflect.AvroAlias;
+import org.apache.avro.reflect.AvroDefault;
+import org.apache.avro.reflect.AvroMeta;
+import org.apache.avro.reflect.Nullable;
+import org.junit.jupiter.api.Test;
+
+class RecordMappingTest {
+  /** A record of all types that cells can have. */
+  private static final String EVERYTHING =
+      """
+      {"type": "record", "name": "Page", "namespace": "web", "stele": "page", "fields": [
+        {"name": "url", "type": "string", "stele": "ROW"},
+        {"name": "title", "type": ["null", "string"]},
+        {"name": "image", "type": "bytes", "stele": "image:"},
+        {"name": "digest", "type": {"type": "fixed", "name": "Digest", "size": 2}},
+        {"name": "kind", "type": {"type": "enum", "name": "Kind", "symbols": ["HTML", "TEXT"]}},
+        {"name": "links", "type": "int"},
+        {"name": "visits", "type": "long", "stele": "stats:visits"},
+        {"name": "rank", "type": "float"},
+        {"name": "score", "type": "double"},
+        {"name": "spam", "type": "boolean"},
+        {"name": "memo", "type": "string", "default": "none", "stele": "-"},
+        {"name": "anchors", "type": {"type": "map", "values": "string"}, "stele": "anchor:*"}]}
+      """;
+
+  private static Schema schema(String json) {
+    return new Schema.Parser().parse(json);
+  }
+
+  private static Schema person(String fields) {
+    return schema(
+        "{\"type\": \"record\", \"name\": \"Person\", \"stele\": \"p\", \"fields\": ["
+            + "{\"name\": \"id\", \"type\": \"string\", \"stele\": \"ROW\"}, "
+            + fields
+            + "]}");
+  }
+
+  private static GenericRecord page() {
+    Schema schema = schema(EVERYTHING);
+    GenericRecord page = new GenericData.Record(schema);
+    page.put("url", "com.example/");
+    page.put("image", ByteBuffer.wrap(new byte[] {0, -1}));
+    Schema digest = schema.getField("digest").schema();
+    page.put("digest", new GenericData.Fixed(digest, new byte[] {7, 8}));
+    page.put("kind", new GenericData.EnumSymbol(schema.getField("kind").schema(), "TEXT"));
+    page.put("links", -2);
+    page.put("visits", 258L);
+    page.put("rank", 1.5f);
+    page.put("score", -0.25);
+    page.put("spam", true);
+    page.put("memo", "none");
+    page.put("anchors", Map.of("com.other/", "see"));
+    return page;
+  }
+
+  /** What the puts of a mutation leave in an empty row. */
+  private static Row row(Mutation mutation) {
+    List<Cell> cells = new ArrayList<>();
+    for (Edit edit : mutation.edits()) {
+      if (edit instanceof Edit.Put put) {
+        cells.add(new Cell(put.family(), put.qualifier(), 1, put.value()));
+      }
+    }
+    return new Row(mutation.row(), cells);
+  }
+
+  private static Bytes bytes(int... bytes) {
+    byte[] all = new byte[bytes.length];
+    for (int i = 0; i < all.length; i++) {
+      all[i] = (byte) bytes[i];
+    }
+    return Bytes.of(all);
+  }
+
+  /** Golden: others read these bytes, and those of years ago are to be read. */
+  @Test
+  void theBytesOfCellsAreThese() {
+    Mutation mutation = RecordMapping.of(schema(EVERYTHING)).mutation(page());
+    assertThat(mutation)
+        .isEqualTo(
+            Mutation.of("com.example/")
+                .deleteColumn("page", "title")
+                .put("image", Bytes.EMPTY, bytes(0, 255))
+                .put("page", Bytes.of("digest"), bytes(7, 8))
+                .put("page", Bytes.of("kind"), Bytes.of("TEXT"))
+                .put("page", Bytes.of("links"), bytes(255, 255, 255, 255, 255, 255, 255, 254))
+                .put("stats", Bytes.of("visits"), bytes(0, 0, 0, 0, 0, 0, 1, 2))
+                .put("page", Bytes.of("rank"), bytes(0x3f, 0xf8, 0, 0, 0, 0, 0, 0))
+                .put("page", Bytes.of("score"), bytes(0xbf, 0xd0, 0, 0, 0, 0, 0, 0))
+                .put("page", Bytes.of("spam"), bytes(1))
+                .deleteFamily("anchor")
+                .put("anchor", Bytes.of("com.other/"), Bytes.of("see")));
+  }
+
+  @Test
+  void aRecordComesBackAsItWas() {
+    RecordMapping<GenericRecord> mapping = RecordMapping.of(schema(EVERYTHING));
+    assertThat(mapping.record(row(mapping.mutation(page())))).isEqualTo(page());
+    assertThat(mapping.query().families()).containsExactly("anchor");
+    assertThat(mapping.query().columns())
+        .contains(Column.of("page", "title"), Column.of("stats", "visits"))
+        .hasSize(9);
+  }
+
+  /** A class without Avro's compiler. */
+  @AvroMeta(key = "stele", value = "person")
+  static final class Person {
+    @AvroMeta(key = "stele", value = "ROW")
+    private String email = "";
+
+    @AvroAlias(alias = "fullName")
+    private String name = "";
+
+    @Nullable private Long visits;
+
+    @AvroDefault("\"en\"")
+    private String language = "";
+
+    private byte[] picture = new byte[0];
+
+    @AvroMeta(key = "stele", value = "likes:*")
+    private Map<String, Double> likes = Map.of();
+  }
+
+  @Test
+  void aClassIsMappedByItsAnnotations() {
+    RecordMapping<Person> mapping = RecordMapping.of(Person.class);
+    Person ada = new Person();
+    ada.email = "ada@example.com";
+    ada.name = "Ada";
+    ada.visits = 3L;
+    ada.language = "fr";
+    ada.picture = new byte[] {1, 2};
+    ada.likes = Map.of("tea", 0.5);
+    Person again = mapping.record(row(mapping.mutation(ada)));
+    assertThat(again).usingRecursiveComparison().isEqualTo(ada);
+
+    Row old =
+        new Row(
+            Bytes.of("alan@example.com"),
+            List.of(
+                new Cell("person", Bytes.of("fullName"), 1, Bytes.of("Alan")),
+                new Cell("person", Bytes.of("picture"), 1, Bytes.EMPTY)));
+    Person alan = mapping.record(old);
+    assertThat(alan.name).isEqualTo("Alan");
+    assertThat(alan.visits).isNull();
+    assertThat(alan.language).isEqualTo("en");
+    assertThat(alan.likes).isEmpty();
+  }
+
+  @Test
+  void aFieldThatWasAddedHasItsDefaultAndOneThatWasRemovedIsLeftAlone() {
+    Schema before = person("{\"name\": \"city\", \"type\": \"string\"}");
+    Schema after = person("{\"name\": \"age\", \"type\": \"int\", \"default\": 7}");
+    GenericRecord ada = new GenericRecordBuilder(before).set("id", "a").set("city", "x").build();
+    Row row = row(RecordMapping.of(before).mutation(ada));
+    GenericRecord read = RecordMapping.of(after).record(row);
+    assertThat(read.get("age")).isEqualTo(7);
+    // What only others know stays: nothing is said of it.
+    assertThat(RecordMapping.of(after).mutation(read).edits())
+        .containsExactly(
+            new Edit.Put("p", Bytes.of("age"), Edit.SERVER_TIMESTAMP, Bytes.ofLong(7)));
+
+    Schema needed = person("{\"name\": \"age\", \"type\": \"int\"}");
+    assertThatThrownBy(() -> RecordMapping.of(needed).record(row))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("field age of record Person has no default, and row \"a\" has no");
+  }
+
+  @Test
+  void aFieldThatWasRenamedReadsTheOldColumnUntilItIsWritten() {
+    Schema before = person("{\"name\": \"town\", \"type\": \"string\"}");
+    RecordMapping<GenericRecord> after =
+        RecordMapping.of(
+            person(
+                "{\"name\": \"city\", \"type\": [\"null\", \"string\"], \"aliases\": [\"town\"]}"));
+    GenericRecord ada = new GenericRecordBuilder(before).set("id", "a").set("town", "x").build();
+    GenericRecord read = after.record(row(RecordMapping.of(before).mutation(ada)));
+    assertThat(read.get("city")).isEqualTo("x");
+    // And not afterwards: it would come back when the new one is deleted.
+    assertThat(after.mutation(read))
+        .isEqualTo(
+            Mutation.of("a")
+                .put("p", Bytes.of("city"), Bytes.of("x"))
+                .deleteColumn("p", Bytes.of("town"), TimeRange.ALL));
+    read.put("city", null);
+    assertThat(after.mutation(read))
+        .isEqualTo(Mutation.of("a").deleteColumn("p", "city").deleteColumn("p", "town"));
+  }
+
+  @Test
+  void aTypeMayBecomeWider() {
+    Schema narrow =
+        person("{\"name\": \"n\", \"type\": \"int\"}, {\"name\": \"x\", \"type\": \"float\"}");
+    Schema wide =
+        person("{\"name\": \"n\", \"type\": \"long\"}, {\"name\": \"x\", \"type\": \"double\"}");
+    GenericRecord record =
+        new GenericRecordBuilder(narrow).set("id", "a").set("n", -5).set("x", 0.5f).build();
+    GenericRecord read =
+        RecordMapping.of(wide).record(row(RecordMapping.of(narrow).mutation(record)));
+    assertThat(read.get("n")).isEqualTo(-5L);
+    assertThat(read.get("x")).isEqualTo(0.5);
+    read.put("n", 1L << 40);
+    assertThatThrownBy(
+            () -> RecordMapping.of(narrow).record(row(RecordMapping.of(wide).mutation(read))))
+        .hasMessageContaining("field n of record Person is of type INT, but row \"a\"");
+  }
+
+  private static void refused(String fields, String why) {
+    assertThatThrownBy(() -> RecordMapping.of(person(fields)))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining(why);
+  }
+
+  @Test
+  void whatCannotBeMappedIsRefusedAndNamed() {
+    refused(
+        "{\"name\": \"a\", \"type\": {\"type\": \"array\", \"items\": \"int\"}}",
+        "field a of record Person is of type");
+    refused("{\"name\": \"a\", \"type\": \"int\", \"stele\": \"f:*\"}", "is a whole family");
+    refused("{\"name\": \"a\", \"type\": \"int\", \"stele\": \"ROW\"}", "it has 2 and 0");
+    refused("{\"name\": \"a\", \"type\": \"int\", \"stele\": \"a\"}", "it may be ROW, FAMILY:");
+    refused("{\"name\": \"a\", \"type\": \"int\", \"stele\": \"-\"}", "it has 1 and 0");
+    assertThatThrownBy(() -> RecordMapping.parse("{\"type\": \"strin\"}"))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("strin");
+    assertThatThrownBy(() -> RecordMapping.of(schema("\"string\"")))
+        .hasMessageContaining("a schema of records");
+    GenericRecord nobody = new GenericData.Record(schema(EVERYTHING));
+    assertThatThrownBy(() -> RecordMapping.of(schema(EVERYTHING)).mutation(nobody))
+        .hasMessageContaining("field url of record web.Page is null");
+  }
+}
