@@ -37,16 +37,19 @@ import org.slf4j.LoggerFactory;
  */
 final class JobCommit {
   private static final Logger LOG = LoggerFactory.getLogger(JobCommit.class);
+  private static final Duration LOOK_FIRST = Duration.ofMillis(5);
   private static final Duration LOOK = Duration.ofMillis(50);
   private static final int AT_ONCE = 16;
 
   private final Connection connection;
   private final Admin admin;
+  private final ServerCalls servers;
   private final String job;
 
   JobCommit(Connection connection, Admin admin, String job) {
     this.connection = connection;
     this.admin = admin;
+    this.servers = new ServerCalls(connection);
     this.job = job;
   }
 
@@ -82,9 +85,7 @@ final class JobCommit {
               .forEach(file -> request.addFiles(JobFileRefs.encode(file)));
           change.replaced().forEach(range -> request.addReplaced(encode(range)));
           JobFilesResponseProto answer =
-              admin
-                  .calls()
-                  .call(at.server(), server -> server.registerFiles(null, request.build()));
+              servers.call(at.server(), server -> server.registerFiles(null, request.build()));
           if (request.getReplacedCount() > 0 && !answer.getReplaces()) {
             throw SteleException.refused(
                 "job "
@@ -130,7 +131,7 @@ final class JobCommit {
                   .setTablet(ClusterCalls.ref(at))
                   .setJob(job)
                   .build();
-          return admin.calls().call(at.server(), server -> server.resolveJob(null, request));
+          return servers.call(at.server(), server -> server.resolveJob(null, request));
         };
     String what = "taking files of job " + job;
     walk(table, change, new Asking(what, question, JobNodes.State.COMMITTED));
@@ -211,8 +212,9 @@ final class JobCommit {
     String what = asking.what();
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     Optional<RowRange> known = Optional.empty();
+    Duration pause = LOOK_FIRST;
     while (true) {
-      TabletLocation at = connection.locateAgain(table, row, what);
+      TabletLocation at = connection.locate(table, row, what);
       try {
         JobFilesResponseProto answer = asking.question().ask(at, known.orElse(at.extent()));
         RowRange rows =
@@ -221,11 +223,16 @@ final class JobCommit {
         if (answer.getDone() && rows.contains(row)) {
           return Optional.of(rows.end().isEmpty() ? Optional.empty() : Optional.of(rows.end()));
         }
+        if (!rows.contains(row)) {
+          connection.forget(at); // It has been split.
+        }
         known = Optional.of(rows); // As its server has them: it may have more than was located.
       } catch (IOException | SteleException e) {
         if (!ClusterCalls.mayPass(e) || deadline.isOver()) {
           throw e;
         }
+        servers.forget();
+        connection.forget(at);
       }
       if (deadline.isOver()) {
         throw SteleException.retryLater(
@@ -245,7 +252,8 @@ final class JobCommit {
       if (state != asking.wanted()) {
         return Optional.empty();
       }
-      admin.calls().pause(LOOK);
+      admin.calls().pause(pause);
+      pause = LOOK.compareTo(pause.multipliedBy(2)) < 0 ? LOOK : pause.multipliedBy(2);
     }
   }
 }

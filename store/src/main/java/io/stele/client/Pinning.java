@@ -1,18 +1,15 @@
 package io.stele.client;
 
-import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletLocation;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
-import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
 import io.stele.runtime.WorkerPool;
 import io.stele.wire.ByteStrings;
-import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import java.io.IOException;
@@ -20,8 +17,6 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -39,7 +34,7 @@ final class Pinning {
   private final String job;
   private final TableId table;
   private final String what;
-  private volatile Map<ServerId, ServerInfo> servers = Map.of();
+  private final ServerCalls servers;
   private final CompletableFuture<Void> failed = new CompletableFuture<>();
   private volatile boolean over; // One part failed, or all is done.
 
@@ -47,6 +42,7 @@ final class Pinning {
     this.connection = connection;
     this.job = job;
     this.table = table;
+    this.servers = new ServerCalls(connection);
     this.what = "pinning table " + name + " for job " + job;
   }
 
@@ -122,7 +118,8 @@ final class Pinning {
       PinTabletRequestProto request =
           PinTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(at)).setJob(job).build();
       try {
-        PinTabletResponseProto answer = call(at.server(), request);
+        PinTabletResponseProto answer =
+            servers.call(at.server(), server -> server.pinTablet(null, request));
         if (answer.getDone()) {
           // The tablet's rows as its server has them: it may have been split since it was located.
           RowRange pinned =
@@ -137,7 +134,7 @@ final class Pinning {
         if (!ClusterCalls.mayPass(e) || deadline.isOver()) {
           throw e;
         }
-        servers = Map.of();
+        servers.forget();
         connection.forget(at);
       }
       if (deadline.isOver()) {
@@ -152,24 +149,6 @@ final class Pinning {
       pause();
     }
     throw SteleException.retryLater(what + ": given up");
-  }
-
-  private PinTabletResponseProto call(ServerId server, PinTabletRequestProto request)
-      throws IOException {
-    Optional<ServerInfo> info = Optional.ofNullable(servers.get(server));
-    if (info.isEmpty()) {
-      servers = ClusterCalls.servers(connection);
-      info = Optional.ofNullable(servers.get(server));
-    }
-    ServerInfo there =
-        info.orElseThrow(() -> SteleException.notFound("there is no server " + server));
-    return connection
-        .controlPlane()
-        .call(
-            there.control(),
-            TabletServerProtocol.class,
-            connection.timeout(),
-            one -> one.pinTablet(null, request));
   }
 
   private void pause() throws InterruptedIOException {

@@ -4,6 +4,7 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import io.stele.config.ClusterConfig;
 import io.stele.config.MemoryPlan;
 import io.stele.config.ProcessMemory;
+import io.stele.files.HdfsWaits;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
 import io.stele.lock.UnreachableException;
@@ -88,6 +89,7 @@ public final class TabletServerMain {
     conf.setIfUnset(
         "dfs.client.write.max-packets-in-flight", Integer.toString(MemoryPlan.PACKETS_IN_FLIGHT));
     file.ifPresent(path -> conf.addResource(new Path("file://" + path)));
+    HdfsWaits.shorten(conf);
     return conf;
   }
 

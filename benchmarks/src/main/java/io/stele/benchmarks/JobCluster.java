@@ -1,0 +1,65 @@
+package io.stele.benchmarks;
+
+import io.stele.config.Keys;
+import io.stele.sim.MiniStele;
+import io.stele.sim.Site;
+import java.io.File;
+import java.nio.file.Files;
+import java.time.Duration;
+import org.apache.curator.test.TestingServer;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
+
+/**
+ * HDFS with one DataNode, ZooKeeper, one master and one tablet server in this process, for jobs of
+ * the local runner. They run until the process ends.
+ */
+final class JobCluster {
+  private static final Duration SESSION = Duration.ofSeconds(40); // No server dies here.
+
+  private final MiniDFSCluster hdfs;
+  private final String zookeeper;
+  private final Configuration conf;
+  private final MiniStele stele;
+
+  JobCluster() throws Exception {
+    File directory = Files.createTempDirectory("stele-jobs").toFile();
+    Configuration hadoop = new Configuration();
+    hadoop.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, new File(directory, "hdfs").getPath());
+    hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(1).build();
+    hdfs.waitActive();
+    zookeeper = new TestingServer().getConnectString();
+    conf = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
+    conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper);
+    conf.set(Keys.SESSION_TIMEOUT.name(), SESSION.toSeconds() + "s");
+    conf.set(Keys.LEASE.name(), SESSION.toSeconds() / 2 + "s");
+    conf.set("mapreduce.cluster.local.dir", new File(directory, "local").getPath());
+    conf.set("mapreduce.client.completion.pollinterval", "20"); // 5 s, which short jobs wait for.
+    conf.set("mapreduce.client.progressmonitor.pollinterval", "20");
+    conf.set("mapreduce.local.map.tasks.maximum", "2");
+    conf.set("mapreduce.local.reduce.tasks.maximum", "2");
+    Site site =
+        Site.of(conf, new Path(hdfs.getURI()), zookeeper, Keys.CLUSTER_NAME.in(conf), SESSION);
+    stele = MiniStele.start(conf, site, 1, 1);
+  }
+
+  /** What a program's configuration would say; a copy. */
+  Configuration conf() {
+    return new Configuration(conf);
+  }
+
+  MiniStele stele() {
+    return stele;
+  }
+
+  FileSystem fs() throws Exception {
+    return hdfs.getFileSystem();
+  }
+
+  /** ZooKeeper's address. */
+  String zookeeper() {
+    return zookeeper;
+  }
+}

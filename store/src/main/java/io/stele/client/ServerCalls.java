@@ -1,0 +1,47 @@
+package io.stele.client;
+
+import io.stele.metadata.ServerInfo;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.wire.ControlPlane;
+import io.stele.wire.TabletServerProtocol;
+import java.io.IOException;
+import java.util.Map;
+
+/**
+ * Many calls of tablet servers. Where these are is kept until {@link #forget}: the lock service is
+ * asked once, not for each call. Safe for use by any number of threads.
+ */
+final class ServerCalls {
+  private final Connection connection;
+  private volatile Map<ServerId, ServerInfo> servers = Map.of();
+
+  ServerCalls(Connection connection) {
+    this.connection = connection;
+  }
+
+  /**
+   * Calls a tablet server once.
+   *
+   * @throws SteleException NOT_FOUND if there is no such server
+   */
+  <R> R call(ServerId server, ControlPlane.Call<TabletServerProtocol, R> call) throws IOException {
+    ServerInfo known = servers.get(server);
+    if (known == null) {
+      servers = ClusterCalls.servers(connection);
+      known = servers.get(server);
+    }
+    if (known == null) {
+      throw SteleException.notFound(
+          "there is no server " + server + "; `stele server list` shows those that run");
+    }
+    return connection
+        .controlPlane()
+        .call(known.control(), TabletServerProtocol.class, connection.timeout(), call);
+  }
+
+  /** A call failed: servers may be elsewhere by now. */
+  void forget() {
+    servers = Map.of();
+  }
+}

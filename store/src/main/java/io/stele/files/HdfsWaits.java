@@ -1,0 +1,37 @@
+package io.stele.files;
+
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * How long the HDFS client waits before it asks the NameNode again whether a block has come.
+ *
+ * <p>A file can be closed, and a block be followed by the next one, once a DataNode has told the
+ * NameNode that the block is whole. The DataNode tells the NameNode and the writer at the same
+ * moment, so about every second writer asks a millisecond too early. By default it then sleeps for
+ * 400 ms: longer than a small minor compaction takes, and longer than a tablet that moves should be
+ * away.
+ */
+public final class HdfsWaits {
+  private static final String PREFIX = "dfs.client.block.write.locateFollowingBlock.";
+  private static final String FIRST = PREFIX + "initial.delay.ms";
+  private static final String RETRIES = PREFIX + "retries";
+  private static final String FIRST_MILLIS = "5"; // Each wait is twice the one before.
+  private static final String RETRIES_MAX = "12"; // 20 seconds in all; by default it is 12.
+  private static final String DEFAULTS = "hdfs-default.xml";
+
+  private HdfsWaits() {}
+
+  /** Lets writers ask soon, unless somebody has set how long they are to wait. */
+  public static void shorten(Configuration conf) {
+    if (isDefault(conf, FIRST) && isDefault(conf, RETRIES)) {
+      conf.set(FIRST, FIRST_MILLIS);
+      conf.set(RETRIES, RETRIES_MAX);
+    }
+  }
+
+  private static boolean isDefault(Configuration conf, String key) {
+    String[] sources = conf.getPropertySources(key); // Null if it is not set.
+    return sources == null || List.of(sources).equals(List.of(DEFAULTS));
+  }
+}
