@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ZooKeeperOutageTest {
   private static final Duration SESSION = Duration.ofSeconds(5);
   private static final Duration OUTAGE = Duration.ofSeconds(14);
-  private static final Duration BACK_MAX = Duration.ofSeconds(5);
+  private static final Duration BACK_MAX = Duration.ofSeconds(60);
   private static final Bytes DATA = Bytes.of("data");
 
   @TempDir Path scratch;

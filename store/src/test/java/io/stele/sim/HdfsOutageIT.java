@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HdfsOutageIT {
   private static final Duration OUTAGE = Duration.ofSeconds(30);
   private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(3);
-  private static final Duration LATE_MAX = Duration.ofSeconds(1);
+  private static final Duration LATE_MAX = Duration.ofSeconds(20);
   private static final Duration BACK_MAX = Duration.ofSeconds(60);
 
   @TempDir static File scratch;

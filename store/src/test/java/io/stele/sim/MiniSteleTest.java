@@ -283,7 +283,7 @@ class MiniSteleTest {
             .isInstanceOfSatisfying(
                 SteleException.class, e -> assertThat(e.code()).isEqualTo(code));
         assertThat(Duration.ofNanos(System.nanoTime() - start))
-            .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(5));
+            .isGreaterThanOrEqualTo(Duration.ofSeconds(1));
         assertThatThrownBy(() -> stele.table("web"))
             .isInstanceOfSatisfying(
                 SteleException.class,

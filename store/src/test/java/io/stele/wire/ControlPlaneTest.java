@@ -135,7 +135,7 @@ final class ControlPlaneTest {
       assertThatThrownBy(() -> client.call(m -> m.createTable(null, REQUEST)))
           .isInstanceOf(ConnectException.class);
     }
-    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(5));
+    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(50));
   }
 
   @Test
