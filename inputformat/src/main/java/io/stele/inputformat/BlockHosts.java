@@ -5,6 +5,7 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.record.FileRef;
 import io.stele.record.PinnedTablet;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -26,12 +27,16 @@ import org.apache.hadoop.security.UserGroupInformation;
  */
 final class BlockHosts {
   private static final int HOSTS_MAX = 3;
+  private static final BlockLocation[] NONE = {};
 
   private final PinnedTablets pinned;
-  private final Map<String, BlockLocation[]> blocks = new HashMap<>(); // By path.
+  private Map<String, BlockLocation[]> blocks = Map.of(); // By path.
 
   /** Rows that are part of a split. */
   private record Part(RowRange rows, TableSplit split) {}
+
+  /** A tablet, and the splits with rows of it, in order. */
+  private record Shared(PinnedTablet tablet, List<TableSplit> splits) {}
 
   BlockHosts(PinnedTablets pinned) {
     this.pinned = pinned;
@@ -46,7 +51,7 @@ final class BlockHosts {
     List<Part> parts = new ArrayList<>();
     splits.forEach(split -> split.ranges().forEach(rows -> parts.add(new Part(rows, split))));
     parts.sort(Comparator.comparing(part -> part.rows().start()));
-    Map<TableSplit, Map<String, Long>> bytes = new HashMap<>(); // By split and host.
+    List<Shared> shared = new ArrayList<>();
     int first = 0;
     for (PinnedTablet tablet : pinned.all()) {
       while (first < parts.size() && endsBefore(parts.get(first).rows(), tablet.rows())) {
@@ -62,7 +67,16 @@ final class BlockHosts {
           sharing.add(split);
         }
       }
-      share(tablet, sharing, bytes);
+      if (!sharing.isEmpty()) {
+        shared.add(new Shared(tablet, sharing));
+      }
+    }
+    blocks =
+        pinned.ask(
+            shared.stream().flatMap(one -> one.tablet().files().stream()).toList(), this::blocks);
+    Map<TableSplit, Map<String, Long>> bytes = new HashMap<>(); // By split and host.
+    for (Shared one : shared) {
+      share(one.tablet(), one.splits(), bytes);
     }
     bytes.forEach((split, hosts) -> split.readFrom(largest(hosts)));
   }
@@ -92,7 +106,7 @@ final class BlockHosts {
 
   private void add(FileRef file, double from, double to, Map<String, Long> hosts)
       throws IOException {
-    for (BlockLocation block : blocks(file)) {
+    for (BlockLocation block : blocks.getOrDefault(file.path(), NONE)) {
       double start = Math.max(from, (double) block.getOffset());
       double end = Math.min(to, (double) block.getOffset() + block.getLength());
       if (start < end) {
@@ -104,21 +118,16 @@ final class BlockHosts {
   }
 
   private BlockLocation[] blocks(FileRef file) throws IOException {
-    BlockLocation[] known = blocks.get(file.path());
-    if (known == null) {
-      Path path = new Path(pinned.root(), file.path());
-      FileSystem fs = pinned.files();
-      try {
-        fs.access(path, FsAction.READ);
-        known = fs.getFileBlockLocations(path, 0, file.length());
-      } catch (AccessControlException e) {
-        throw refused(path, e);
-      } catch (java.io.FileNotFoundException e) {
-        known = new BlockLocation[0]; // Replaced by a compaction: others are read in its place.
-      }
-      blocks.put(file.path(), known);
+    Path path = new Path(pinned.root(), file.path());
+    FileSystem fs = pinned.files();
+    try {
+      fs.access(path, FsAction.READ);
+      return fs.getFileBlockLocations(path, 0, file.length());
+    } catch (AccessControlException e) {
+      throw refused(path, e);
+    } catch (FileNotFoundException e) {
+      return NONE; // Replaced by a compaction: others are read in its place.
     }
-    return known;
   }
 
   private SteleException refused(Path path, AccessControlException why) throws IOException {

@@ -5,12 +5,17 @@ import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
 import io.stele.model.SteleException;
+import io.stele.record.FileRef;
 import io.stele.record.PinnedTablet;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Task;
+import io.stele.runtime.WorkerPool;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.FileSystem;
@@ -26,6 +31,7 @@ import org.apache.hadoop.fs.Path;
 public final class PinnedTablets {
   private static final Duration LOOK = Duration.ofMillis(100);
   private static final int TILE_TRIES = 10;
+  private static final int ASKED_AT_ONCE = 16;
 
   private final Connection connection;
   private final TableRef table;
@@ -131,6 +137,45 @@ public final class PinnedTablets {
       return table.waiting().await(result, what);
     } finally {
       task.interrupt();
+    }
+  }
+
+  /** A question about a file. Must be safe for use by several threads. */
+  public interface Question<T> {
+    /** Finds the answer; may wait for the NameNode. */
+    T answer(FileRef file) throws IOException;
+  }
+
+  /**
+   * Asks the same about each of {@code files}, several at a time: an answer costs a round trip.
+   *
+   * @return the answers, by the paths of the files
+   * @throws IOException the first that a question threw; others are dropped then
+   */
+  public <T> Map<String, T> ask(Collection<FileRef> files, Question<T> question)
+      throws IOException {
+    Map<String, CompletableFuture<T>> asked = new LinkedHashMap<>();
+    Map<String, T> answers = new LinkedHashMap<>();
+    try (WorkerPool threads = connection.runtime().pool("ask-files", ASKED_AT_ONCE)) {
+      for (FileRef file : files) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        if (asked.putIfAbsent(file.path(), answer) == null) {
+          threads.execute(() -> answer(question, file, answer));
+        }
+      }
+      for (Map.Entry<String, CompletableFuture<T>> one : asked.entrySet()) {
+        String what = "looking at file " + one.getKey() + " of table " + table.name();
+        answers.put(one.getKey(), table.waiting().await(one.getValue(), what));
+      }
+    }
+    return answers;
+  }
+
+  private static <T> void answer(Question<T> question, FileRef file, CompletableFuture<T> answer) {
+    try {
+      answer.complete(question.answer(file));
+    } catch (IOException | RuntimeException | Error e) {
+      answer.completeExceptionally(e);
     }
   }
 

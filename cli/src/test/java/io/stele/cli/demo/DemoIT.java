@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 /** The demo, as it is run from the distribution. */
 @Timeout(900)
 class DemoIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private static Path directory(String name) {
     return Path.of("target", "embedded", name).toAbsolutePath();
