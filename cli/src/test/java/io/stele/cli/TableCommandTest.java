@@ -8,6 +8,8 @@ import io.stele.client.Table;
 import io.stele.config.Keys;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
 import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
@@ -135,6 +137,28 @@ class TableCommandTest {
     assertThat(run("table", "truncate", "web", "--yes").out()).isEqualTo("Truncated table web.\n");
     assertThat(rows(table)).isEmpty();
     assertThat(run("table", "truncate", "nothere", "--yes").err()).contains("nothere");
+  }
+
+  @Test
+  void aFamilyUnderTheNameOfADroppedOneIsEmpty() throws Exception {
+    run("table", "create", "web", "f", "g", "--split-at", "m");
+    Table table = cluster.client().table("web");
+    for (String row : List.of("a", "z")) {
+      table.mutate(Mutation.of(row).put("f", "q", "old").put("g", "q", "old"));
+    }
+    assertThat(run("table", "alter", "web", "--drop-family", "f").err()).isEmpty();
+    assertThat(run("table", "alter", "web", "f:versions=2"))
+        .satisfies(ran -> assertThat(ran.err()).isEmpty())
+        .satisfies(ran -> assertThat(ran.exit()).isZero());
+    assertThat(table.readRow(Bytes.of("a"), RowQuery.ALL).orElseThrow().cells())
+        .extracting(Cell::family)
+        .containsExactly("g");
+    table.mutate(Mutation.of("a").put("f", "q", "new"));
+    run("table", "compact", "web");
+    assertThat(table.readRow(Bytes.of("a"), RowQuery.ALL).orElseThrow().cells())
+        .extracting(cell -> cell.family() + "=" + cell.value())
+        .containsExactly("f=new", "g=old");
+    assertThat(table.readRow(Bytes.of("z"), RowQuery.ALL).orElseThrow().cells()).hasSize(1);
   }
 
   @Test

@@ -104,6 +104,10 @@ public final class TableChange {
     if (answer.hasFailure()) {
       throw failure(answer);
     }
+    return progress(answer);
+  }
+
+  private static Progress progress(TableChangeProto answer) {
     return new Progress(
         answer.getDone(), answer.getWaitsFor(), answer.getTabletsDone(), answer.getTablets());
   }
@@ -132,7 +136,7 @@ public final class TableChange {
           TableChangeProto answer = ask.on(master);
           return new ClusterCalls.Progress(
               answer.getDone(),
-              answer.getWaitsFor(),
+              progress(answer).toString(),
               answer.hasFailure() ? Optional.of(failure(answer)) : Optional.empty());
         });
   }

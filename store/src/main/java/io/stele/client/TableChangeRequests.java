@@ -20,7 +20,6 @@ import java.io.IOException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
@@ -55,7 +54,7 @@ final class TableChangeRequests {
   /** See {@link Admin#alterTable(TableSchema, TableSchema)}. */
   TableChange alter(Optional<TableSchema> before, TableSchema after) throws IOException {
     if (before.isPresent()) {
-      TableRules.checkChange(before.get(), after, Set.of());
+      TableRules.checkChange(before.get(), after);
     } else {
       TableRules.checkNotReserved(after.name());
     }

@@ -94,7 +94,7 @@ final class ActiveMaster implements AutoCloseable {
                 new DeadLogs(runtime, fs, layout, requests, Keys.SORT_BYTES_MIN.in(conf)),
                 cluster.lease(),
                 wake));
-    SchemaSteps steps = new SchemaSteps(schemas, forLoop, requests, servers::live);
+    SchemaSteps steps = new SchemaSteps(runtime, schemas, forLoop, requests, servers::answering);
     TableAdmin tables = opened(new TableAdmin(runtime, schemas, steps, wake));
     MasterLoop loop = new MasterLoop(runtime, forLoop, servers, requests, tables, wake);
     Balance balance = new Balance(runtime, locks);

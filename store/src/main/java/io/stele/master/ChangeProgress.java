@@ -18,13 +18,13 @@ record ChangeProgress(int done, int all) {
   /**
    * Counts tablets.
    *
-   * @param isCleared whether rows were found cleared, for a change that clears
+   * @param isCleared whether rows were found cleared, for a change that clears or erases
    */
   static ChangeProgress of(
       SchemaChange change, MasterLoop.View view, Predicate<RowRange> isCleared) {
     Collection<TabletRecord> tablets = KnownRecords.of(change.table(), view.tablets());
     return switch (change.step()) {
-      case CLEAR_TABLETS -> {
+      case CLEAR_TABLETS, ERASE_FAMILIES -> {
         List<RowRange> wanted =
             tablets.stream()
                 .flatMap(record -> record.extent().intersection(change.rows()).stream())

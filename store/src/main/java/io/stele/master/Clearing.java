@@ -16,9 +16,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * Has the rows of a table cleared by the servers that have its tablets. Which are is in the
- * tablets' records, and stays there through splits and merges: so they are done when what the
- * records say, at whatever moments they were read, covers all rows.
+ * Has the rows of a table cleared, or families of it erased, by the servers that have its tablets.
+ * Which rows are done is in the tablets' records, and stays there through splits and merges: so all
+ * are done when what the records say, at whatever moments they were read, covers all rows.
  *
  * <p>What was found done is remembered while the change runs, so that only the records of the rows
  * that are left are read, and of these only some at a time, in order: a table costs what it has
@@ -31,19 +31,26 @@ final class Clearing {
   private static final int AT_ONCE = 1000;
 
   private final TabletRecords records;
-  private final TabletServers servers;
   private final Supplier<Map<ServerId, ServerInfo>> live;
+  private final Request request;
   private final Map<String, ClearedRows> known = new ConcurrentHashMap<>(); // By change.
 
-  Clearing(TabletRecords records, TabletServers servers, Supplier<Map<ServerId, ServerInfo>> live) {
+  /** What is asked of the server that has a tablet. */
+  @FunctionalInterface
+  interface Request {
+    /** Begins to ask for what {@code change} does to {@code rows} of a tablet; never waits. */
+    void make(ServerInfo server, TabletRecord record, long change, RowRange rows);
+  }
+
+  Clearing(TabletRecords records, Supplier<Map<ServerId, ServerInfo>> live, Request request) {
     this.records = records;
-    this.servers = servers;
     this.live = live;
+    this.request = request;
   }
 
   /** Asks for what is not done; returns whether all is. */
   boolean goOn(SchemaChange change) throws IOException {
-    ClearedRows done = known.getOrDefault(change.id(), ClearedRows.NONE);
+    ClearedRows done = done(change);
     int room = AT_ONCE;
     for (RowRange left : done.left(change.sequence(), change.rows())) {
       Optional<Bytes> next = Optional.of(left.start());
@@ -74,10 +81,12 @@ final class Clearing {
 
   /** Whether {@code rows} were found cleared for a change that runs. */
   boolean isCleared(SchemaChange change, RowRange rows) {
-    return known
-        .getOrDefault(change.id(), ClearedRows.NONE)
-        .left(change.sequence(), rows)
-        .isEmpty();
+    return done(change).left(change.sequence(), rows).isEmpty();
+  }
+
+  /** What was found done for a change that runs. */
+  ClearedRows done(SchemaChange change) {
+    return known.getOrDefault(change.id(), ClearedRows.NONE);
   }
 
   /** Which of {@code wanted} are cleared; asks for the others. */
@@ -88,7 +97,7 @@ final class Clearing {
     record
         .location()
         .flatMap(at -> Optional.ofNullable(live.get().get(at.server())))
-        .ifPresent(server -> servers.clear(server, record, change.sequence(), change.rows()));
+        .ifPresent(server -> request.make(server, record, change.sequence(), change.rows()));
     return record.cleared().clipped(wanted).of(change.sequence());
   }
 }

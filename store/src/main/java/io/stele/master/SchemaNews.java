@@ -13,14 +13,16 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
- * Schemas that changed and that not every live server is known to have read yet.
+ * Schemas that changed and that not every server is known to have read yet which may answer
+ * clients.
  *
- * <p>A server that starts later reads the current schemas. Safe for use by any number of threads;
- * never waits.
+ * <p>A server that starts later reads the current schemas. One that has lost its lock is not told:
+ * its lease is waited out, as under it clients read what the schema had before. Safe for use by any
+ * number of threads; never waits.
  */
 final class SchemaNews {
   private final TabletServers servers;
-  private final Supplier<Map<ServerId, ServerInfo>> live;
+  private final Supplier<ServerWatch.Answering> answering;
 
   @GuardedBy("this")
   private final Map<TableId, News> all = new TreeMap<>();
@@ -28,10 +30,10 @@ final class SchemaNews {
   /** A version of a schema, and the servers that have read it or a newer one. */
   private record News(StoredTable table, Set<ServerId> told) {}
 
-  /** Tells through {@code servers} those that are {@code live}. */
-  SchemaNews(TabletServers servers, Supplier<Map<ServerId, ServerInfo>> live) {
+  /** Tells through {@code servers} those that are live of those {@code answering}. */
+  SchemaNews(TabletServers servers, Supplier<ServerWatch.Answering> answering) {
     this.servers = servers;
-    this.live = live;
+    this.answering = answering;
   }
 
   /**
@@ -59,18 +61,22 @@ final class SchemaNews {
   }
 
   private Optional<ServerId> tell(News news) {
-    Optional<ServerId> left = Optional.empty();
-    for (Map.Entry<ServerId, ServerInfo> server : live.get().entrySet()) {
-      synchronized (this) {
-        if (news.told().contains(server.getKey())) {
-          continue;
-        }
+    ServerWatch.Answering now = answering.get();
+    Optional<ServerId> left =
+        now.leased().stream().filter(server -> !isTold(news, server)).findFirst();
+    for (Map.Entry<ServerId, ServerInfo> server : now.live().entrySet()) {
+      if (isTold(news, server.getKey())) {
+        continue;
       }
       left = Optional.of(server.getKey());
       servers.refreshSchema(
           server.getValue(), news.table().schema().name(), () -> told(news, server.getKey()));
     }
     return left;
+  }
+
+  private synchronized boolean isTold(News news, ServerId server) {
+    return news.told().contains(server);
   }
 
   private synchronized void told(News news, ServerId server) {

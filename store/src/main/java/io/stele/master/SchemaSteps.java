@@ -14,6 +14,7 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -35,17 +36,21 @@ final class SchemaSteps {
   private final TabletRecords records;
   private final SchemaNews news;
   private final Clearing clearing;
+  private final FamilyErasing erasing;
 
-  /** Asks {@code servers} for what they have to do; those that are {@code live}. */
+  /** Asks {@code servers} for what they have to do, of those {@code answering}. */
   SchemaSteps(
+      ProcessRuntime runtime,
       Schemas schemas,
       TabletRecords records,
       TabletServers servers,
-      Supplier<Map<ServerId, ServerInfo>> live) {
+      Supplier<ServerWatch.Answering> answering) {
     this.schemas = schemas;
     this.records = records;
-    this.news = new SchemaNews(servers, live);
-    this.clearing = new Clearing(records, servers, live);
+    Supplier<Map<ServerId, ServerInfo>> live = () -> answering.get().live();
+    this.news = new SchemaNews(servers, answering);
+    this.clearing = new Clearing(records, live, servers::clear);
+    this.erasing = new FamilyErasing(runtime, records, servers, live);
   }
 
   /** What came of a step. */
@@ -60,9 +65,11 @@ final class SchemaSteps {
     record Ended(EndedChange change) implements Taken {}
   }
 
-  /** Whether {@code rows} were found cleared for a change that clears rows. */
+  /** Whether {@code rows} were found done for a change that clears rows, or erases families. */
   boolean isCleared(SchemaChange change, RowRange rows) {
-    return clearing.isCleared(change, rows);
+    return change.step() == Step.ERASE_FAMILIES
+        ? erasing.isErased(change, rows)
+        : clearing.isCleared(change, rows);
   }
 
   /**
@@ -95,11 +102,20 @@ final class SchemaSteps {
         }
         yield new Taken.Ended(change.made());
       }
+      case ERASE_FAMILIES -> {
+        if (table.isEmpty()) {
+          yield lost(change);
+        }
+        yield erasing.goOn(change, table.get());
+      }
       case WRITE_SCHEMA -> {
         if (table.isEmpty()) {
           yield lost(change);
         }
         if (!table.get().schema().equals(change.wanted().orElseThrow())) {
+          if (!isAtStep(change, table.get())) {
+            yield new Taken.Waits();
+          }
           schemas.alter(table.get(), change.wanted().orElseThrow());
         }
         yield new Taken.Next(Step.TELL_SERVERS);
@@ -129,6 +145,19 @@ final class SchemaSteps {
         yield clearing.goOn(change) ? new Taken.Ended(change.made()) : new Taken.Waits();
       }
     };
+  }
+
+  /**
+   * Whether the change is where it was, after its table was read: what is written on condition that
+   * the table is as it was read undoes no later change then, though another master made one.
+   */
+  private boolean isAtStep(SchemaChange change, StoredTable table) throws IOException {
+    return schemas
+        .names()
+        .read(table.schema().name())
+        .running()
+        .filter(now -> now.id().equals(change.id()) && now.step() == change.step())
+        .isPresent();
   }
 
   private static Taken lost(SchemaChange change) {

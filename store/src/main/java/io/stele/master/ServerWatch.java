@@ -435,6 +435,31 @@ final class ServerWatch implements AutoCloseable {
     return live;
   }
 
+  /**
+   * The servers that may answer clients.
+   *
+   * @param live those that hold their locks
+   * @param leased those that do not, or of which that is not known, and whose leases may run still:
+   *     nobody tells them anything any more
+   */
+  record Answering(Map<ServerId, ServerInfo> live, Set<ServerId> leased) {}
+
+  /** Those of one moment: none is missed that loses its lock just then, or takes it. */
+  synchronized Answering answering() {
+    return new Answering(live, leased());
+  }
+
+  @GuardedBy("this")
+  private Set<ServerId> leased() {
+    Set<ServerId> leased = new TreeSet<>();
+    for (Fencing begun : fencing.values()) {
+      if (begun.stage == Stage.LEASE) {
+        leased.add(begun.server);
+      }
+    }
+    return leased;
+  }
+
   /** The servers that can write nothing any more. */
   synchronized Set<ServerId> fenced() {
     return new TreeSet<>(fenced);

@@ -201,6 +201,10 @@ final class TableAdmin implements AutoCloseable {
       return begun(request, now, Step.CLEAR_TABLETS, table.get().id(), wanted);
     }
     Alter alter = (Alter) request.wish();
+    Step first =
+        FamilyErasing.comeBack(table.get(), alter.schema()).isEmpty()
+            ? Step.WRITE_SCHEMA
+            : Step.ERASE_FAMILIES;
     return whyNot(table.get(), alter)
         .map(why -> refused(request, now, Code.REFUSED, why))
         .orElseGet(
@@ -208,7 +212,7 @@ final class TableAdmin implements AutoCloseable {
                 begun(
                     request,
                     now,
-                    Step.WRITE_SCHEMA,
+                    first,
                     table.get().id(),
                     new Wanted(Optional.of(new Create(alter.schema(), List.of())), RowRange.ALL)));
   }
@@ -223,7 +227,7 @@ final class TableAdmin implements AutoCloseable {
               + " and try again");
     }
     try {
-      TableRules.checkChange(table.schema(), alter.schema(), table.droppedFamilies());
+      TableRules.checkChange(table.schema(), alter.schema());
       return Optional.empty();
     } catch (SteleException e) {
       return Optional.of(String.valueOf(e.getMessage()));

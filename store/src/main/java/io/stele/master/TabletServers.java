@@ -15,6 +15,7 @@ import io.stele.wire.TabletRefs;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.EraseFamiliesRequestProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
 import io.stele.wire.control.ControlProtos.ServerReportResponseProto;
@@ -170,6 +171,25 @@ final class TabletServers implements AutoCloseable {
             .setEndRow(ByteStrings.of(rows.end()))
             .build();
     other(info, "clear " + record.id(), server -> call(server, p -> p.clearTablet(null, request)));
+  }
+
+  /**
+   * Asks for families that were dropped to be erased from {@code record}'s tablet, unless that is
+   * still under way.
+   *
+   * @param table the table's name
+   */
+  void erase(
+      ServerInfo info, TabletRecord record, long change, String table, Set<String> families) {
+    EraseFamiliesRequestProto request =
+        EraseFamiliesRequestProto.newBuilder()
+            .setTablet(ref(record))
+            .setChange(change)
+            .setTable(table)
+            .addAllFamilies(families)
+            .build();
+    other(
+        info, "erase " + record.id(), server -> call(server, p -> p.eraseFamilies(null, request)));
   }
 
   /**

@@ -35,11 +35,16 @@ final class Features {
   /** Rows that were cleared and are kept for pins: others must not read them. */
   static final String CLEARED = "cleared";
 
+  /**
+   * Families that were erased from files which still have their cells: others must not read them.
+   */
+  static final String ERASED = "erased";
+
   /** Rows that a job will replace: who does not know them would keep what was there. */
   static final String REPLACES = "replaces";
 
   /** Those that this version knows. */
-  private static final Set<String> KNOWN = Set.of(PINS, BULK, MERGES, CLEARED, REPLACES);
+  private static final Set<String> KNOWN = Set.of(PINS, BULK, MERGES, CLEARED, ERASED, REPLACES);
 
   private Features() {}
 
@@ -57,6 +62,9 @@ final class Features {
     }
     if (record.files().stream().anyMatch(FileRef::isCleared)) {
       features.add(CLEARED);
+    }
+    if (record.files().stream().anyMatch(FileRef::hasErased)) {
+      features.add(ERASED);
     }
     if (record.pending().stream().anyMatch(PendingReplacement.class::isInstance)) {
       features.add(REPLACES);

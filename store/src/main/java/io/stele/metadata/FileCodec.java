@@ -25,6 +25,7 @@ final class FileCodec {
             .setOperationsMicros(file.operationsMicros())
             .setMerged(file.merged())
             .setClearedAt(file.clearedAt())
+            .setErased(file.erased())
             .build());
   }
 
@@ -44,6 +45,7 @@ final class FileCodec {
                 .operationsMicros(file.getOperationsMicros())
                 .merged(file.getMerged())
                 .clearedAt(file.getClearedAt())
+                .erased(file.getErased())
                 .build());
   }
 }

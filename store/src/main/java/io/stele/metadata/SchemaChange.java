@@ -56,6 +56,8 @@ public record SchemaChange(
     WRITE_NODE(Kind.CREATE, "its node is being written to the lock service"),
     WRITE_RECORDS(Kind.CREATE, "its records are being written to METADATA"),
     MAKE_READY(Kind.CREATE, "it is being made ready"),
+    ERASE_FAMILIES(
+        Kind.ALTER, "a dropped family of the same name is still being removed from its tablets"),
     WRITE_SCHEMA(Kind.ALTER, "its schema is being written to the lock service"),
     TELL_SERVERS(Kind.ALTER, "a tablet server may not know the change yet"),
     MARK_DROPPED(Kind.DROP, "it is being marked as dropped"),
@@ -78,7 +80,10 @@ public record SchemaChange(
 
     /** Whether the table's records in METADATA are read or written. */
     public boolean needsRecords() {
-      return this == WRITE_RECORDS || this == REMOVE_RECORDS || this == CLEAR_TABLETS;
+      return this == WRITE_RECORDS
+          || this == REMOVE_RECORDS
+          || this == CLEAR_TABLETS
+          || this == ERASE_FAMILIES;
     }
 
     /** What a change at this step waits for, in words about the table. */
@@ -96,10 +101,20 @@ public record SchemaChange(
     return step.kind();
   }
 
-  /** The same at a later step, after what is wanted was written to the table's node. */
+  /**
+   * The same at a later step: what is wanted is in the table's node by then, unless that is what
+   * the step is to do.
+   */
   public SchemaChange at(Step next) {
     return new SchemaChange(
-        id, sequence, next, table, Optional.empty(), List.of(), begunMillis, rows);
+        id,
+        sequence,
+        next,
+        table,
+        next == Step.WRITE_SCHEMA ? wanted : Optional.empty(),
+        List.of(),
+        begunMillis,
+        rows);
   }
 
   /** What came of it: it was made. */

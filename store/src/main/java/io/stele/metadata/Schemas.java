@@ -209,13 +209,14 @@ public final class Schemas {
   }
 
   /**
-   * Changes a table's schema.
+   * Changes a table's schema. Where it has families again whose names were those of dropped ones,
+   * these are erased from all tablets by now.
    *
    * @throws SteleException REFUSED if {@link TableRules} do not allow it
    * @throws SteleException RETRY_LATER if it was changed meanwhile
    */
   public StoredTable alter(StoredTable table, TableSchema schema) throws IOException {
-    TableRules.checkChange(table.schema(), schema, table.droppedFamilies());
+    TableRules.checkChange(table.schema(), schema);
     Set<String> dropped = new TreeSet<>(table.droppedFamilies());
     table.schema().families().forEach(family -> dropped.add(family.name()));
     schema.families().forEach(family -> dropped.remove(family.name()));

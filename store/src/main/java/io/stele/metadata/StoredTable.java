@@ -13,7 +13,7 @@ import java.util.Set;
  * @param schema its name and schema
  * @param state whether it is there yet, or still
  * @param droppedFamilies families it once had: files and logs may still have their cells, so that
- *     no other family may take such a name
+ *     these are erased before another family takes such a name
  * @param splitRows where it is cut at first; meaningful while it is being created
  * @param version of the node: what a change is conditional on
  */

@@ -1,7 +1,6 @@
 package io.stele.model;
 
 import java.util.List;
-import java.util.Set;
 
 /**
  * Which tables can be made and how they can be changed: the one check that the client makes before
@@ -26,28 +25,15 @@ public final class TableRules {
   }
 
   /**
-   * Refuses to change a table from {@code before} to {@code after}: its name stays, and a family
-   * that was dropped does not come back, as what it held may still be in files and logs.
+   * Refuses to change a table from {@code before} to {@code after}: its name stays.
    *
-   * @param dropped the families that the table once had
    * @throws SteleException REFUSED
    */
-  public static void checkChange(TableSchema before, TableSchema after, Set<String> dropped) {
+  public static void checkChange(TableSchema before, TableSchema after) {
     checkNotReserved(before.name());
     if (!after.name().equals(before.name())) {
       throw SteleException.refused(
           "table " + before.name() + " cannot be renamed to " + after.name());
-    }
-    for (ColumnFamily family : after.families()) {
-      if (dropped.contains(family.name())) {
-        throw SteleException.refused(
-            "table "
-                + after.name()
-                + " had a family "
-                + family.name()
-                + " that was dropped, and its files may still have cells of it: give the new family"
-                + " another name");
-      }
     }
   }
 

@@ -3,8 +3,11 @@ package io.stele.record;
 import io.stele.model.RowRange;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -26,6 +29,8 @@ import java.util.TreeSet;
  * @param merged whether the tablet that wrote the file was merged with another since then
  * @param clearedAt 0; or these rows were cleared, as operation of this sequence number: they are
  *     kept for pins below it, and nobody else reads or compacts them
+ * @param erased families whose cells in the file only pins see that are below the sequence number
+ *     given: they were dropped, and other families may have their names since then
  */
 public record FileRef(
     String path,
@@ -37,9 +42,11 @@ public record FileRef(
     long collectedMicros,
     long operationsMicros,
     boolean merged,
-    long clearedAt) {
+    long clearedAt,
+    SortedMap<String, Long> erased) {
 
   public FileRef {
+    erased = Collections.unmodifiableSortedMap(new TreeMap<>(erased));
     families = Collections.unmodifiableSortedSet(new TreeSet<>(families));
     if (path.isEmpty() || path.startsWith("/")) {
       throw new IllegalArgumentException(
@@ -68,7 +75,8 @@ public record FileRef(
         .collectedMicros(collectedMicros)
         .operationsMicros(operationsMicros)
         .merged(merged)
-        .clearedAt(clearedAt);
+        .clearedAt(clearedAt)
+        .erased(erased);
   }
 
   /** The same file with only the rows that are also in {@code other}; {@code other} meets them. */
@@ -84,6 +92,43 @@ public record FileRef(
   /** Whether its rows were cleared: only pins from before that see them. */
   public boolean isCleared() {
     return clearedAt > 0;
+  }
+
+  /** The same file without {@code gone}, erased by the operation of that sequence number. */
+  FileRef erased(Collection<String> gone, long sequence) {
+    Set<String> left = new TreeSet<>(families);
+    left.removeAll(gone);
+    SortedMap<String, Long> all = new TreeMap<>(erased);
+    families.stream().filter(gone::contains).forEach(family -> all.put(family, sequence));
+    return toBuilder().families(left).erased(all).build();
+  }
+
+  /** Whether the file has cells of families that were erased. */
+  public boolean hasErased() {
+    return !erased.isEmpty();
+  }
+
+  /** The families whose cells a read at that point must not see, though the file has them. */
+  public SortedSet<String> erasedAt(long readPoint) {
+    SortedSet<String> hidden = new TreeSet<>();
+    erased.forEach(
+        (family, sequence) -> {
+          if (sequence <= readPoint) {
+            hidden.add(family);
+          }
+        });
+    return hidden;
+  }
+
+  /** The families of which a read at that point may see cells. */
+  public SortedSet<String> familiesAt(long readPoint) {
+    if (erased.isEmpty()) {
+      return families;
+    }
+    SortedSet<String> seen = new TreeSet<>(families);
+    seen.addAll(erased.keySet());
+    seen.removeAll(erasedAt(readPoint));
+    return seen;
   }
 
   /** Whether a read at that point sees its rows, as far as clearing goes. */
@@ -125,7 +170,8 @@ public record FileRef(
         + maxSequence
         + " "
         + families
-        + (isCleared() ? " cleared at #" + clearedAt : "");
+        + (isCleared() ? " cleared at #" + clearedAt : "")
+        + (hasErased() ? " erased " + erased : "");
   }
 
   /** Builds a file's reference; what is not set is 0, false or empty. Not thread safe. */
@@ -140,6 +186,7 @@ public record FileRef(
     private long operationsMicros;
     private boolean merged;
     private long clearedAt;
+    private Map<String, Long> erased = Map.of();
 
     private Builder(String path, long length, RowRange bounds) {
       this.path = path;
@@ -184,6 +231,12 @@ public record FileRef(
       return this;
     }
 
+    /** {@link FileRef#erased}. */
+    public Builder erased(Map<String, Long> families) {
+      erased = families;
+      return this;
+    }
+
     private Builder bounds(RowRange rows) {
       bounds = rows;
       return this;
@@ -206,7 +259,8 @@ public record FileRef(
           collectedMicros,
           operationsMicros,
           merged,
-          clearedAt);
+          clearedAt,
+          new TreeMap<>(erased));
     }
   }
 }

@@ -6,13 +6,14 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * What becomes of a tablet's files when it takes those of a job that has committed, or when rows of
- * it are cleared, which is to replace them by nothing.
+ * What becomes of a tablet's files when it takes those of a job that has committed, when rows of it
+ * are cleared, which is to replace them by nothing, or when families are erased ({@link
+ * ErasedFiles}).
  *
  * @param removed the references that go
  * @param added those that come
- * @param clearedAt the number of the operation that clears the rows which are replaced; 0 where
- *     there is nothing to clear
+ * @param clearedAt the number of the operation that clears the rows which are replaced; 0 where no
+ *     rows are cleared
  * @param upTo the highest number that this takes
  */
 public record TakenFiles(List<FileRef> removed, List<FileRef> added, long clearedAt, long upTo) {

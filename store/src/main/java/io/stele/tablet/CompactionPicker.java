@@ -68,6 +68,7 @@ final class CompactionPicker {
         tombstones > 0
             || stack.layers().size() > 1
             || !rules.families().containsAll(stack.families())
+            || stack.files().stream().anyMatch(file -> file.ref().hasErased())
             || stack.files().stream().anyMatch(file -> file.hasExpired(rules, nowMicros));
     long wait = TimeUnit.MICROSECONDS.convert(interval) * (garbage ? 1 : INTERVALS_IF_CLEAN);
     // What lies ahead was written by a clock that was wrong.

@@ -6,6 +6,7 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.record.ClearedFiles;
 import io.stele.record.ClearedRows;
+import io.stele.record.ErasedFiles;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
 import io.stele.record.Pending;
@@ -275,6 +276,42 @@ final class Compactor {
     }
   }
 
+  /**
+   * Erases families that were dropped: nothing that was written to them is seen any more, but at
+   * pins, whatever family has such a name later. The caller has paused writes, and has waited for
+   * those accepted.
+   *
+   * @param now what was done for the change, for the manifest
+   * @throws SteleException RETRY_LATER if the tablet's schema has one of them
+   */
+  void erase(Set<String> families, ClearedRows now) throws IOException {
+    minor.lock();
+    try {
+      requireDropped(families); // No write that is accepted from now on is of them.
+      writeMemtables();
+      committing.lock();
+      try {
+        long before = core.current().peek().redoPoint();
+        sequencer.requireRest(before);
+        TakenFiles files = ErasedFiles.of(refs(), families, before);
+        take(edit("erased families " + families, files.upTo()).clear(now), files);
+      } finally {
+        committing.unlock();
+      }
+    } finally {
+      minor.unlock();
+    }
+  }
+
+  private void requireDropped(Set<String> families) {
+    Set<String> had = core.rules().families();
+    had.retainAll(families);
+    if (!had.isEmpty()) {
+      throw SteleException.retryLater(
+          "tablet " + core.spec().id() + " has families " + had + ", which are to be erased");
+    }
+  }
+
   private List<FileRef> refs() {
     return core.current().peek().files().stream().map(TabletFile::ref).toList();
   }
@@ -294,7 +331,7 @@ final class Compactor {
         commit(edit.add(added).remove(files.removed()).build(), operations);
         made.addAll(operations.files());
       } else {
-        commit(edit.add(files.added()).build());
+        commit(edit.add(files.added()).remove(files.removed()).build());
       }
       sequencer.passTo(upTo);
       core.current()
@@ -302,7 +339,7 @@ final class Compactor {
               state ->
                   files.clears()
                       ? state.cleared(filesOf(state, files.removed()), made, upTo)
-                      : state.with(made, upTo),
+                      : state.taken(filesOf(state, files.removed()), made, upTo),
               () -> core.commits().pass(upTo));
     } finally {
       made.forEach(TabletFile::release); // Now the state holds them.
@@ -416,7 +453,8 @@ final class Compactor {
 
   private boolean isAllowed(CompactionClaims.Claim claim) {
     CompactionWriter.Coverage inputs = claim.coverage();
-    return core.pins().allow(inputs, claim.rules(), dropTime(inputs.maxSequence()));
+    return core.pins().allow(inputs, claim.rules(), dropTime(inputs.maxSequence()))
+        && claim.files().stream().noneMatch(file -> core.pins().seeErased(file.ref()));
   }
 
   /** The time, for ages of what is dropped of operations up to {@code sequence}. */
@@ -504,7 +542,7 @@ final class Compactor {
     ReadOptions options = ReadOptions.compaction(chosen.size(), memory);
     List<CellCursor> cursors = new ArrayList<>();
     for (TabletFile file : chosen) {
-      cursors.add(file.cursor(core.spec().extent(), options));
+      cursors.add(file.cursor(core.spec().extent(), options, TabletFile.UNPINNED));
     }
     CompactionWriter.Coverage coverage = claim.coverage();
     long time = dropTime(coverage.maxSequence());
@@ -529,7 +567,7 @@ final class Compactor {
       if (!isOurs(chosen)) {
         writer.discard(output);
         throw SteleException.retryLater(
-            "rows of tablet "
+            "rows or families of tablet "
                 + core.spec().id()
                 + " were cleared during the "
                 + reason
@@ -547,7 +585,7 @@ final class Compactor {
     core.counters().mergingAndMajorCompactions.increment();
   }
 
-  /** Whether none of them was replaced meanwhile, as rows of it were cleared. */
+  /** Whether none was replaced meanwhile, as rows of it were cleared or families erased. */
   private boolean isOurs(List<TabletFile> files) {
     return core.current().peek().files().containsAll(files);
   }

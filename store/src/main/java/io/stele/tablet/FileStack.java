@@ -63,8 +63,10 @@ final class FileStack {
     return parts.stream().map(FileStack::layered).toList();
   }
 
+  // Files of which all families were erased are one stack: only operations are left in them.
   private static Set<String> groups(TabletFile file, SchemaRules rules) {
-    return rules.byGroup(file.ref().families()).keySet();
+    Set<String> families = file.ref().families();
+    return families.isEmpty() ? Set.of("") : rules.byGroup(families).keySet();
   }
 
   private static FileStack layered(List<TabletFile> files) {

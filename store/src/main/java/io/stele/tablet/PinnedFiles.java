@@ -99,7 +99,7 @@ public final class PinnedFiles implements Closeable {
   }
 
   private boolean wants(FileRef file) {
-    return selection.wantsAnyOf(file.families())
+    return selection.wantsAnyOf(file.familiesAt(pin.readPoint()))
         && ranges.stream().anyMatch(some -> file.bounds().intersection(some).isPresent());
   }
 
@@ -149,9 +149,9 @@ public final class PinnedFiles implements Closeable {
     ReadOptions options = options();
     List<CellCursor> cursors = new ArrayList<>();
     for (TabletFile file : files) {
-      if (file.meets(rows, selection)
+      if (file.meets(rows, selection, pin.readPoint())
           && (!rows.isSingle() || file.mayContain(rows.start(), selection, options))) {
-        cursors.add(file.cursor(rows, options));
+        cursors.add(file.cursor(rows, options, pin.readPoint()));
       }
     }
     return new VisibleCells(

@@ -3,6 +3,7 @@ package io.stele.tablet;
 import io.stele.model.GcPolicy;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.record.FileRef;
 import io.stele.record.Pin;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -97,6 +98,15 @@ final class Pins {
                       && timeMicros <= pin.clockMicros()
                       && policies(one.rules()).equals(policies(rules)));
             });
+  }
+
+  /** Whether one of them sees cells in the file that were erased since: it must stay as it is. */
+  boolean seeErased(FileRef file) {
+    return held.stream()
+        .mapToLong(one -> one.pin().readPoint())
+        .anyMatch(
+            point ->
+                point >= file.maxSequence() && file.erasedAt(point).size() < file.erased().size());
   }
 
   /** The layers of a stack that may be compacted with each other, the newest first. */

@@ -39,8 +39,10 @@ final class ReadPath {
    *
    * @param rules whose policies say what is garbage
    * @param nowMicros the time, for ages
+   * @param pinned the read point again if it is that of a pin; else {@link TabletFile#UNPINNED}
    */
-  private record Pinned(long readPoint, TabletState state, SchemaRules rules, long nowMicros) {}
+  private record Pinned(
+      long readPoint, TabletState state, SchemaRules rules, long nowMicros, long pinned) {}
 
   /** Reads a page. */
   ReadResult read(ReadRequest request) throws IOException {
@@ -122,7 +124,7 @@ final class ReadPath {
   }
 
   private Pinned pinned(long readPoint, TabletState state) {
-    return new Pinned(readPoint, state, core.rules(), core.clock().now());
+    return new Pinned(readPoint, state, core.rules(), core.clock().now(), TabletFile.UNPINNED);
   }
 
   /** At a pin that is kept: every state, from the pin's making to its end, has all it needs. */
@@ -131,7 +133,8 @@ final class ReadPath {
     TabletState state = core.current().acquire();
     try {
       Pins.Held held = core.pins().require(request.pin().orElseThrow());
-      return new Pinned(held.pin().readPoint(), state, held.rules(), held.pin().clockMicros());
+      long point = held.pin().readPoint();
+      return new Pinned(point, state, held.rules(), held.pin().clockMicros(), point);
     } catch (RuntimeException e) {
       release(state, request);
       throw e;
@@ -242,9 +245,9 @@ final class ReadPath {
     }
     for (TabletFile file : state.files()) {
       if (file.ref().isSeenAt(pinned.readPoint())
-          && file.meets(range, selection)
+          && file.meets(range, selection, pinned.pinned())
           && (!single || file.mayContain(range.start(), selection, options))) {
-        cursors.add(file.cursor(range, options));
+        cursors.add(file.cursor(range, options, pinned.pinned()));
       }
     }
     return new VisibleCells(

@@ -69,14 +69,19 @@ final class Sequencer {
   /**
    * Takes the next sequence number for a change and queues it for the log.
    *
+   * @param rules the schema that allows it
    * @return work to be done after all locks are released: it may call callers of any operation back
-   * @throws SteleException RETRY_LATER if writes are paused or the tablet has stopped
+   * @throws SteleException RETRY_LATER if writes are paused, the tablet has stopped, or its schema
+   *     has changed since it allowed the change
    */
-  Runnable add(Change change) {
+  Runnable add(Change change, SchemaRules rules) {
     lock.lock();
     try {
       core.health().check();
       checkNotPaused();
+      if (rules != core.rules()) { // It may be of a family that was erased since.
+        throw SteleException.retryLater("the schema of tablet " + id + " has changed: try again");
+      }
       long sequence = lastSequence + 1;
       LoggedCells cells = cells(change.mutation(), sequence);
       LogRecord record =

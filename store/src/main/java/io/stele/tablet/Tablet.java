@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -353,6 +354,21 @@ public final class Tablet implements Closeable {
    */
   public void clear(RowRange rows, ClearedRows now) throws IOException {
     compactor.clear(rows, now);
+  }
+
+  /**
+   * Erases families that were dropped: what was written to them is seen no more, but at pins, also
+   * when other families have their names. The caller has had {@link #pauseWrites} complete, and
+   * resumes them.
+   *
+   * @param now what of the tablet was done for the change that asked for it, for the manifest
+   * @throws io.stele.model.SteleException RETRY_LATER if the tablet's schema has one of them:
+   *     nothing was changed
+   * @throws CorruptionException if a file is damaged: nothing was changed
+   * @throws IOException if it failed and the tablet goes on as before
+   */
+  public void erase(Set<String> families, ClearedRows now) throws IOException {
+    compactor.erase(families, now);
   }
 
   /** A row that halves what is in the SSTables; empty if no row does. */

@@ -115,8 +115,10 @@ final class TabletCore {
     return rules;
   }
 
-  /** Replaces the schema for everything that begins from now on. */
+  /** Replaces the schema for everything that begins from now on; the same one changes nothing. */
   void alter(TableSchema schema) {
-    rules = new SchemaRules(schema);
+    if (!schema.equals(rules.schema())) {
+      rules = new SchemaRules(schema);
+    }
   }
 }

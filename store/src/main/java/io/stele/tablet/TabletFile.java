@@ -16,6 +16,7 @@ import io.stele.sstable.SSTableProperties;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -32,6 +33,9 @@ final class TabletFile {
       Comparator.comparingLong((TabletFile file) -> file.ref.maxSequence())
           .reversed()
           .thenComparing(file -> file.ref.path());
+
+  /** The read point of what is not read at a pin, for what was erased from files. */
+  static final long UNPINNED = Long.MAX_VALUE;
 
   private static final Logger LOG = LoggerFactory.getLogger(TabletFile.class);
 
@@ -115,10 +119,18 @@ final class TabletFile {
             .anyMatch(family -> rules.gc(family).isExpired(properties.minTimestamp(), now));
   }
 
-  /** The tablet's cells in the file, of rows in {@code range}, which meets the file's bounds. */
-  CellCursor cursor(RowRange range, ReadOptions options) {
+  /**
+   * The tablet's cells in the file, of rows in {@code range}, which meets the file's bounds.
+   *
+   * @param pinned the pin's read point, for a read at a pin; else {@link #UNPINNED}
+   */
+  CellCursor cursor(RowRange range, ReadOptions options, long pinned) {
     CellCursor cells = table.cursor(ref.bounds().intersection(range).orElseThrow(), options);
-    return PendingFile.isOfJob(ref) ? new NumberedCursor(cells, ref.maxSequence()) : cells;
+    if (PendingFile.isOfJob(ref)) {
+      cells = new NumberedCursor(cells, ref.maxSequence());
+    }
+    Set<String> hidden = ref.erasedAt(pinned);
+    return hidden.isEmpty() ? cells : new ErasedCursor(cells, hidden);
   }
 
   /** Whether the file may have cells of these columns of {@code row}; false is certain. */
@@ -129,9 +141,14 @@ final class TabletFile {
         : table.mayContainRow(rowPart, options);
   }
 
-  /** Whether the file may have cells of these columns, of rows in {@code range}. */
-  boolean meets(RowRange range, ColumnSelection selection) {
-    return ref.bounds().intersection(range).isPresent() && selection.wantsAnyOf(ref.families());
+  /**
+   * Whether the file may have cells of these columns, of rows in {@code range}.
+   *
+   * @param pinned as for {@link #cursor}
+   */
+  boolean meets(RowRange range, ColumnSelection selection, long pinned) {
+    return ref.bounds().intersection(range).isPresent()
+        && selection.wantsAnyOf(ref.familiesAt(pinned));
   }
 
   void retain() {

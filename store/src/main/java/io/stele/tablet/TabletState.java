@@ -113,12 +113,12 @@ final class TabletState {
         Math.max(oldestReadable, readableFrom));
   }
 
-  /** The same with {@code more} files, whose sequence numbers are above all others. */
-  TabletState with(List<TabletFile> more, long upTo) {
-    List<TabletFile> all = new ArrayList<>(more);
-    all.addAll(files);
-    all.sort(TabletFile.NEWEST_FIRST);
-    return new TabletState(active, frozen, all, upTo, oldestReadable);
+  /**
+   * The same with {@code made} in place of {@code removed}: files whose sequence numbers are above
+   * all others, or other references to the same files. Every read point stays readable.
+   */
+  TabletState taken(List<TabletFile> removed, List<TabletFile> made, long upTo) {
+    return new TabletState(active, frozen, replaced(removed, made), upTo, oldestReadable);
   }
 
   /** The same with the files of {@code inputs} replaced. */

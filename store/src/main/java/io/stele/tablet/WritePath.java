@@ -116,11 +116,12 @@ final class WritePath {
       throws IOException {
     boolean sequenced = false;
     try {
-      Evaluation.Evaluated evaluated = evaluate(request);
+      SchemaRules rules = core.rules();
+      Evaluation.Evaluated evaluated = evaluate(request, rules);
       if (evaluated.mutation().edits().isEmpty() && operation.isEmpty()) {
         return () -> tellWhenDurable(evaluated.result(), outcome);
       }
-      Runnable afterwards = sequencer.add(change(request, operation, evaluated, outcome));
+      Runnable afterwards = sequencer.add(change(request, operation, evaluated, outcome), rules);
       sequenced = true;
       return afterwards;
     } catch (SteleException e) {
@@ -133,8 +134,9 @@ final class WritePath {
   }
 
   // Retries are recognised before: an operation that was applied is not refused for a newer schema.
-  private Evaluation.Evaluated evaluate(OperationRequest request) throws IOException {
-    core.rules().operations().check(request.operation(), core.options().valueBytesMax());
+  private Evaluation.Evaluated evaluate(OperationRequest request, SchemaRules rules)
+      throws IOException {
+    rules.operations().check(request.operation(), core.options().valueBytesMax());
     return evaluation.evaluate(request);
   }
 

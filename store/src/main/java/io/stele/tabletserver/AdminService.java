@@ -19,6 +19,7 @@ import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.EraseFamiliesRequestProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.JobFileProto;
 import io.stele.wire.control.ControlProtos.JobFilesResponseProto;
@@ -41,6 +42,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
@@ -178,6 +181,22 @@ final class AdminService implements TabletServerService.BlockingInterface {
         new RowRange(
             ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
     maintenance.clear(users(request.getTablet()), request.getChange(), rows);
+    return DONE;
+  }
+
+  @Override
+  public EmptyProto eraseFamilies(RpcController controller, EraseFamiliesRequestProto request)
+      throws ServiceException {
+    HostedTablet hosted = users(request.getTablet());
+    Set<String> families = new TreeSet<>(request.getFamiliesList());
+    try {
+      if (families.stream().anyMatch(name -> hosted.tablet().schema().family(name).isPresent())) {
+        server.tablets().alter(schemas.require(request.getTable())); // It may be an older schema.
+      }
+    } catch (IOException e) {
+      throw new ServiceException(e);
+    }
+    maintenance.erase(hosted, request.getChange(), families);
     return DONE;
   }
 

@@ -5,6 +5,7 @@ import io.stele.format.NameSpace;
 import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
 import io.stele.record.Pending;
+import io.stele.record.PendingFile;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.WorkerPool;
@@ -84,8 +85,18 @@ final class JobFiles implements AutoCloseable {
       LOG.info("No files of job {} are registered in {}: it is over", job, hosted.id());
       return;
     }
+    if (!changes.stream().allMatch(one -> hasFamilies(hosted, one))) {
+      LOG.info("No files of job {} are registered in {}: a family is gone", job, hosted.id());
+      return; // Asked again, the client is told so.
+    }
     NameSpace.catchUp(fs); // A task has written them.
     hosted.tablet().register(changes);
+  }
+
+  private static boolean hasFamilies(HostedTablet hosted, Pending change) {
+    return !(change instanceof PendingFile file)
+        || file.file().families().stream()
+            .allMatch(name -> hosted.tablet().schema().family(name).isPresent());
   }
 
   /**

@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -40,6 +41,7 @@ final class Maintenance implements JobOutcomes {
   private static final String REGISTER = "register the files of job ";
   private static final String RESOLVE = "resolve the files of jobs that are over";
   private static final String CLEAR = "be cleared of rows";
+  private static final String ERASE = "be rid of dropped families";
   private static final String UNPIN = "be rid of the pins of jobs that are over";
   private static final int STUCK_MEMTABLES = 2;
   private static final int OPERATIONS_SHARE_COMPACTED = 4;
@@ -258,6 +260,22 @@ final class Maintenance implements JobOutcomes {
           () -> {
             files.resolve(hosted); // What has committed before is cleared, too.
             RowClearing.clear(runtime, hosted, change, rows);
+          });
+    }
+  }
+
+  /**
+   * Begins to erase dropped families from a tablet for a change of its table, unless that is done,
+   * or the tablet is busy: then the next request will.
+   */
+  void erase(HostedTablet hosted, long change, Set<String> families) {
+    if (!RowClearing.left(hosted, change, RowRange.ALL).isEmpty()) {
+      startMinorWork(
+          hosted,
+          ERASE,
+          () -> {
+            files.resolve(hosted); // What has committed before is erased, too.
+            RowClearing.erase(runtime, hosted, change, families);
           });
     }
   }

@@ -1,26 +1,31 @@
 package io.stele.tabletserver;
 
 import io.stele.model.RowRange;
-import io.stele.record.ClearedRows;
+import io.stele.model.SteleException;
+import io.stele.record.Pending;
+import io.stele.record.PendingFile;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.tablet.Tablet;
 import java.io.IOException;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Clears rows of tablets, once for a change of their table: which rows were is in the tablet's
- * record, written together with what it does to the files.
+ * Clears rows of tablets, or erases dropped families from all their rows, once for a change of
+ * their table: which rows were is in the tablet's record, written together with what it does to the
+ * files.
  */
 final class RowClearing {
   private static final Logger LOG = LoggerFactory.getLogger(RowClearing.class);
 
   private RowClearing() {}
 
-  /** Which of {@code rows} the tablet has and were not cleared for the change. */
+  /** Which of {@code rows} the tablet has and for which the change is not made. */
   static List<RowRange> left(HostedTablet hosted, long change, RowRange rows) {
     Optional<RowRange> here = hosted.tablet().extent().intersection(rows);
     return here.isEmpty() ? List.of() : hosted.record().cleared().left(change, here.get());
@@ -29,17 +34,63 @@ final class RowClearing {
   /** Clears what is left; called with the tablet's permit of minor compactions. */
   static void clear(ProcessRuntime runtime, HostedTablet hosted, long change, RowRange rows)
       throws IOException {
-    Tablet tablet = hosted.tablet();
     for (RowRange range : left(hosted, change, rows)) {
-      tablet.minorCompact(); // Most of the memtable, while writes go on.
-      try {
-        Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + tablet.id());
-        ClearedRows before = hosted.record().cleared();
-        tablet.clear(range, before.with(change, List.of(range)));
-      } finally {
-        tablet.resumeWrites();
-      }
+      whilePaused(
+          runtime,
+          hosted,
+          tablet -> tablet.clear(range, hosted.record().cleared().with(change, List.of(range))));
       LOG.info("Rows {} of tablet {} are cleared", range, hosted.id());
+    }
+  }
+
+  /**
+   * Erases families, unless that was done; called with the tablet's permit of minor compactions.
+   */
+  static void erase(ProcessRuntime runtime, HostedTablet hosted, long change, Set<String> families)
+      throws IOException {
+    RowRange rows = hosted.tablet().extent();
+    if (left(hosted, change, rows).isEmpty()) {
+      return;
+    }
+    requireNoneWaits(hosted, families);
+    whilePaused(
+        runtime,
+        hosted,
+        tablet -> tablet.erase(families, hosted.record().cleared().with(change, List.of(rows))));
+    LOG.info("Families {} are erased from tablet {}", families, hosted.id());
+  }
+
+  /** A job that commits later must find its family in all tablets or in none. */
+  private static void requireNoneWaits(HostedTablet hosted, Set<String> families) {
+    for (Pending one : hosted.tablet().pending()) {
+      if (one instanceof PendingFile file
+          && !Collections.disjoint(file.file().families(), families)) {
+        throw SteleException.retryLater(
+            "a file of job "
+                + one.job()
+                + " that has a dropped family out of "
+                + families
+                + " waits in tablet "
+                + hosted.id()
+                + " until the job is over");
+      }
+    }
+  }
+
+  /** What is done to a tablet whose writes are paused. */
+  private interface Work {
+    void run(Tablet tablet) throws IOException;
+  }
+
+  private static void whilePaused(ProcessRuntime runtime, HostedTablet hosted, Work work)
+      throws IOException {
+    Tablet tablet = hosted.tablet();
+    tablet.minorCompact(); // Most of the memtable, while writes go on.
+    try {
+      Futures.await(runtime, tablet.pauseWrites(), "pausing the writes of tablet " + tablet.id());
+      work.run(tablet);
+    } finally {
+      tablet.resumeWrites();
     }
   }
 }

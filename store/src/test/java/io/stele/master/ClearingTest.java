@@ -40,7 +40,8 @@ class ClearingTest {
           master.records.unloaded(last, "it is on its way");
           master.plane.requests.clear();
 
-          Clearing clearing = new Clearing(master.records, master.servers, master.watch::live);
+          Clearing clearing =
+              new Clearing(master.records, master.watch::live, master.servers::clear);
           SchemaChange change = clears(table, RowRange.ALL);
           assertThat(clearing.goOn(change)).isFalse();
           asked();
@@ -71,7 +72,8 @@ class ClearingTest {
           TableId table = master.table("t", Bytes.of("h"), Bytes.of("p"));
           master.stepUntilIdle();
           master.plane.requests.clear();
-          Clearing clearing = new Clearing(master.records, master.servers, master.watch::live);
+          Clearing clearing =
+              new Clearing(master.records, master.watch::live, master.servers::clear);
           SchemaChange change = clears(table, RowRange.of("c", "k"));
           assertThat(clearing.goOn(change)).isFalse();
           asked();

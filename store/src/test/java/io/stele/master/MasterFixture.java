@@ -32,6 +32,7 @@ import io.stele.wire.ByteStrings;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.EraseFamiliesRequestProto;
 import io.stele.wire.control.ControlProtos.HostedTabletProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.RefreshSchemaRequestProto;
@@ -76,7 +77,8 @@ final class MasterFixture {
   final TabletServers servers = new TabletServers(process, plane);
   final DeadLogs logs = new DeadLogs(process, fs, layout, servers, 0);
   final ServerWatch watch = new ServerWatch(process, locks, logs, LEASE, wake);
-  final TableAdmin tables = new TableAdmin(process, schemas, steps(), wake);
+  final SchemaSteps steps = steps();
+  final TableAdmin tables = new TableAdmin(process, schemas, steps, wake);
   final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
   final Balance balance = new Balance(process, locks); // Nobody balances unless a test wants it.
   final JobLeases jobs = new JobLeases(process, new JobNodes(process, locks), Applications.NONE);
@@ -175,7 +177,7 @@ final class MasterFixture {
 
   /** The steps of a master that has taken none. */
   SchemaSteps steps() {
-    return new SchemaSteps(schemas, records, servers, watch::live);
+    return new SchemaSteps(process, schemas, records, servers, watch::answering);
   }
 
   /** The tablet of a table that has one. */
@@ -242,6 +244,13 @@ final class MasterFixture {
           new RowRange(
               ByteStrings.bytes(request.getStartRow()), ByteStrings.bytes(request.getEndRow()));
       return change(() -> clear(record(request.getTablet()), request.getChange(), rows));
+    }
+
+    @Override
+    public EmptyProto eraseFamilies(RpcController c, EraseFamiliesRequestProto request)
+        throws ServiceException {
+      requests.add("erase " + request.getFamiliesList() + " " + request.getTablet().getTablet());
+      return change(() -> clear(record(request.getTablet()), request.getChange(), RowRange.ALL));
     }
 
     private void clear(TabletRecord record, long change, RowRange rows) throws IOException {

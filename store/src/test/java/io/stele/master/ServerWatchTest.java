@@ -112,9 +112,11 @@ class ServerWatchTest {
           watch.refresh(false);
           sleep(LEASE_AND_DRIFT.minus(MOMENT));
           assertThat(watch.fenced()).isEmpty();
+          assertThat(watch.answering().leased()).containsExactly(SERVER);
           assertThat(fs.exists(layout.logs(SERVER))).isTrue();
           sleep(MOMENT.multipliedBy(2));
           assertThat(watch.fenced()).containsExactly(SERVER);
+          assertThat(watch.answering().leased()).isEmpty();
           assertThat(locks.children(LockPaths.SUSPECTS)).isEmpty();
         });
   }
@@ -129,9 +131,11 @@ class ServerWatchTest {
           watch.close();
           ServerWatch next = watch();
           next.refresh(true);
+          assertThat(next.answering().leased()).containsExactly(SERVER);
           next.named(SERVER);
           sleep(LEASE_AND_DRIFT.minus(MOMENT));
           assertThat(next.fenced()).isEmpty();
+          assertThat(next.answering().leased()).containsExactly(SERVER);
           sleep(MOMENT.multipliedBy(2));
           assertThat(next.fenced()).containsExactly(SERVER);
         });

@@ -10,6 +10,7 @@ import io.stele.master.ChangeRequest.Create;
 import io.stele.master.ChangeRequest.Drop;
 import io.stele.metadata.EndedChange;
 import io.stele.metadata.MetadataKeys;
+import io.stele.metadata.SchemaChange;
 import io.stele.metadata.SchemaChange.Step;
 import io.stele.metadata.StoredTable;
 import io.stele.metadata.TableName;
@@ -230,6 +231,88 @@ class TableAdminTest {
         });
   }
 
+  private static TableSchema of(String... families) {
+    return TableSchema.of("users", families);
+  }
+
+  private TableAdmin.Answer alter(String id, TableSchema after) throws IOException {
+    return master.ask(id, new Alter(after, Optional.empty()));
+  }
+
+  /** A table of three tablets, loaded, one of whose families was dropped. */
+  private List<TabletRecord> withDroppedFamily() throws Exception {
+    TableId table = master.table("users", Bytes.of("m"), Bytes.of("t"));
+    master.start(A);
+    master.watch.refresh(true);
+    for (TabletRecord tablet : master.records.readAll(table)) {
+      master.records.loaded(master.records.assign(tablet, A));
+    }
+    running(alter("more", of("f", "g")));
+    carryOn(master.tables);
+    running(alter("less", of("f")));
+    carryOn(master.tables);
+    assertThat(ended(alter("less", of("f"))).failure()).isEmpty();
+    assertThat(master.schemas.require("users").droppedFamilies()).containsExactly("g");
+    return master.records.readAll(table);
+  }
+
+  @Test
+  void aDroppedFamilyIsErasedFromAllTabletsBeforeItsNameIsUsedAgainWhoeverCarriesItOn()
+      throws Exception {
+    master.run(
+        () -> {
+          List<TabletRecord> tablets = withDroppedFamily();
+          assertThat(master.plane.requests).noneMatch(request -> request.startsWith("erase"));
+          TabletRecord away = master.records.unloaded(tablets.get(1), "test");
+          running(alter("again", of("f", "g")));
+          carryOn(successor());
+          assertThat(step("users")).isEqualTo(Step.ERASE_FAMILIES);
+          assertThat(master.schemas.require("users").schema()).isEqualTo(of("f"));
+          SchemaChange change = master.schemas.names().read("users").running().orElseThrow();
+          assertThat(change.wanted()).contains(of("f", "g"));
+          assertBusy(() -> alter("other", of("f", "h")), "is still being removed from its tablets");
+
+          master.records.loaded(master.records.assign(away, A));
+          TableAdmin next = successor();
+          carryOn(next);
+          assertThat(ended(alter("again", of("f", "g"))).failure()).isEmpty();
+          StoredTable table = master.schemas.require("users");
+          assertThat(table.schema()).isEqualTo(of("f", "g"));
+          assertThat(table.droppedFamilies()).isEmpty();
+          assertThat(master.plane.requests.stream().filter(one -> one.startsWith("erase [g]")))
+              .hasSize(3);
+          assertThat(master.records.readAll(table.id()))
+              .allMatch(one -> one.cleared().left(change.sequence(), one.extent()).isEmpty());
+        });
+  }
+
+  @Test
+  void anAlterationThatGetsNoFurtherEndsAndSaysHowFarItCame() throws Exception {
+    master.run(
+        () -> {
+          List<TabletRecord> tablets = withDroppedFamily();
+          master.records.unloaded(tablets.get(1), "test");
+          running(alter("again", of("f", "g")));
+          for (int i = 0; i < 20; i++) {
+            master.tables.goOn(table -> true);
+            master.sleep(Duration.ofSeconds(1));
+          }
+          SchemaChange change = master.schemas.names().read("users").running().orElseThrow();
+          assertThat(master.steps.isCleared(change, tablets.get(0).extent())).isTrue();
+          assertThat(master.steps.isCleared(change, tablets.get(1).extent())).isFalse();
+          for (int i = 0; i < 60; i++) {
+            master.tables.goOn(table -> true);
+            master.sleep(Duration.ofSeconds(1));
+          }
+          EndedChange ended = ended(alter("again", of("f", "g")));
+          assertThat(ended.failure().orElseThrow().code()).isEqualTo(Code.RETRY_LATER);
+          assertThat(ended.failure().orElseThrow().message())
+              .contains("the table had a family g, still to be removed from 1 of 3 tablets");
+          assertThat(master.schemas.require("users").droppedFamilies()).containsExactly("g");
+          running(master.drop("users"));
+        });
+  }
+
   @Test
   void anAlterationThatAMasterLeftIsToldToAllServersByTheNextWithoutBeingAsked() throws Exception {
     master.run(
@@ -245,6 +328,47 @@ class TableAdminTest {
           assertThat(master.schemas.table(table).orElseThrow().schema()).isEqualTo(after);
           assertThat(ended(master.ask("change", new Alter(after, Optional.empty()))).failure())
               .isEmpty();
+        });
+  }
+
+  @Test
+  void anAlterationThatAMasterMakesLateUndoesNoLaterOne() throws Exception {
+    master.run(
+        () -> {
+          withDroppedFamily();
+          running(alter("again", of("f", "g")));
+          SchemaChange change = master.schemas.names().read("users").running().orElseThrow();
+          SchemaChange late = change.at(Step.WRITE_SCHEMA);
+          carryOn(master.tables);
+          assertThat(ended(alter("again", of("f", "g"))).failure()).isEmpty();
+          running(alter("without", of("f")));
+          carryOn(master.tables);
+          StoredTable after = master.schemas.require("users");
+
+          SchemaSteps another = master.steps(); // Of a master that stood still until now.
+          assertThat(another.take(late)).isInstanceOf(SchemaSteps.Taken.Waits.class);
+          assertThat(master.schemas.require("users")).isEqualTo(after);
+          assertThat(after.droppedFamilies()).containsExactly("g");
+        });
+  }
+
+  @Test
+  void anAlterationWaitsForTheLeaseOfAServerThatLostItsLockBeforeItWasTold() throws Exception {
+    master.run(
+        () -> {
+          master.table("users");
+          master.start(A);
+          master.watch.refresh(true);
+          master.watch.suspected(A);
+          master.watch.refresh(false);
+          running(alter("more", of("f", "g")));
+          carryOn(master.tables);
+          assertThat(step("users")).isEqualTo(Step.TELL_SERVERS);
+          assertThat(master.schemas.require("users").schema()).isEqualTo(of("f", "g"));
+          assertThat(master.plane.requests).doesNotContain("refresh users");
+          master.sleep(MasterFixture.LEASE);
+          carryOn(master.tables);
+          assertThat(ended(alter("more", of("f", "g"))).failure()).isEmpty();
         });
   }
 

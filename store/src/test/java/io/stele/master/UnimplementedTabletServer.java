@@ -5,6 +5,7 @@ import io.stele.wire.control.ControlProtos.ClearTabletRequestProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
+import io.stele.wire.control.ControlProtos.EraseFamiliesRequestProto;
 import io.stele.wire.control.ControlProtos.JobFilesResponseProto;
 import io.stele.wire.control.ControlProtos.LoadTabletsRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
@@ -30,6 +31,12 @@ abstract class UnimplementedTabletServer implements TabletServerProtocol {
 
   @Override
   public EmptyProto clearTablet(RpcController c, ClearTabletRequestProto request)
+      throws ServiceException {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public EmptyProto eraseFamilies(RpcController c, EraseFamiliesRequestProto request)
       throws ServiceException {
     throw new UnsupportedOperationException();
   }

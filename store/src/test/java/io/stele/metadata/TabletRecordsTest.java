@@ -14,6 +14,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.ErasedFiles;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
 import io.stele.record.PendingFile;
@@ -29,6 +30,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -341,6 +343,36 @@ class TabletRecordsTest {
     TabletRecord none = records.edit(one, edit("bulk").resolve("job2").build());
     assertThat(records.readAll(TABLE).get(1)).isEqualTo(none);
     assertThat(required(none)).isEmpty();
+  }
+
+  @Test
+  void whatWasErasedFromAFileStaysErasedThroughSplitsAndTheRecordRequiresThatThisIsKnown()
+      throws IOException {
+    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    FileRef before =
+        FileRef.builder("tables/t1/x/1-1.sst", 100, RowRange.ALL)
+            .sequences(1, 4)
+            .families(List.of("f", "g"))
+            .build();
+    TabletRecord had = records.edit(loaded, edit("minor").add(List.of(before)).build());
+    assertThat(required(had)).isEmpty();
+    FileRef after = ErasedFiles.of(List.of(before), List.of("f"), 4).added().get(0);
+    assertThat(after.erased()).isEqualTo(Map.of("f", 5L));
+    TabletRecord erased =
+        records.edit(had, edit("erased").remove(List.of(before)).add(List.of(after)).build());
+    assertThat(erased.dropped()).isEmpty();
+    assertThat(only()).isEqualTo(erased);
+    assertThat(only().files()).containsExactly(after);
+    assertThat(required(erased)).contains("erased");
+
+    SplitResult split = split(erased, "m", 1);
+    assertThat(split.upper().files())
+        .containsExactly(after.clipped(split.upper().extent()))
+        .allMatch(file -> file.erased().equals(after.erased()));
+    TabletRecord rewritten =
+        records.edit(split.upper(), edit("merged").remove(split.upper().files()).build());
+    assertThat(required(rewritten)).isEmpty();
+    assertThat(required(split.lower())).contains("erased");
   }
 
   private static PendingFile waiting(String job, String name, RowRange rows) {

@@ -28,6 +28,7 @@ final class Histories {
               Stream.of(
                   JobWritesTest.WORKLOAD,
                   ClearedRowsTest.WORKLOAD,
+                  FamiliesComeAndGoTest.WORKLOAD,
                   PinnedCommitsTest.WORKLOAD,
                   TaskWritesTest.WORKLOAD))
           .toList();

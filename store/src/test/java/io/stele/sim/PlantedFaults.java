@@ -3,6 +3,7 @@ package io.stele.sim;
 import io.stele.lock.Lock;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
+import io.stele.model.ServerId;
 import io.stele.model.Settled;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
@@ -39,7 +40,7 @@ final class PlantedFaults {
 
   /** All of them. */
   static List<PlantedFault> all() {
-    return Stream.of(ofOwnersAndLogs(), ofTablets(), ofJobsAndClearing())
+    return Stream.of(ofOwnersAndLogs(), ofTablets(), ofJobsAndClearing(), ofFamilies())
         .flatMap(List::stream)
         .toList();
   }
@@ -106,6 +107,28 @@ final class PlantedFaults {
                 "pinning",
                 NobodyPins.class)
             .under("pinned-commits"));
+  }
+
+  private static List<PlantedFault> ofFamilies() {
+    return List.of(
+        fault(
+                "a dropped family's name is free before all its cells are gone",
+                "master.Clearing",
+                "goOn",
+                PlantedFault.Yes.class)
+            .under("families"),
+        fault(
+                "cells of erased families are read from files that still have them",
+                "tablet.ErasedCursor",
+                "isErased",
+                PlantedFault.No.class)
+            .under("families"),
+        fault(
+                "a family is dropped though a server that was not told may answer",
+                "master.ServerWatch",
+                "leased",
+                NoneIsLeased.class)
+            .under("families"));
   }
 
   private static List<PlantedFault> ofOwnersAndLogs() {
@@ -256,6 +279,13 @@ final class PlantedFaults {
     @Advice.OnMethodExit
     static void exit(@Advice.Return(readOnly = false) Optional<String> returned) {
       returned = Optional.empty();
+    }
+  }
+
+  static final class NoneIsLeased {
+    @Advice.OnMethodExit
+    static void exit(@Advice.Return(readOnly = false) Set<ServerId> returned) {
+      returned = Set.of();
     }
   }
 

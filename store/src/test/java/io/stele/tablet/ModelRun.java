@@ -20,6 +20,7 @@ import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
 import io.stele.record.ClearedRows;
+import io.stele.record.FileRef;
 import io.stele.record.Pending;
 import io.stele.record.PendingFile;
 import io.stele.record.PendingReplacement;
@@ -42,6 +43,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.FileSystem;
@@ -165,6 +167,9 @@ final class ModelRun {
     if (random.nextInt(60) == 0) {
       clear(part);
     }
+    if (random.nextInt(80) == 0) {
+      eraseFamily();
+    }
     int dice = random.nextInt(100);
     if (dice < 52) {
       apply();
@@ -195,7 +200,10 @@ final class ModelRun {
       note("major " + part.tablet.id());
       part.tablet.majorCompact();
       if (part.tablet.pins().isEmpty()) {
-        assertThat(part.tablet.statistics().files()).isLessThanOrEqualTo(schema.groups().size());
+        List<FileRef> files = part.tablet.describe().files();
+        long operationsOnly = files.stream().filter(file -> file.families().isEmpty()).count();
+        assertThat(files.size() - operationsOnly).isLessThanOrEqualTo(schema.groups().size());
+        assertThat(operationsOnly).isLessThanOrEqualTo(1);
       }
       checkAll();
     } else if (dice < 95) {
@@ -321,7 +329,11 @@ final class ModelRun {
   }
 
   private void alter() {
-    schema = data.regrouped(schema);
+    alter(data.regrouped(schema));
+  }
+
+  private void alter(TableSchema next) {
+    schema = next;
     note("alter to " + schema);
     parts.forEach(part -> part.tablet.alter(schema));
     parts.forEach(part -> part.manifest.alter(schema));
@@ -620,6 +632,40 @@ final class ModelRun {
     assertThat(part.manifest.record().redoPoint()).isEqualTo(part.tablet.readPoint());
     visible.clear(range.get());
     rebuildQueued();
+    checkAll();
+  }
+
+  /** A family is dropped and erased, and another gets its name; pins see what they saw. */
+  private void eraseFamily() throws IOException {
+    if (!jobs.isEmpty()) {
+      return; // Their files may have cells of it, and are to have them.
+    }
+    String family = schema.families().get(random.nextInt(schema.families().size())).name();
+    note("erase family " + family);
+    for (Part part : parts) {
+      part.log.hold(false);
+      takeAnswers(part);
+    }
+    TableSchema with = data.regrouped(schema);
+    alter(data.without(schema, family));
+    visible.erase(family);
+    points.forEach(point -> point.model().erase(family));
+    rebuildQueued();
+    ClearedRows done = ClearedRows.NONE.with(++clearings, List.of(RowRange.ALL));
+    for (Part part : parts) {
+      if (random.nextInt(4) == 0) {
+        part.tablet.majorCompact();
+      }
+      assertThat(part.tablet.pauseWrites()).isDone();
+      if (random.nextInt(4) == 0) {
+        part.manifest.next(TestManifest.Mood.FAILS);
+        assertThatThrownBy(() -> part.tablet.erase(Set.of(family), done))
+            .isInstanceOf(IOException.class);
+      }
+      part.tablet.erase(Set.of(family), done);
+      part.tablet.resumeWrites();
+    }
+    alter(with);
     checkAll();
   }
 

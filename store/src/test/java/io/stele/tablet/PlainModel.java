@@ -92,6 +92,12 @@ final class PlainModel {
     rows.keySet().removeIf(range::contains);
   }
 
+  /** Removes all there is of a family. */
+  void erase(String family) {
+    rows.values()
+        .forEach(columns -> columns.keySet().removeIf(column -> column.family().equals(family)));
+  }
+
   private void collect(Column column, TreeMap<Long, Version> versions) {
     int count = count(schema.family(column.family()).orElseThrow().gc());
     int live = 0;

@@ -93,6 +93,16 @@ final class RandomData {
         schema.hsync());
   }
 
+  /** The same table without a family. */
+  TableSchema without(TableSchema schema, String family) {
+    return new TableSchema(
+        schema.name(),
+        schema.families().stream().filter(one -> !one.name().equals(family)).toList(),
+        schema.groups(),
+        schema.splitBytes(),
+        schema.hsync());
+  }
+
   private <T> T any(T[] values) {
     return values[random.nextInt(values.length)];
   }

@@ -41,6 +41,7 @@ final class TabletFixture {
   long nowMicros = 1_000_000;
   boolean trusted = true;
   Duration passed = Duration.ZERO;
+  Runnable onTime = () -> {}; // Called when the tablet asks for the time.
   Tablet tablet;
 
   TabletFixture(TableSchema schema) throws IOException {
@@ -63,6 +64,7 @@ final class TabletFixture {
   private final class Clock implements ServerClock {
     @Override
     public Instant instant() {
+      onTime.run();
       return Instant.ofEpochSecond(0, nowMicros * 1000);
     }
 

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -246,6 +247,57 @@ class JobFilesTest {
       assertThat(maintenance.pin(hosted, reader)).isTrue();
       assertThat(hosted.tablet().pins().get(0).readPoint()).isEqualTo(hosted.tablet().readPoint());
       assertThat(TestServer.rows(hosted)).isEqualTo(1);
+    }
+  }
+
+  private static void alter(HostedTablet hosted, String... families) {
+    hosted.tablet().alter(TableSchema.of("t", families));
+  }
+
+  @Test
+  void aDroppedFamilyIsErasedOnceNoFileOfAJobHasIt() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      Maintenance maintenance = maintenance(server);
+      TestServer.put(hosted, "a", "old");
+      String job = begin(server);
+      server.files.register(hosted, write(server, job, "b"));
+      alter(hosted, "g");
+      maintenance.erase(hosted, 7, Set.of("f"));
+      server.minor.work();
+      assertThat(RowClearing.left(hosted, 7, RowRange.ALL)).isNotEmpty();
+      assertThatThrownBy(() -> RowClearing.erase(SystemRuntime.INSTANCE, hosted, 7, Set.of("f")))
+          .hasMessageContaining("until the job is over")
+          .hasMessageContaining(job);
+
+      server.jobs.commit(job);
+      server.files.resolve(hosted);
+      RowClearing.erase(SystemRuntime.INSTANCE, hosted, 7, Set.of("f"));
+      assertThat(RowClearing.left(hosted, 7, RowRange.ALL)).isEmpty();
+      assertThat(server.stored(hosted.id()).cleared().of(7)).containsExactly(RowRange.ALL);
+      alter(hosted, "f", "g");
+      assertThat(TestServer.rows(hosted)).isZero();
+
+      TestServer.put(hosted, "c", "new");
+      maintenance.erase(hosted, 7, Set.of("f")); // It comes late.
+      maintenance.erase(hosted, 6, Set.of("f"));
+      server.minor.work();
+      RowClearing.erase(SystemRuntime.INSTANCE, hosted, 7, Set.of("f"));
+      assertThat(TestServer.rows(hosted)).isEqualTo(1);
+      assertThatThrownBy(() -> RowClearing.erase(SystemRuntime.INSTANCE, hosted, 8, Set.of("f")))
+          .hasMessageContaining("which are to be erased");
+      assertThat(TestServer.rows(hosted)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void filesWithAFamilyThatIsGoneByThenAreNotRegistered() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      List<Pending> files = write(server, begin(server), "b");
+      alter(hosted, "g");
+      server.files.register(hosted, files);
+      assertThat(hosted.tablet().pending()).isEmpty();
     }
   }
 }

@@ -15,7 +15,10 @@ public sealed interface Action {
   /** Reads the counter in {@code row}; answered by its value, 0 if there is none. */
   record ReadCounter(Bytes row) implements Action {}
 
-  /** Gives {@code row} a value, whatever it had. */
+  /**
+   * Gives {@code row} a value, whatever it had; or is answered by that it was not {@link
+   * Result.Matched}, and changes nothing.
+   */
   record Write(Bytes row, Bytes value) implements Action {}
 
   /** Deletes {@code row}. */
@@ -39,7 +42,7 @@ public sealed interface Action {
    */
   record Scan(RowRange range, long limit) implements Action {}
 
-  /** Deletes all rows of {@code range}, each at some moment. */
+  /** Deletes all rows of {@code range}, each at some moment; or is answered as a write may be. */
   record Clear(RowRange range) implements Action {}
 
   /** Anything else; no checker but that of deadlines and failures looks at it. */

@@ -84,7 +84,7 @@ record RegisterCall(Call call, Kind kind, int value, int expected, long end) {
     List<RegisterCall> taken = new ArrayList<>();
     for (Call call : calls) {
       Kind kind = kind(call);
-      if (call.isRejected() || (kind == Kind.READ && !call.isAnswered())) {
+      if (call.isRejected() || didNothing(call) || (kind == Kind.READ && !call.isAnswered())) {
         continue;
       }
       int value = numbers.getOrDefault(value(call), UNSEEN);
@@ -97,6 +97,14 @@ record RegisterCall(Call call, Kind kind, int value, int expected, long end) {
     }
     bringForward(taken);
     return taken;
+  }
+
+  /** Whether a call whose answer shows nothing says that it had no effect. */
+  private static boolean didNothing(Call call) {
+    return (call.action() instanceof Action.Write || call.action() instanceof Action.Clear)
+        && call.outcome() instanceof CallOutcome.Answered answer
+        && answer.result() instanceof Result.Matched result
+        && !result.matched();
   }
 
   /** A number for each value that an answer may tell apart. */

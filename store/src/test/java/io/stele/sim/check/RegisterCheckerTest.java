@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.Seeds;
 import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -98,6 +99,17 @@ class RegisterCheckerTest {
   @Test
   void aRejectedWriteThatIsSeenIsFound() {
     history.rejected(write("r", "1")).call(read("r"), rows(row("r", "1")));
+    assertBad();
+  }
+
+  @Test
+  void aWriteThatIsAnsweredByThatItWasNotMadeChangesNothing() {
+    history.call(write("r", "1"), DONE).call(write("r", "2"), matched(false));
+    history
+        .call(new Action.Clear(RowRange.ALL), matched(false))
+        .call(read("r"), rows(row("r", "1")));
+    assertGood();
+    history.call(write("r", "3"), matched(false)).call(read("r"), rows(row("r", "3")));
     assertBad();
   }
 
