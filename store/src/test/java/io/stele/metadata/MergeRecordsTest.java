@@ -9,6 +9,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.ClearedRows;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
 import io.stele.record.PendingFile;
@@ -95,6 +96,30 @@ class MergeRecordsTest {
     assertThat(records.find(TABLE, Bytes.of("c"))).contains(merged);
     TabletRecord served = records.loaded(records.assign(merged, TWO));
     assertThat(tablet(0)).isEqualTo(served);
+  }
+
+  /** A tablet of which rows were cleared, unloaded. */
+  private TabletRecord cleared(int index, long change, RowRange... rows) throws IOException {
+    TabletRecord loaded = records.loaded(records.assign(tablet(index), ONE));
+    ClearedRows done = ClearedRows.NONE.with(change, List.of(rows));
+    ManifestEdit edit = ManifestEdit.builder("cleared").reach(1, 1).clear(done).build();
+    return records.unloaded(records.edit(loaded, edit), "unloaded");
+  }
+
+  @Test
+  void whatWasClearedOfEitherForTheLaterChangeStaysCleared() throws IOException {
+    TabletRecord low = cleared(0, 5, RowRange.of("c", "h"));
+    TabletRecord middle = cleared(1, 5, RowRange.of("h", "k"), RowRange.of("m", "p"));
+    TabletRecord one = merges.finish(merges.begin(low, middle, MERGED), middle);
+    assertThat(tablet(0)).isEqualTo(one);
+    assertThat(one.cleared().of(5)).containsExactly(RowRange.of("c", "k"), RowRange.of("m", "p"));
+
+    TabletRecord top = cleared(1, 4, RowRange.of("p", ""));
+    TabletId id = new TabletId(TABLE, "00000000000000cc");
+    TabletRecord all = merges.finish(merges.begin(one, top, id), top);
+    assertThat(tablet(0)).isEqualTo(all);
+    assertThat(all.cleared()).isEqualTo(one.cleared());
+    assertThat(all.cleared().left(4, RowRange.ALL)).as("that change has ended").isEmpty();
   }
 
   @Test

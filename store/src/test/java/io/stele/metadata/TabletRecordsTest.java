@@ -14,6 +14,7 @@ import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.model.TabletId;
+import io.stele.record.ClearedRows;
 import io.stele.record.ErasedFiles;
 import io.stele.record.FileRef;
 import io.stele.record.ManifestEdit;
@@ -373,6 +374,27 @@ class TabletRecordsTest {
         records.edit(split.upper(), edit("merged").remove(split.upper().files()).build());
     assertThat(required(rewritten)).isEmpty();
     assertThat(required(split.lower())).contains("erased");
+  }
+
+  @Test
+  void whatWasClearedStaysClearedThroughMovesAndSplitsEachHalfWithItsRows() throws IOException {
+    TabletRecord loaded = records.loaded(records.assign(only(), ONE));
+    ClearedRows done = ClearedRows.NONE.with(7, List.of(RowRange.of("b", "k")));
+    TabletRecord cleared = records.edit(loaded, edit("cleared").clear(done).build());
+    assertThat(only()).isEqualTo(cleared);
+    assertThat(cleared.cleared()).isEqualTo(done);
+    TabletRecord moved = records.loaded(records.assign(records.release(cleared, "moved"), TWO));
+    moved = records.edit(moved, minor(file("a"), new Redo(20, 90), false));
+
+    SplitResult split = split(moved, "g", 1);
+    SplitResult again = split(split.upper(), "p", 2);
+    assertThat(records.readAll(TABLE))
+        .containsExactly(split.lower(), again.lower(), again.upper())
+        .extracting(record -> record.cleared().of(7))
+        .containsExactly(List.of(RowRange.of("b", "g")), List.of(RowRange.of("g", "k")), List.of());
+    assertThat(records.readAll(TABLE).get(2).cleared().left(6, RowRange.ALL))
+        .as("of an earlier change, though nothing of this one is in its rows")
+        .isEmpty();
   }
 
   private static PendingFile waiting(String job, String name, RowRange rows) {
