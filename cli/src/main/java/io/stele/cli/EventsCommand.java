@@ -1,10 +1,15 @@
 package io.stele.cli;
 
+import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.client.TabletEvent;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -22,6 +27,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Each tablet keeps its last events. What happened before a split is shown for the upper half.",
+      "Below them: what the time of recoveries went into, as far as this master has seen them.",
       "",
       "Examples:",
       "  stele events web",
@@ -46,21 +52,44 @@ final class EventsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
       List<TabletEvent> events = read(stele);
-      TextTable text = new TextTable("TIME", "TABLET", "EPOCH", "SERVER", "EVENT");
-      for (TabletEvent event : events.subList(Math.max(0, events.size() - last), events.size())) {
-        text.line(
-            event.time(),
-            event.tablet(),
-            event.epoch(),
-            event.server().map(ServerId::hostAndPort).orElse("-"),
-            event.what());
-      }
-      text.lines("").forEach(out::println);
+      int first = Math.max(0, events.size() - last);
+      print(events.subList(first, events.size()), recoveries(stele), spec.commandLine().getOut());
     }
     return ExitCode.DONE.number();
+  }
+
+  private List<ClusterStatus.Recovery> recoveries(Stele stele) throws IOException {
+    try {
+      return stele.admin().clusterStatus().recoveries();
+    } catch (SteleException e) {
+      spec.commandLine()
+          .getErr()
+          .println("The master cannot be asked how long recoveries took: " + e.getMessage());
+      return List.of();
+    }
+  }
+
+  /** Prints events, and what the time of recoveries went into whose servers they name. */
+  static void print(
+      List<TabletEvent> events, List<ClusterStatus.Recovery> recoveries, PrintWriter out) {
+    TextTable text = new TextTable("TIME", "TABLET", "EPOCH", "SERVER", "EVENT");
+    Set<String> servers = new HashSet<>();
+    for (TabletEvent event : events) {
+      text.line(
+          event.time(),
+          event.tablet(),
+          event.epoch(),
+          event.server().map(ServerId::hostAndPort).orElse("-"),
+          event.what());
+      event.server().map(ServerId::toString).ifPresent(servers::add);
+    }
+    text.lines("").forEach(out::println);
+    recoveries.stream()
+        .filter(recovery -> servers.contains(recovery.server()))
+        .map(RecoveryText::of)
+        .forEach(out::println);
   }
 
   private List<TabletEvent> read(Stele stele) throws Exception {

@@ -3,11 +3,7 @@ package io.stele.cli;
 import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import java.io.PrintWriter;
-import java.time.Duration;
-import java.time.temporal.ChronoUnit;
-import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -31,7 +27,10 @@ final class StatusCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
       ClusterStatus status = stele.admin().clusterStatus();
-      out.println("master  " + status.master());
+      out.println(
+          "master  "
+              + status.master()
+              + status.webAddress().map(address -> ", http://" + address + "/").orElse(""));
       out.println("tables  " + status.tables());
       out.println(
           "tablets "
@@ -50,7 +49,7 @@ final class StatusCommand implements Callable<Integer> {
       }
       text.lines("").forEach(out::println);
       for (ClusterStatus.Recovery recovery : status.recoveries()) {
-        out.println(text(recovery));
+        out.println(RecoveryText.of(recovery));
       }
       for (ClusterStatus.Change change : status.changes()) {
         out.println(
@@ -72,30 +71,5 @@ final class StatusCommand implements Callable<Integer> {
       }
     }
     return ExitCode.DONE.number();
-  }
-
-  private static String text(ClusterStatus.Recovery recovery) {
-    String stages =
-        recovery.stages().stream()
-            .map(stage -> stage.what() + " " + seconds(stage.took()))
-            .collect(Collectors.joining(", "));
-    return "server "
-        + recovery.server()
-        + " was lost at "
-        + recovery.lost().truncatedTo(ChronoUnit.SECONDS)
-        + "; its "
-        + TextTable.count(recovery.tablets(), "tablet")
-        + " "
-        + (recovery.over()
-            ? (recovery.tablets() == 1 ? "was" : "were")
-                + " served again after "
-                + seconds(recovery.took())
-            : (recovery.tablets() == 1 ? "is" : "are") + " not all served again")
-        + recovery.first().map(first -> ", the first after " + seconds(first)).orElse("")
-        + (stages.isEmpty() ? "" : " (" + stages + ")");
-  }
-
-  private static String seconds(Duration time) {
-    return String.format(Locale.ROOT, "%.1f s", time.toMillis() / 1000.0);
   }
 }

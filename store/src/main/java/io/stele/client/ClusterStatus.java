@@ -10,6 +10,7 @@ import java.util.Optional;
  * A cluster as its master sees it.
  *
  * @param master the address of the master's control plane, host:port
+ * @param webAddress where the master's page is, host:port
  * @param servers the live tablet servers, by name
  * @param tables the number of tables, without METADATA
  * @param tablets the number of all tablets
@@ -21,6 +22,7 @@ import java.util.Optional;
  */
 public record ClusterStatus(
     String master,
+    Optional<String> webAddress,
     List<Server> servers,
     int tables,
     int tablets,

@@ -24,6 +24,7 @@ final class StatusReader {
             master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()));
     return new ClusterStatus(
         status.getMaster(),
+        Optional.of(status.getWebAddress()).filter(address -> !address.isEmpty()),
         status.getServersList().stream().map(StatusReader::server).toList(),
         status.getTables(),
         status.getTablets(),

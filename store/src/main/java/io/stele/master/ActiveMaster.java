@@ -123,6 +123,8 @@ final class ActiveMaster implements AutoCloseable {
                 MasterService.newReflectiveBlockingService(service)));
     address = new Address(transport.host(), control.port());
     service.servesAt(address);
+    Transport.Listener page = opened(transport.servePage(0, () -> MasterPage.of(service)));
+    service.showsPageAt(new Address(transport.host(), page.port()));
 
     run("master-loop", loop);
     open.push(loop::stop);

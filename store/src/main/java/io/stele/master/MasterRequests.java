@@ -71,6 +71,7 @@ final class MasterRequests implements MasterProtocol {
   private final Balance balance;
   private final JobLeases jobs;
   private volatile Optional<Address> self = Optional.empty();
+  private volatile Optional<Address> page = Optional.empty();
 
   MasterRequests(
       MasterLoop loop, TableAdmin tables, ServerWatch servers, Balance balance, JobLeases jobs) {
@@ -85,6 +86,11 @@ final class MasterRequests implements MasterProtocol {
   /** Says where the master serves. */
   void servesAt(Address address) {
     self = Optional.of(address);
+  }
+
+  /** Says where the master's page is. */
+  void showsPageAt(Address address) {
+    page = Optional.of(address);
   }
 
   /** The body of a request. */
@@ -134,28 +140,31 @@ final class MasterRequests implements MasterProtocol {
   @Override
   public ClusterStatusResponseProto clusterStatus(RpcController c, EmptyProto request)
       throws ServiceException {
-    return serve(
-        () -> {
-          MasterLoop.View view = loop.view();
-          Served served = Served.of(view);
-          ClusterStatusResponseProto.Builder status =
-              ClusterStatusResponseProto.newBuilder()
-                  .setTables(
-                      (int)
-                          tables.schemas().list().tables().stream()
-                              .filter(table -> table.state() == StoredTable.State.READY)
-                              .count())
-                  .setTablets(served.tablets())
-                  .setUnassigned(served.unassigned());
-          self.ifPresent(address -> status.setMaster(address.toString()));
-          addTroubles(status, view);
-          changes.underWay().forEach(status::addChanges);
-          servers.recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
-          for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
-            status.addServers(status(server.getKey(), server.getValue(), served));
-          }
-          return status.build();
-        });
+    return serve(this::status);
+  }
+
+  /** The cluster at this moment. */
+  ClusterStatusResponseProto status() throws IOException {
+    MasterLoop.View view = loop.view();
+    Served served = Served.of(view);
+    ClusterStatusResponseProto.Builder status =
+        ClusterStatusResponseProto.newBuilder()
+            .setTables(
+                (int)
+                    tables.schemas().list().tables().stream()
+                        .filter(table -> table.state() == StoredTable.State.READY)
+                        .count())
+            .setTablets(served.tablets())
+            .setUnassigned(served.unassigned());
+    self.ifPresent(address -> status.setMaster(address.toString()));
+    page.ifPresent(address -> status.setWebAddress(address.toString()));
+    addTroubles(status, view);
+    changes.underWay().forEach(status::addChanges);
+    servers.recoveries().latest().forEach(one -> status.addRecoveries(message(one)));
+    for (Map.Entry<ServerId, ServerInfo> server : view.live().entrySet()) {
+      status.addServers(status(server.getKey(), server.getValue(), served));
+    }
+    return status.build();
   }
 
   private static RecoveryProto message(Recoveries.Recovery recovery) {

@@ -37,7 +37,11 @@ public final class Attempts {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
   private static final Patience USUAL =
       new Patience(Duration.ofSeconds(15), Duration.ofSeconds(15));
-  private static final Duration ATTEMPT_MIN = Duration.ofMillis(5);
+
+  /** With less time than this, or this part of the time-out, an answer might come too late. */
+  private static final Duration ATTEMPT_MIN = Duration.ofMillis(50);
+
+  private static final int ATTEMPT_PART = 20;
 
   private final ProcessRuntime runtime;
   private final Purpose purpose;
@@ -177,7 +181,7 @@ public final class Attempts {
 
   private Decision again(Throwable cause, boolean elsewhere) {
     Duration left = deadline.remaining();
-    if (left.compareTo(ATTEMPT_MIN) < 0) {
+    if (left.compareTo(attemptMin()) < 0) {
       return new Decision.End(timedOut(cause));
     }
     Duration pause = pause(runtime, failures);
@@ -187,6 +191,12 @@ public final class Attempts {
     Duration half =
         left.dividedBy(2); // So that the time is used up, but no attempt comes too late.
     return new Decision.Again(pause.compareTo(half) < 0 ? pause : half, elsewhere);
+  }
+
+  /** What is refused now is known to be refused; what is sent and not answered in time is not. */
+  private Duration attemptMin() {
+    Duration part = timeout.dividedBy(ATTEMPT_PART);
+    return part.compareTo(ATTEMPT_MIN) < 0 ? part : ATTEMPT_MIN;
   }
 
   /**

@@ -33,6 +33,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -275,13 +276,15 @@ class MiniSteleTest {
     try (MiniStele cluster = MiniStele.start(impatient, Site.inMemory(), 0, 1)) {
       Stele stele = cluster.client();
       awaitMaster(stele);
-      for (SteleException.Code code :
-          List.of(SteleException.Code.OUTCOME_UNKNOWN, SteleException.Code.RETRY_LATER)) {
+      // The second finds another's change under way; on a slow machine its last answer may be lost.
+      for (Set<SteleException.Code> codes :
+          List.of(
+              Set.of(SteleException.Code.OUTCOME_UNKNOWN),
+              Set.of(SteleException.Code.RETRY_LATER, SteleException.Code.OUTCOME_UNKNOWN))) {
         long start = System.nanoTime();
         assertThatThrownBy(() -> stele.admin().createTable(schema, splitRows))
             .hasMessageContaining("table web")
-            .isInstanceOfSatisfying(
-                SteleException.class, e -> assertThat(e.code()).isEqualTo(code));
+            .isInstanceOfSatisfying(SteleException.class, e -> assertThat(e.code()).isIn(codes));
         assertThat(Duration.ofNanos(System.nanoTime() - start))
             .isGreaterThanOrEqualTo(Duration.ofSeconds(1));
         assertThatThrownBy(() -> stele.table("web"))

@@ -1,0 +1,100 @@
+package io.stele.master;
+
+import io.stele.model.ServerId;
+import io.stele.web.StatusPage;
+import io.stele.web.StatusPage.Section;
+import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
+import io.stele.wire.control.ControlProtos.RecoveryProto;
+import io.stele.wire.control.ControlProtos.RunningChangeProto;
+import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import io.stele.wire.control.ControlProtos.StageProto;
+import io.stele.wire.control.ControlProtos.TroubledTabletProto;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** The master's page: what it answers to whoever asks for the cluster's status. */
+final class MasterPage {
+  private MasterPage() {}
+
+  /** The page of this moment. */
+  static StatusPage of(MasterRequests requests) {
+    try {
+      return of(requests.status());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The page that shows {@code status}. */
+  static StatusPage of(ClusterStatusResponseProto status) {
+    return new StatusPage(
+        "Master " + status.getMaster(),
+        List.of(
+            new Section(
+                "Tablet servers",
+                List.of("server", "page", "tablets", "memtable bytes", "SSTable bytes", "state"),
+                status.getServersList().stream().map(MasterPage::row).toList()),
+            new Section(
+                "Recoveries of dead servers",
+                List.of("server", "lost", "tablets", "first served", "stages", "state"),
+                status.getRecoveriesList().stream().map(MasterPage::row).toList()),
+            new Section(
+                "Changes of schema under way",
+                List.of("table", "change", "begun", "waits for", "tablets done"),
+                status.getChangesList().stream().map(MasterPage::row).toList()),
+            new Section(
+                "Tablets in trouble",
+                List.of("tablet", "state", "trouble"),
+                status.getTroubledList().stream().map(MasterPage::row).toList())),
+        Map.of(
+            "stele_master_servers", status.getServersCount(),
+            "stele_master_tables", status.getTables(),
+            "stele_master_tablets", status.getTablets(),
+            "stele_master_tablets_unassigned", status.getUnassigned(),
+            "stele_master_tablets_in_trouble", status.getTroubledCount(),
+            "stele_master_changes", status.getChangesCount()));
+  }
+
+  private static List<String> row(ServerStatusProto server) {
+    return List.of(
+        ServerId.parse(server.getServerId()).hostAndPort(),
+        server.hasWebAddress() ? server.getWebAddress() : "",
+        Integer.toString(server.getTablets()),
+        Long.toString(server.getMemtableBytes()),
+        Long.toString(server.getSstableBytes()),
+        server.getDraining() ? "draining" : "serves");
+  }
+
+  private static List<String> row(RecoveryProto recovery) {
+    return List.of(
+        recovery.getServer(),
+        Instant.ofEpochMilli(recovery.getLostMillis()).toString(),
+        Integer.toString(recovery.getTablets()),
+        recovery.hasFirstMillis() ? recovery.getFirstMillis() + " ms" : "",
+        recovery.getStagesList().stream().map(MasterPage::text).collect(Collectors.joining(", ")),
+        recovery.getOver() ? "all served" : "under way");
+  }
+
+  private static String text(StageProto stage) {
+    return stage.getWhat() + " " + stage.getMillis() + " ms";
+  }
+
+  private static List<String> row(RunningChangeProto change) {
+    return List.of(
+        change.getTable(),
+        "being " + change.getParticiple(),
+        Instant.ofEpochMilli(change.getBegunMillis()).toString(),
+        change.getWaitsFor(),
+        change.hasTablets() ? change.getTabletsDone() + " of " + change.getTablets() : "");
+  }
+
+  private static List<String> row(TroubledTabletProto tablet) {
+    String state = tablet.getServed() ? "served" : "not served";
+    return List.of(
+        tablet.getTablet(), tablet.getQuarantined() ? "in quarantine" : state, tablet.getReason());
+  }
+}

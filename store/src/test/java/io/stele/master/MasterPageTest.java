@@ -1,0 +1,54 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.web.StatusPage;
+import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
+import io.stele.wire.control.ControlProtos.RecoveryProto;
+import io.stele.wire.control.ControlProtos.ServerStatusProto;
+import io.stele.wire.control.ControlProtos.StageProto;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class MasterPageTest {
+  @Test
+  void itShowsServersAndWhatTheTimeOfRecoveriesWentInto() {
+    StatusPage page =
+        MasterPage.of(
+            ClusterStatusResponseProto.newBuilder()
+                .setMaster("node1:7000")
+                .setTablets(12)
+                .setUnassigned(2)
+                .addServers(
+                    ServerStatusProto.newBuilder()
+                        .setServerId("node2_41231_1")
+                        .setControlAddress("node2:1")
+                        .setDataAddress("node2:2")
+                        .setWebAddress("node2:3")
+                        .setTablets(10)
+                        .setDraining(true))
+                .addRecoveries(
+                    RecoveryProto.newBuilder()
+                        .setServer("node3_41231_1")
+                        .setLostMillis(0)
+                        .setTablets(2)
+                        .addStages(StageProto.newBuilder().setWhat("closing its log").setMillis(7))
+                        .setOver(false))
+                .build());
+    assertThat(page.title()).isEqualTo("Master node1:7000");
+    assertThat(page.sections().get(0).rows())
+        .containsExactly(List.of("node2:41231", "node2:3", "10", "0", "0", "draining"));
+    assertThat(page.sections().get(1).rows())
+        .containsExactly(
+            List.of(
+                "node3_41231_1",
+                "1970-01-01T00:00:00Z",
+                "2",
+                "",
+                "closing its log 7 ms",
+                "under way"));
+    assertThat(page.metrics())
+        .containsEntry("stele_master_tablets", 12)
+        .containsEntry("stele_master_tablets_unassigned", 2);
+  }
+}
