@@ -1,6 +1,7 @@
 package io.stele.examples;
 
 import io.stele.examples.analytics.Analytics;
+import io.stele.examples.earth.Earth;
 import io.stele.examples.webtable.WebtableLink;
 import io.stele.examples.webtable.WebtableLoad;
 import io.stele.examples.webtable.WebtableRank;
@@ -15,6 +16,7 @@ public final class Examples {
   public static void main(String[] args) throws Throwable {
     ProgramDriver programs = new ProgramDriver();
     programs.addClass("analytics", Analytics.class, "sums up the visits of web sites");
+    programs.addClass("earth", Earth.class, "makes a map of pictures of the earth");
     programs.addClass("webtable-load", WebtableLoad.class, "fills a Webtable with pages");
     programs.addClass("webtable-link", WebtableLink.class, "inverts the links of a Webtable");
     programs.addClass("webtable-rank", WebtableRank.class, "ranks the pages of a Webtable");

@@ -1,0 +1,137 @@
+package io.stele.examples.earth;
+
+import io.stele.client.Rows;
+import io.stele.client.Stele;
+import io.stele.examples.Example;
+import io.stele.examples.TextTable;
+import io.stele.model.Bytes;
+import io.stele.model.RowQuery;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.Job;
+
+/** Takes pictures of the earth, makes tiles of a map of them, and looks tiles up. */
+public final class Earth extends Example {
+  private static final String IMAGERY = "imagery";
+  private static final String TILES = "tiles";
+  private static final Path DIRECTORY = new Path("earth-tiles");
+  private static final long LEVEL = 5;
+  private static final long LEVEL_MAX = 15;
+  private static final long PASSES = 5;
+
+  @Override
+  protected String usage() {
+    return """
+        earth run [LEVEL] [PASSES] [SEED]       all of these, one after the other
+        earth generate [LEVEL] [PASSES] [SEED]  takes pictures of the earth, into table imagery
+        earth process                           makes tiles in earth-tiles/, their index in table tiles
+        earth list                              how many tiles there are
+        earth show LAT LON ZOOM [FILE]          prints the tile with a point, and writes it to a PNG file
+
+        There are 4^LEVEL segments, 5 unless given, each in PASSES pictures, 5 unless given. The
+        same SEED, 1 unless given, makes the same clouds.
+        """;
+  }
+
+  @Override
+  protected void run(String command, List<String> arguments) throws Exception {
+    try (Stele stele = Stele.connect(getConf())) {
+      switch (command) {
+        case "run" -> {
+          generate(stele, arguments);
+          process(stele);
+          System.out.println(list(stele));
+          show(stele, List.of("20", "30", "1"));
+        }
+        case "generate" -> generate(stele, arguments);
+        case "process" -> process(stele);
+        case "list" -> System.out.print(list(stele));
+        case "show" -> show(stele, arguments);
+        default -> throw new WrongUsage("there is no command " + command);
+      }
+    }
+  }
+
+  private void generate(Stele stele, List<String> arguments) throws Exception {
+    long level = number(arguments, 0, LEVEL);
+    if (level < Imagery.LEVEL_MIN || level > LEVEL_MAX) {
+      throw new WrongUsage("LEVEL is " + Imagery.LEVEL_MIN + " to " + LEVEL_MAX);
+    }
+    long passes = number(arguments, 1, PASSES);
+    createIfMissing(stele, Imagery.schema(IMAGERY));
+    complete(Imagery.generate(getConf(), IMAGERY, (int) level, passes, number(arguments, 2, 1)));
+    System.out.printf("%,d pictures of each of %,d segments taken%n", passes, 1L << (2 * level));
+  }
+
+  private void process(Stele stele) throws Exception {
+    createIfMissing(stele, TilePlace.schema(TILES));
+    Job job = complete(Tiles.job(getConf(), IMAGERY, TILES, DIRECTORY));
+    Tiles.deleteOlder(job);
+    System.out.printf("Tiles of table %s made, indexed in table %s%n%n", IMAGERY, TILES);
+  }
+
+  private static TextTable list(Stele stele) throws IOException {
+    Map<Integer, List<TilePlace>> places;
+    try (Rows rows = stele.table(TILES).readRows(RowQuery.ALL)) {
+      places =
+          rows.stream()
+              .map(TilePlace.MAPPING::record)
+              .collect(
+                  Collectors.groupingBy(
+                      place -> place.segment.length(), TreeMap::new, Collectors.toList()));
+    }
+    TextTable table = new TextTable("zoom", "tiles", "bytes", "files");
+    places.forEach(
+        (zoom, tiles) ->
+            table.row(
+                zoom,
+                tiles.size(),
+                tiles.stream().mapToLong(tile -> tile.length).sum(),
+                tiles.stream().map(tile -> tile.file).distinct().count()));
+    return table;
+  }
+
+  private void show(Stele stele, List<String> arguments) throws IOException {
+    if (arguments.size() < 3) {
+      throw new WrongUsage("show needs a latitude, a longitude and a zoom level");
+    }
+    Bytes segment =
+        Segment.of(degrees(arguments.get(0)), degrees(arguments.get(1)), zoom(arguments)).key();
+    Picture tile =
+        Tiles.lookUp(stele.table(TILES), segment, getConf())
+            .orElseThrow(() -> new WrongUsage("there is no tile " + segment));
+    System.out.print("tile " + segment + "\n" + tile);
+    if (arguments.size() > 3) {
+      Path file = new Path(arguments.get(3));
+      try (OutputStream out = file.getFileSystem(getConf()).create(file, true)) {
+        tile.png().writeTo(out);
+      }
+    }
+  }
+
+  private static int zoom(List<String> arguments) {
+    long zoom = number(arguments, 2, 1);
+    if (zoom < 1 || zoom > LEVEL_MAX) {
+      throw new WrongUsage("ZOOM is 1 to " + LEVEL_MAX);
+    }
+    return (int) zoom;
+  }
+
+  private static double degrees(String argument) {
+    try {
+      return Double.parseDouble(argument);
+    } catch (NumberFormatException e) {
+      throw new WrongUsage(argument + " is no number of degrees");
+    }
+  }
+
+  /** Runs the program. */
+  public static void main(String[] args) throws Exception {
+    main(new Earth(), args);
+  }
+}
