@@ -99,11 +99,24 @@ class DistributionIT {
 
   @Test
   void theCommandRunsByHadoopJar() throws Exception {
-    Launcher.Ended version = Launcher.hadoopJar("--version");
+    Launcher.Ended version = Launcher.hadoopJar("stele-cli", "--version");
     assertThat(version.output()).contains("stele 0.", "Hadoop 3.5.0");
     assertThat(version.code()).isZero();
-    Launcher.Ended wrong = Launcher.hadoopJar("job", "cuont", "web");
+    Launcher.Ended wrong = Launcher.hadoopJar("stele-cli", "job", "cuont", "web");
     assertThat(wrong.code()).isEqualTo(ExitCode.USAGE.number());
+  }
+
+  @Test
+  void theExamplesRunByHadoopJar() throws Exception {
+    assertThat(Launcher.hadoopJar("stele-examples").output())
+        .contains("analytics", "earth", "search", "webtable-rank");
+    for (String example : List.of("analytics", "earth", "search")) {
+      Launcher.Ended help = Launcher.hadoopJar("stele-examples", example, "--help");
+      assertThat(help.output()).as(example).contains(example + " run");
+      assertThat(help.code()).as(example).isZero();
+      Launcher.Ended wrong = Launcher.hadoopJar("stele-examples", example);
+      assertThat(wrong.code()).as(example).isEqualTo(ExitCode.USAGE.number());
+    }
   }
 
   @Test

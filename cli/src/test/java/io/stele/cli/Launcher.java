@@ -71,13 +71,18 @@ public final class Launcher {
     return end(startWith(javaOptions, output, arguments), output, "stele", arguments);
   }
 
-  /** Runs a command to its end as {@code hadoop jar lib/stele-cli.jar} does. */
-  public static Ended hadoopJar(String... arguments) throws IOException, InterruptedException {
+  /**
+   * Runs a command to its end as {@code hadoop jar} does.
+   *
+   * @param name of the jar, without its version
+   */
+  public static Ended hadoopJar(String name, String... arguments)
+      throws IOException, InterruptedException {
     String jar;
     try (Stream<Path> jars = Files.list(home().resolve("lib"))) {
       jar =
           jars.map(Path::toString)
-              .filter(path -> path.matches(".*/stele-cli-[^/]*\\.jar"))
+              .filter(path -> path.matches(".*/" + name + "-[^/]*\\.jar"))
               .findFirst()
               .orElseThrow();
     }
@@ -97,7 +102,7 @@ public final class Launcher {
             .redirectErrorStream(true)
             .redirectOutput(output.toFile())
             .start();
-    return end(process, output, "hadoop jar", arguments);
+    return end(process, output, "hadoop jar " + name, arguments);
   }
 
   private static Path output() throws IOException {

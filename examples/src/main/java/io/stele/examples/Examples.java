@@ -2,6 +2,7 @@ package io.stele.examples;
 
 import io.stele.examples.analytics.Analytics;
 import io.stele.examples.earth.Earth;
+import io.stele.examples.search.Search;
 import io.stele.examples.webtable.WebtableLink;
 import io.stele.examples.webtable.WebtableLoad;
 import io.stele.examples.webtable.WebtableRank;
@@ -17,6 +18,7 @@ public final class Examples {
     ProgramDriver programs = new ProgramDriver();
     programs.addClass("analytics", Analytics.class, "sums up the visits of web sites");
     programs.addClass("earth", Earth.class, "makes a map of pictures of the earth");
+    programs.addClass("search", Search.class, "finds pages by what users did before");
     programs.addClass("webtable-load", WebtableLoad.class, "fills a Webtable with pages");
     programs.addClass("webtable-link", WebtableLink.class, "inverts the links of a Webtable");
     programs.addClass("webtable-rank", WebtableRank.class, "ranks the pages of a Webtable");

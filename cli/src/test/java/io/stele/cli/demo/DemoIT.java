@@ -121,7 +121,8 @@ class DemoIT {
 
   private static void jobsRunOnItsYarn(String at) throws Exception {
     Launcher.Ended count =
-        Launcher.hadoopJar("job", "count", "webtable", "-c", "language:", "--conf", at);
+        Launcher.hadoopJar(
+            "stele-cli", "job", "count", "webtable", "-c", "language:", "--conf", at);
     assertThat(count.output()).contains("job job_", "map 100 %", " rows, ", " cells, ");
     assertThat(count.code()).isZero();
     assertThat(Launcher.run("table", "create", "again", "language:versions=3", "--conf", at).code())
