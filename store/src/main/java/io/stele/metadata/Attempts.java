@@ -38,10 +38,11 @@ public final class Attempts {
   private static final Patience USUAL =
       new Patience(Duration.ofSeconds(15), Duration.ofSeconds(15));
 
-  /** With less time than this, or this part of the time-out, an answer might come too late. */
-  private static final Duration ATTEMPT_MIN = Duration.ofMillis(50);
-
+  // What is refused now is known to be refused; what is sent and not answered in time is not. So
+  // there is no attempt with less time than a part of the time-out, between these two.
   private static final int ATTEMPT_PART = 20;
+  private static final Duration ATTEMPT_LEAST = Duration.ofMillis(5);
+  private static final Duration ATTEMPT_MOST = Duration.ofMillis(50);
 
   private final ProcessRuntime runtime;
   private final Purpose purpose;
@@ -193,10 +194,11 @@ public final class Attempts {
     return new Decision.Again(pause.compareTo(half) < 0 ? pause : half, elsewhere);
   }
 
-  /** What is refused now is known to be refused; what is sent and not answered in time is not. */
+  /** With less time left there is no other attempt; above 0, so that attempts come to an end. */
   private Duration attemptMin() {
     Duration part = timeout.dividedBy(ATTEMPT_PART);
-    return part.compareTo(ATTEMPT_MIN) < 0 ? part : ATTEMPT_MIN;
+    Duration most = part.compareTo(ATTEMPT_MOST) < 0 ? part : ATTEMPT_MOST;
+    return most.compareTo(ATTEMPT_LEAST) < 0 ? ATTEMPT_LEAST : most;
   }
 
   /**

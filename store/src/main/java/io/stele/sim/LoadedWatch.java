@@ -33,7 +33,8 @@ import org.apache.hadoop.fs.Path;
  * for an answer for as long as one attempt at METADATA takes, which is a lease at most ({@link
  * TabletAccess}), pauses for at most {@link Attempts#PAUSE_MAX}, and asks again, with success. So a
  * server counts from a lease and that pause after its last fault on. A failed read does not count:
- * the five seconds start again.
+ * the five seconds start again. So do they where a server of METADATA does not count: it may answer
+ * reads and write nothing, so that others cannot say what they do not serve any more.
  *
  * <p>The same records also say which SSTables must be there ({@link MissingFiles}), whatever the
  * faults.
@@ -123,6 +124,15 @@ final class LoadedWatch {
       Map<ServerId, ServerInfo> servers = view.servers();
       List<TabletRecord> records = view.records(view.tablesToServe());
       violations.addAll(missing.look(records.stream().map(TabletState::of).toList(), sstables()));
+      Set<ServerId> ofMetadata =
+          records.stream()
+              .filter(record -> record.id().table().isSystem())
+              .flatMap(record -> record.assignment().server().stream())
+              .collect(Collectors.toSet());
+      if (!ofMetadata.stream().allMatch(this::isUntouched)) {
+        unservedSince.clear();
+        return;
+      }
       for (Map.Entry<ServerId, ServerInfo> server : servers.entrySet()) {
         if (isUntouched(server.getKey())) {
           Map<String, Long> served = view.served(server.getValue().control());
