@@ -1,9 +1,9 @@
 package io.stele.lock;
 
 import io.stele.ChildJvm;
+import io.stele.Ports;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -29,10 +29,7 @@ public final class ZooKeeperProcess implements AutoCloseable {
   /** A server that answers; its shortest session is twice {@code tick}. */
   public static ZooKeeperProcess start(Path directory, Duration tick)
       throws IOException, InterruptedException {
-    int port;
-    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = free.getLocalPort();
-    }
+    int port = Ports.free();
     Files.createDirectories(directory);
     Files.writeString(
         directory.resolve("zoo.cfg"),

@@ -2,6 +2,7 @@ package io.stele.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.Ports;
 import io.stele.client.Table;
 import io.stele.config.Keys;
 import io.stele.lock.LockService;
@@ -22,8 +23,11 @@ import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A cluster whose HDFS is away for half a minute. */
+@Execution(ExecutionMode.CONCURRENT) // They wait for the outage to end.
 @Timeout(300)
 class HdfsOutageIT {
   private static final Duration OUTAGE = Duration.ofSeconds(30);
@@ -86,7 +90,14 @@ class HdfsOutageIT {
     conf.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, new File(scratch, name).getPath());
     conf.set("dfs.client.block.write.locateFollowingBlock.retries", "1");
     conf.set("ipc.client.connect.max.retries", "1");
-    MiniDFSCluster hdfs = new MiniDFSCluster.Builder(conf).numDataNodes(2).build();
+    MiniDFSCluster hdfs =
+        new MiniDFSCluster.Builder(conf)
+            .nameNodePort(Ports.free())
+            .nameNodeHttpPort(Ports.free())
+            .numDataNodes(2)
+            .checkDataNodeAddrConfig(true)
+            .dataNodeConfOverlays(new Configuration[] {ports(), ports()})
+            .build();
     try {
       hdfs.waitActive();
       Configuration own = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
@@ -97,6 +108,15 @@ class HdfsOutageIT {
     } finally {
       hdfs.shutdown(true);
     }
+  }
+
+  /** Of a DataNode that starts again on its ports. */
+  private static Configuration ports() throws IOException {
+    Configuration conf = new Configuration(false);
+    for (String key : List.of("address", "http.address", "ipc.address")) {
+      conf.set("dfs.datanode." + key, "127.0.0.1:" + Ports.free());
+    }
+    return conf;
   }
 
   private interface Action {

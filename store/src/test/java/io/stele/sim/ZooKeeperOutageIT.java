@@ -30,11 +30,14 @@ import org.apache.hadoop.fs.FileSystem;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A cluster whose ZooKeeper is away for a minute. */
+/** A cluster whose ZooKeeper is away for half a minute. */
+@Execution(ExecutionMode.CONCURRENT) // They wait for the outage to end.
 @Timeout(300)
 class ZooKeeperOutageIT {
-  private static final Duration OUTAGE = Duration.ofSeconds(60);
+  private static final Duration OUTAGE = Duration.ofSeconds(30);
   private static final Duration LEASE = Duration.ofSeconds(5);
   // How soon is held on virtual time, by LongOutageTest: here only that no call hangs.
   private static final Duration BACK_MAX = Duration.ofSeconds(60);
