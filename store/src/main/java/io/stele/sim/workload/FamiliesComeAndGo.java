@@ -11,8 +11,6 @@ import io.stele.model.SteleException.Code;
 import io.stele.model.TableSchema;
 import io.stele.sim.check.Action;
 import io.stele.sim.check.Call;
-import io.stele.sim.check.CallChecker;
-import io.stele.sim.check.RegisterChecker;
 import io.stele.sim.check.Result;
 import io.stele.sim.check.Violation;
 import java.io.IOException;
@@ -50,7 +48,7 @@ public final class FamiliesComeAndGo extends TableWorkload {
     RecordedTable.create(
         client,
         TableSchema.of(table, VALUE.family(), OTHER),
-        List.of(row(rows / 3), row(rows / 2)));
+        List.of(RegisterRows.row(rows / 3), RegisterRows.row(rows / 2)));
   }
 
   @Override
@@ -59,7 +57,7 @@ public final class FamiliesComeAndGo extends TableWorkload {
     RandomGenerator random = context.random();
     for (int i = 0; opened.isPresent() && !context.isOver(); i++) {
       RecordedTable table = opened.get();
-      Bytes row = row(random.nextInt(rows));
+      Bytes row = RegisterRows.row(random.nextInt(rows));
       if (random.nextInt(100) < alteredOfHundred) {
         alter(context, table);
       } else if (random.nextInt(100) < 60) {
@@ -121,23 +119,11 @@ public final class FamiliesComeAndGo extends TableWorkload {
 
   @Override
   public void readBack(WorkloadContext context) throws InterruptedException {
-    List<RecordedTable.ReadBack> reads = new ArrayList<>();
-    for (int i = 0; i < rows; i++) {
-      Bytes row = row(i);
-      reads.add(table -> table.read(row));
-    }
-    RecordedTable.readBack(context, table, reads);
+    RegisterRows.readBack(context, table, rows);
   }
 
   @Override
   public List<Violation> check(List<Call> calls) {
-    List<Violation> violations =
-        new ArrayList<>(RegisterChecker.check(calls, RegisterChecker.STEPS_MAX));
-    violations.addAll(CallChecker.checkReadBack(calls));
-    return violations;
-  }
-
-  private static Bytes row(int number) {
-    return Bytes.of("register" + (char) ('a' + number));
+    return RegisterRows.check(calls);
   }
 }

@@ -10,12 +10,9 @@ import io.stele.model.RowRange;
 import io.stele.model.TableSchema;
 import io.stele.sim.check.Action;
 import io.stele.sim.check.Call;
-import io.stele.sim.check.CallChecker;
-import io.stele.sim.check.RegisterChecker;
 import io.stele.sim.check.Result;
 import io.stele.sim.check.Violation;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +53,8 @@ public final class Registers extends TableWorkload {
 
   @Override
   public void setUp(Stele client) throws IOException {
-    RecordedTable.create(client, TableSchema.of(table, VALUE.family()), List.of(row(rows / 2)));
+    RecordedTable.create(
+        client, TableSchema.of(table, VALUE.family()), List.of(RegisterRows.row(rows / 2)));
   }
 
   @Override
@@ -68,7 +66,7 @@ public final class Registers extends TableWorkload {
     int reads = client == 0 ? 40 : List.of(40, 40, 98, 100).get(random.nextInt(4));
     for (int i = 0; opened.isPresent() && !context.isOver(); i++) {
       RecordedTable table = opened.get();
-      Bytes row = row(random.nextInt(rows));
+      Bytes row = RegisterRows.row(random.nextInt(rows));
       Bytes value = Bytes.of(client + "-" + i);
       int choice = random.nextInt(100);
       if (clearedOfHundred > 0 && random.nextInt(100) < clearedOfHundred) {
@@ -100,7 +98,8 @@ public final class Registers extends TableWorkload {
     RowRange range =
         random.nextInt(4) == 0
             ? RowRange.ALL
-            : new RowRange(row(first), end < rows ? row(end) : Bytes.EMPTY);
+            : new RowRange(
+                RegisterRows.row(first), end < rows ? RegisterRows.row(end) : Bytes.EMPTY);
     table.call(
         new Action.Clear(range),
         () -> {
@@ -131,23 +130,11 @@ public final class Registers extends TableWorkload {
 
   @Override
   public void readBack(WorkloadContext context) throws InterruptedException {
-    List<RecordedTable.ReadBack> reads = new ArrayList<>();
-    for (int i = 0; i < rows; i++) {
-      Bytes row = row(i);
-      reads.add(table -> table.read(row));
-    }
-    RecordedTable.readBack(context, table, reads);
+    RegisterRows.readBack(context, table, rows);
   }
 
   @Override
   public List<Violation> check(List<Call> calls) {
-    List<Violation> violations =
-        new ArrayList<>(RegisterChecker.check(calls, RegisterChecker.STEPS_MAX));
-    violations.addAll(CallChecker.checkReadBack(calls));
-    return violations;
-  }
-
-  private static Bytes row(int number) {
-    return Bytes.of("register" + (char) ('a' + number));
+    return RegisterRows.check(calls);
   }
 }
