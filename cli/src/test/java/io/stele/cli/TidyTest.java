@@ -72,6 +72,10 @@ class TidyTest {
   private static final Pattern EMPTY_NAMES =
       Pattern.compile("(^|\\.)(utils?|commons?|helpers?|managers?)(\\.|$)");
 
+  /** A seed of the clock or of nobody: a test that passed once may fail next time. */
+  private static final Pattern DRAWN_SEED =
+      Pattern.compile("new Random\\(\\)|(?i:seed)\\w* =[^;]*(nanoTime|currentTimeMillis)");
+
   private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
   private static final Pattern CODE = Pattern.compile("`([^`\n]+)`");
   private static final Pattern NAME =
@@ -123,6 +127,21 @@ class TidyTest {
         .filteredOn(name -> name.isMain() && FOREIGN_WORDS.matcher(words(name.text())).find())
         .isEmpty();
     assertThat(sources.files()).filteredOn(f -> EMPTY_NAMES.matcher(f.pack()).find()).isEmpty();
+  }
+
+  /** Campaigns alone draw seeds, in {@code Seeds}. */
+  @Test
+  void testsAreTheSameInEveryRun() throws IOException {
+    List<Path> drawing = new ArrayList<>();
+    for (Sources.SourceFile file : sources.files()) {
+      Path path = file.path();
+      if (path.toString().contains("/src/test/")
+          && !path.endsWith("io/stele/Seeds.java")
+          && DRAWN_SEED.matcher(Files.readString(root.resolve(path))).find()) {
+        drawing.add(path);
+      }
+    }
+    assertThat(drawing).isEmpty();
   }
 
   /**

@@ -2,6 +2,7 @@ package io.stele.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.Seeds;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.CheckAndMutate;
@@ -103,7 +104,7 @@ class ModelSerializationTest {
 
   @Test
   void serializedBytesSortAsRowsDo() throws IOException {
-    long seed = Long.getLong("stele.test.seed", System.nanoTime());
+    long seed = Seeds.one();
     Random random = new Random(seed);
     BytesComparator comparator = new BytesComparator();
     for (int i = 0; i < 200; i++) {

@@ -8,6 +8,7 @@ import static io.stele.log.LogRecords.rewrite;
 import static io.stele.log.LogRecords.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.Seeds;
 import io.stele.model.TabletId;
 import io.stele.model.TabletKind;
 import io.stele.runtime.SystemRuntime;
@@ -29,8 +30,7 @@ class FencedLogsTest {
 
   @Test
   void whateverIsSortedAndDamagedEachTabletGetsItsRecords() throws Exception {
-    for (int round = 0; round < 20; round++) {
-      long seed = System.nanoTime();
+    for (long seed : Seeds.of(20).toArray()) {
       Random random = new Random(seed);
       CrashableFileSystem fs = CrashableFileSystem.create();
       List<LogRecord> appended = write(fs, random);

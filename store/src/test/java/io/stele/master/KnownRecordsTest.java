@@ -2,6 +2,7 @@ package io.stele.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.Seeds;
 import io.stele.lock.LockService;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.MemoryRecords;
@@ -85,7 +86,7 @@ class KnownRecordsTest {
 
   @Test
   void whatIsFollowedIsWhatALookAtEverythingFinds() {
-    long seed = Long.getLong("stele.seed", 1);
+    long seed = Seeds.one();
     Random random = new Random(seed);
     for (int step = 0; step < 3000; step++) {
       change(random);

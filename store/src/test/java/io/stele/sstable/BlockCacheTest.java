@@ -3,6 +3,7 @@ package io.stele.sstable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.Seeds;
 import io.stele.model.Bytes;
 import io.stele.model.CachePriority;
 import io.stele.model.Codec;
@@ -143,7 +144,7 @@ class BlockCacheTest {
 
   @Test
   void whateverIsReadTheCacheKeepsToItsBounds() throws IOException {
-    long seed = Long.getLong("stele.seed", System.nanoTime());
+    long seed = Seeds.one();
     Random random = new Random(seed);
     CaffeineBlockCache cache = new CaffeineBlockCache(300_000, 200_000);
     List<SSTable> open = new ArrayList<>();

@@ -3,6 +3,7 @@ package io.stele.sstable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.Seeds;
 import io.stele.model.Codec;
 import io.stele.model.RowRange;
 import java.io.IOException;
@@ -119,7 +120,7 @@ class OffHeapTest {
 
   @Test
   void whereThereIsNoRoomTheOldestGoAndNothingIsEverWrong() throws Exception {
-    long seed = Long.getLong("stele.seed", System.nanoTime());
+    long seed = Seeds.one();
     CaffeineOffHeap offHeap = new CaffeineOffHeap(40 * DirectPages.PAGE_BYTES);
     ExecutorService threads = Executors.newFixedThreadPool(4);
     try {

@@ -88,7 +88,7 @@ class HtmlPageTest {
 
   @Test
   void whateverIsCutOffOrScrambledIsReadToItsEnd() throws IOException {
-    long seed = Long.getLong("stele.test.seed", System.nanoTime());
+    long seed = Long.getLong("stele.seed", 1);
     Random random = new Random(seed);
     byte[] page;
     try (InputStream in = HtmlPageTest.class.getResourceAsStream("/pages/PathFilter.html")) {
