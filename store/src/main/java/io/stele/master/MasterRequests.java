@@ -350,7 +350,7 @@ final class MasterRequests implements MasterProtocol {
       loop.lookAtAll();
       return waitsFor("the master does not know which tablet is before " + tablet + " now");
     }
-    Optional<String> refusal = loop.merges().refusal(tablet);
+    Optional<String> refusal = loop.merges().takeRefusal(tablet);
     if (refusal.isPresent()) {
       throw SteleException.refused("it cannot be merged: " + refusal.get());
     }

@@ -46,7 +46,7 @@ final class Merges {
 
   private static final int WISHES_MAX = 1000;
 
-  /** For so long it is told why a wish was not granted; who wants it granted asks more often. */
+  /** For so long a reason waits for whoever asked to ask again, which they do more often. */
   private static final Duration TOLD = Duration.ofSeconds(1);
 
   private final ProcessRuntime runtime;
@@ -169,9 +169,12 @@ final class Merges {
     refusals.put(wish.upper(), new Refusal(why, runtime.nanoTime() + TOLD.toNanos()));
   }
 
-  /** Why the tablet was, just now, not merged with the one before it. */
-  synchronized Optional<String> refusal(TabletId upper) {
-    return Optional.ofNullable(refusals.get(upper))
+  /**
+   * Why the tablet was, just now, not merged with the one before it. Said once: what is asked for
+   * after that is a new wish, and what was in its way may be gone.
+   */
+  synchronized Optional<String> takeRefusal(TabletId upper) {
+    return Optional.ofNullable(refusals.remove(upper))
         .filter(refusal -> runtime.nanoTime() - refusal.endNanos() < 0)
         .map(Refusal::why);
   }

@@ -18,9 +18,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** What a ZooKeeper that is away for longer than a session does to locks: nothing of itself. */
 @Timeout(120)
+@Isolated("it counts what the process takes of the processors")
 class ZooKeeperOutageTest {
   private static final Duration SESSION = Duration.ofSeconds(5);
   private static final Duration OUTAGE = Duration.ofSeconds(14);

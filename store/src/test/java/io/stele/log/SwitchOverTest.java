@@ -30,12 +30,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The log goes on with its other writer when one is slow, and nothing is lost or told twice. */
-@Timeout(20)
+@Timeout(120)
+@Execution(ExecutionMode.CONCURRENT) // They wait for what the log looks at now and then.
 class SwitchOverTest {
   private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
   private static final Path RECOVERY = new Path("crash:/recovery/" + SERVER);

@@ -90,7 +90,6 @@ class MergesTest {
           assertThat(master.plane.requests).doesNotContain("unload " + table);
 
           // The server tells nobody that it takes the pin away.
-          master.sleep(Duration.ofSeconds(2));
           master.records.edit(
               tablets().get(0),
               ManifestEdit.builder("unpinned").coversReplay(true).unpin("job").build());

@@ -131,8 +131,11 @@ class MiniSteleTest {
       assertThat(stele.admin().events()).containsAll(stele.admin().events("web"));
       stele.admin().setBalanced(true);
       stele.admin().balanceNow();
-      assertThat(table.tablets().stream().map(one -> one.server().orElseThrow()).distinct())
-          .hasSize(2);
+      MiniStele.await(
+          "each server has one",
+          () ->
+              table.tablets().stream().flatMap(one -> one.server().stream()).distinct().count()
+                  == 2);
       assertThat(cluster.aborts()).isEmpty();
     }
   }

@@ -29,9 +29,12 @@ import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The workloads against a whole cluster in this JVM. */
 @Timeout(120)
+@Execution(ExecutionMode.CONCURRENT) // Their clients mostly pause.
 class WorkloadsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final Duration GRACE = Duration.ofSeconds(1);
