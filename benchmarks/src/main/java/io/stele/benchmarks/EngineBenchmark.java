@@ -98,7 +98,7 @@ public final class EngineBenchmark {
     TableSchema schema =
         TableSchema.of(
             "t",
-            List.of(new ColumnFamily(FAMILY, new GcPolicy.KeepAll())),
+            List.of(new ColumnFamily(FAMILY, GcPolicy.keepAll())),
             LocalityGroup.of(LocalityGroup.DEFAULT_NAME).withCodec(codec));
     this.tablet =
         Tablet.open(

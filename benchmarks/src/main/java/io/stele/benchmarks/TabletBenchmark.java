@@ -133,7 +133,7 @@ public class TabletBenchmark {
     TableSchema schema =
         TableSchema.of(
             "t",
-            List.of(new ColumnFamily(FAMILY, new GcPolicy.KeepAll())),
+            List.of(new ColumnFamily(FAMILY, GcPolicy.keepAll())),
             LocalityGroup.of(LocalityGroup.DEFAULT_NAME));
     return Tablet.open(
         TabletSpec.empty(TABLET, 1, RowRange.ALL, schema),

@@ -22,7 +22,7 @@ final class FamilyText {
   private static final Map<String, Long> BYTES =
       Map.of("", 1L, "k", 1L << 10, "m", 1L << 20, "g", 1L << 30, "t", 1L << 40);
 
-  private static final GcPolicy KEEP_ALL = new GcPolicy.KeepAll();
+  private static final GcPolicy KEEP_ALL = GcPolicy.keepAll();
 
   private FamilyText() {}
 
@@ -108,9 +108,7 @@ final class FamilyText {
     if (age.kind() == GcPolicy.Kind.KEEP_ALL) {
       return versions;
     }
-    return versions.kind() == GcPolicy.Kind.KEEP_ALL
-        ? age
-        : new GcPolicy.Union(List.of(versions, age));
+    return versions.kind() == GcPolicy.Kind.KEEP_ALL ? age : GcPolicy.union(versions, age);
   }
 
   /** The part of the family's policy that is of that kind; all is kept where it has none. */

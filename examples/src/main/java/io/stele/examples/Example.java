@@ -4,6 +4,7 @@ import io.stele.client.Stele;
 import io.stele.model.TableSchema;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.mapreduce.Job;
@@ -26,12 +27,19 @@ public abstract class Example extends Configured implements Tool {
   /** All commands, with their arguments. */
   protected abstract String usage();
 
-  /**
-   * Runs one of the commands.
-   *
-   * @throws WrongUsage if there is no such command, or it does not take these arguments
-   */
-  protected abstract void run(String command, List<String> arguments) throws Exception;
+  /** One of the commands. */
+  @FunctionalInterface
+  protected interface Command {
+    /**
+     * Runs it.
+     *
+     * @throws WrongUsage if it does not take these arguments
+     */
+    void run(Stele stele, List<String> arguments) throws Exception;
+  }
+
+  /** The commands by their names. */
+  protected abstract Map<String, Command> commands();
 
   @Override
   public final int run(String[] args) throws Exception {
@@ -44,7 +52,13 @@ public abstract class Example extends Configured implements Tool {
       if (words.isEmpty()) {
         throw new WrongUsage("which command?");
       }
-      run(words.get(0), words.subList(1, words.size()));
+      Command command = commands().get(words.get(0));
+      if (command == null) {
+        throw new WrongUsage("there is no command " + words.get(0));
+      }
+      try (Stele stele = Stele.connect(getConf())) {
+        command.run(stele, words.subList(1, words.size()));
+      }
       return 0;
     } catch (WrongUsage e) {
       System.err.print(e.getMessage() + "\n\n" + usage());

@@ -263,7 +263,7 @@ class TableFormatsIT {
         .client()
         .admin()
         .createTable(
-            TableSchema.of("attempts", List.of(new ColumnFamily("f", new GcPolicy.KeepAll()))));
+            TableSchema.of("attempts", List.of(new ColumnFamily("f", GcPolicy.keepAll()))));
     Job job = SteleJob.create(cluster.conf(), "attempts");
     TableOutputFormat.addTable(job, "attempts", "f");
     new TableOutputFormat<>().checkOutputSpecs(job);

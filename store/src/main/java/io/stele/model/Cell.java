@@ -1,6 +1,7 @@
 package io.stele.model;
 
 import java.io.Serializable;
+import java.time.Instant;
 import java.util.List;
 
 /**
@@ -22,6 +23,11 @@ public record Cell(
   /** A cell without labels. */
   public Cell(String family, Bytes qualifier, long timestampMicros, Bytes value) {
     this(family, qualifier, timestampMicros, value, List.of());
+  }
+
+  /** The timestamp as a time, for writers that count from 1970 as servers do. */
+  public Instant time() {
+    return Timestamps.time(timestampMicros);
   }
 
   /** Whether the cell is a version of {@code column}. */

@@ -100,6 +100,21 @@ public sealed interface GcPolicy {
     return new MaxAge(age);
   }
 
+  /** Everything. */
+  static GcPolicy keepAll() {
+    return new KeepAll();
+  }
+
+  /** What every one of the policies keeps: what is garbage to any of them is garbage. */
+  static GcPolicy union(GcPolicy... policies) {
+    return new Union(List.of(policies));
+  }
+
+  /** What any of the policies keeps: only what is garbage to all of them is garbage. */
+  static GcPolicy intersection(GcPolicy... policies) {
+    return new Intersection(List.of(policies));
+  }
+
   private static IntStream versionCounts(GcPolicy policy) {
     return switch (policy.kind()) {
       case KEEP_ALL, MAX_AGE -> IntStream.empty();

@@ -1,5 +1,6 @@
 package io.stele.model;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -107,6 +108,11 @@ public record Mutation(Bytes row, List<Edit> edits) implements RowOperation {
     return with(new Edit.Put(family, qualifier, timestampMicros, value));
   }
 
+  /** Puts a value at {@code time}, cut to the microsecond. */
+  public Mutation put(String family, String qualifier, Instant time, String value) {
+    return put(family, Bytes.of(qualifier), Timestamps.micros(time), Bytes.of(value));
+  }
+
   /** Deletes the version of a column with this timestamp. */
   public Mutation deleteCell(String family, Bytes qualifier, long timestampMicros) {
     return with(new Edit.DeleteCell(family, qualifier, timestampMicros));
@@ -149,7 +155,22 @@ public record Mutation(Bytes row, List<Edit> edits) implements RowOperation {
 
     /** Adds a put at the time the server receives it. */
     public Builder put(String family, Bytes qualifier, Bytes value) {
-      return add(new Edit.Put(family, qualifier, Edit.SERVER_TIMESTAMP, value));
+      return put(family, qualifier, Edit.SERVER_TIMESTAMP, value);
+    }
+
+    /** Adds a put at the time the server receives it. */
+    public Builder put(String family, String qualifier, String value) {
+      return put(family, Bytes.of(qualifier), Bytes.of(value));
+    }
+
+    /** Adds a put at {@code timestampMicros}. */
+    public Builder put(String family, Bytes qualifier, long timestampMicros, Bytes value) {
+      return add(new Edit.Put(family, qualifier, timestampMicros, value));
+    }
+
+    /** Adds a put at {@code time}, cut to the microsecond. */
+    public Builder put(String family, String qualifier, Instant time, String value) {
+      return put(family, Bytes.of(qualifier), Timestamps.micros(time), Bytes.of(value));
     }
 
     /** The mutation. */

@@ -1,6 +1,7 @@
 package io.stele.model;
 
 import java.io.Serializable;
+import java.time.Instant;
 
 /**
  * Timestamps from {@code fromMicros} (inclusive) to {@code toMicros} (exclusive).
@@ -21,6 +22,20 @@ public record TimeRange(long fromMicros, long toMicros) implements Serializable 
               + toMicros
               + ")");
     }
+  }
+
+  /**
+   * From {@code from} (inclusive) to {@code to} (exclusive), both cut to the microsecond.
+   *
+   * @throws SteleException REFUSED if one is before 1970
+   */
+  public static TimeRange of(Instant from, Instant to) {
+    return new TimeRange(Timestamps.micros(from), Timestamps.micros(to));
+  }
+
+  /** From {@code time}, cut to the microsecond, on. */
+  public static TimeRange since(Instant time) {
+    return new TimeRange(Timestamps.micros(time), Long.MAX_VALUE);
   }
 
   /** Whether {@code timestampMicros} is in the range. */

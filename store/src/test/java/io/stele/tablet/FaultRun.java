@@ -55,7 +55,7 @@ final class FaultRun {
           "faulty",
           List.of(
               new ColumnFamily("a", GcPolicy.maxVersions(2)).in("g1"),
-              new ColumnFamily("b", new GcPolicy.KeepAll()).in("g2"),
+              new ColumnFamily("b", GcPolicy.keepAll()).in("g2"),
               new ColumnFamily("bb", GcPolicy.maxVersions(1)).in("g3")),
           new LocalityGroup("g1", Codec.NONE, 1 << 10, Bloom.ROW, false, CachePriority.NORMAL),
           new LocalityGroup("g2", Codec.GZIP, 1 << 10, Bloom.ROW_COLUMN, true, CachePriority.HIGH),

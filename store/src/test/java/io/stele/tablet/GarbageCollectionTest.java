@@ -75,7 +75,7 @@ class GarbageCollectionTest {
     private GcPolicy policy(int count, int depth) {
       int dice = random.nextInt(depth > 0 ? 10 : 5);
       if (dice == 0) {
-        return new GcPolicy.KeepAll();
+        return GcPolicy.keepAll();
       } else if (dice <= 3) {
         return GcPolicy.maxVersions(count);
       } else if (dice == 4) {

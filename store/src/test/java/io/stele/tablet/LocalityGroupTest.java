@@ -28,7 +28,7 @@ class LocalityGroupTest {
       TableSchema.of(
           "t",
           List.of(
-              new ColumnFamily("page", new GcPolicy.KeepAll(), "pages"),
+              new ColumnFamily("page", GcPolicy.keepAll(), "pages"),
               new ColumnFamily("rank", GcPolicy.maxVersions(1)),
               new ColumnFamily("tag", GcPolicy.maxVersions(1))),
           LocalityGroup.of("pages").withCodec(Codec.GZIP).withBlockBytes(1 << 20));
@@ -36,7 +36,7 @@ class LocalityGroupTest {
       TableSchema.of(
           "t",
           List.of(
-              new ColumnFamily("page", new GcPolicy.KeepAll()),
+              new ColumnFamily("page", GcPolicy.keepAll()),
               new ColumnFamily("rank", GcPolicy.maxVersions(1)),
               new ColumnFamily("tag", GcPolicy.maxVersions(1))));
 

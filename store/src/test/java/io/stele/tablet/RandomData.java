@@ -119,7 +119,7 @@ final class RandomData {
   private GcPolicy policy(int depth, int count) {
     switch (random.nextInt(depth > 0 ? 8 : 4)) {
       case 0:
-        return new GcPolicy.KeepAll();
+        return GcPolicy.keepAll();
       case 1, 2:
         return GcPolicy.maxVersions(count);
       case 3:

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
 
 class TabletTest {
   private static final TableSchema SCHEMA =
-      TableSchema.of("t", "f", "g").with(new ColumnFamily("all", new GcPolicy.KeepAll()));
+      TableSchema.of("t", "f", "g").with(new ColumnFamily("all", GcPolicy.keepAll()));
 
   private final TabletFixture fixture = new TabletFixture(SCHEMA);
 

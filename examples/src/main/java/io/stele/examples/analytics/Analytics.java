@@ -35,22 +35,22 @@ public final class Analytics extends Example {
   }
 
   @Override
-  protected void run(String command, List<String> arguments) throws Exception {
-    try (Stele stele = Stele.connect(getConf())) {
-      switch (command) {
-        case "run" -> {
-          generate(stele, arguments);
-          summarize(stele);
-          System.out.print(sites(stele) + "\n" + days(stele, "com.example.s00"));
-        }
-        case "generate" -> generate(stele, arguments);
-        case "summarize" -> summarize(stele);
-        case "show" ->
-            System.out.print(
-                arguments.isEmpty() ? sites(stele).toString() : days(stele, arguments.get(0)));
-        default -> throw new WrongUsage("there is no command " + command);
-      }
-    }
+  protected Map<String, Command> commands() {
+    return Map.of(
+        "run", this::runAll,
+        "generate", this::generate,
+        "summarize", (stele, none) -> summarize(stele),
+        "show", Analytics::show);
+  }
+
+  private void runAll(Stele stele, List<String> arguments) throws Exception {
+    generate(stele, arguments);
+    summarize(stele);
+    System.out.print(sites(stele) + "\n" + days(stele, "com.example.s00"));
+  }
+
+  private static void show(Stele stele, List<String> arguments) throws IOException {
+    System.out.print(arguments.isEmpty() ? sites(stele).toString() : days(stele, arguments.get(0)));
   }
 
   private void generate(Stele stele, List<String> arguments) throws Exception {

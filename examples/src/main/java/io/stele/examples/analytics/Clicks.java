@@ -5,7 +5,6 @@ import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.ColumnFamily;
-import io.stele.model.Edit;
 import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
 import io.stele.model.TableSchema;
@@ -14,7 +13,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.apache.hadoop.conf.Configuration;
@@ -63,8 +61,7 @@ final class Clicks {
   /** The table's schema: all clicks are kept, and clicks of one site are much alike. */
   static TableSchema schema(String table) {
     return TableSchema.of(
-            table,
-            List.of(ColumnFamily.of(SESSION), new ColumnFamily(CLICK, new GcPolicy.KeepAll())))
+            table, List.of(ColumnFamily.of(SESSION), new ColumnFamily(CLICK, GcPolicy.keepAll())))
         .withCodec(Codec.ZSTD);
   }
 
@@ -104,20 +101,15 @@ final class Clicks {
     String referrer = REFERRERS.get(random.nextInt(REFERRERS.size()));
     Mutation.Builder session =
         Mutation.builder(Bytes.of(row))
-            .add(cell(SESSION, VISITOR, time, String.format("v%05d", visitor)))
-            .add(cell(SESSION, "referrer", time, referrer));
+            .put(SESSION, VISITOR, time, String.format("v%05d", visitor))
+            .put(SESSION, "referrer", time, referrer);
     String page = "/";
     while (!page.isEmpty()) {
-      session.add(cell(CLICK, page, time, ""));
+      session.put(CLICK, page, time, "");
       time = time.plusMillis(2000 + random.nextInt(100_000));
       page = next(page, random);
     }
     return session.build();
-  }
-
-  private static Edit cell(String family, String qualifier, Instant time, String value) {
-    long micros = ChronoUnit.MICROS.between(Instant.EPOCH, time);
-    return new Edit.Put(family, Bytes.of(qualifier), micros, Bytes.of(value));
   }
 
   /** The page that the visitor goes to, or an empty word if the session is over. */

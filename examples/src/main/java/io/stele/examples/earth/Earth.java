@@ -39,22 +39,20 @@ public final class Earth extends Example {
   }
 
   @Override
-  protected void run(String command, List<String> arguments) throws Exception {
-    try (Stele stele = Stele.connect(getConf())) {
-      switch (command) {
-        case "run" -> {
-          generate(stele, arguments);
-          process(stele);
-          System.out.println(list(stele));
-          show(stele, List.of("20", "30", "1"));
-        }
-        case "generate" -> generate(stele, arguments);
-        case "process" -> process(stele);
-        case "list" -> System.out.print(list(stele));
-        case "show" -> show(stele, arguments);
-        default -> throw new WrongUsage("there is no command " + command);
-      }
-    }
+  protected Map<String, Command> commands() {
+    return Map.of(
+        "run", this::runAll,
+        "generate", this::generate,
+        "process", (stele, none) -> process(stele),
+        "list", (stele, none) -> System.out.print(list(stele)),
+        "show", this::show);
+  }
+
+  private void runAll(Stele stele, List<String> arguments) throws Exception {
+    generate(stele, arguments);
+    process(stele);
+    System.out.println(list(stele));
+    show(stele, List.of("20", "30", "1"));
   }
 
   private void generate(Stele stele, List<String> arguments) throws Exception {

@@ -9,11 +9,11 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.TimeRange;
+import io.stele.model.Timestamps;
 import io.stele.outputformat.TableOutputFormat;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -49,18 +49,15 @@ final class Profiles {
    */
   static Job job(Configuration conf, String table, Instant now) throws IOException {
     Job job = SteleJob.create(conf, "search: profiles of " + table, Profiles.class);
-    job.getConfiguration().setLong(NOW, micros(now));
+    job.getConfiguration().setLong(NOW, Timestamps.micros(now));
     RowQuery actions = RowQuery.ALL.family(Users.QUERY).family(Users.CLICK);
-    TimeRange lately = new TimeRange(micros(now.minus(LATELY)), micros(now) + 1);
+    TimeRange lately =
+        new TimeRange(Timestamps.micros(now.minus(LATELY)), Timestamps.micros(now) + 1);
     TableInputFormat.addTable(job, table, actions.times(lately));
     job.setMapperClass(ProfileMapper.class);
     job.setNumReduceTasks(0);
     TableOutputFormat.addTable(job, table, Users.PROFILE);
     return job;
-  }
-
-  private static long micros(Instant time) {
-    return ChronoUnit.MICROS.between(Instant.EPOCH, time);
   }
 
   /** The profile in a row: topics and their shares, which add up to about 1. */

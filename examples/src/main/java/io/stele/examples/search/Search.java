@@ -6,11 +6,9 @@ import io.stele.examples.Example;
 import io.stele.examples.TextTable;
 import io.stele.inputformat.TableInputFormat;
 import io.stele.model.Bytes;
-import io.stele.model.Cell;
 import io.stele.model.Row;
 import java.io.IOException;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.mapreduce.Job;
@@ -38,28 +36,29 @@ public final class Search extends Example {
   }
 
   @Override
-  protected void run(String command, List<String> arguments) throws Exception {
-    try (Stele stele = Stele.connect(getConf())) {
-      switch (command) {
-        case "run" -> {
-          generate(stele, arguments);
-          profile();
-          for (long i = 0; i < Math.min(3, number(arguments, 0, USERS_MADE)); i++) {
-            find(stele.table(USERS), Users.row(i), "jaguar");
-          }
-        }
-        case "generate" -> generate(stele, arguments);
-        case "profile" -> profile();
-        case "user" -> user(stele.table(USERS), user(arguments));
-        case "find" -> find(stele.table(USERS), user(arguments), second(arguments));
-        case "click" -> click(stele.table(USERS), user(arguments), second(arguments));
-        case "forget" -> {
-          stele.table(USERS).mutate(Users.forget(user(arguments)));
-          System.out.println("nothing is known of user " + arguments.get(0) + " any more");
-        }
-        default -> throw new WrongUsage("there is no command " + command);
-      }
+  protected Map<String, Command> commands() {
+    return Map.of(
+        "run", this::runAll,
+        "generate", this::generate,
+        "profile", (stele, none) -> profile(),
+        "user", (stele, arguments) -> user(stele.table(USERS), user(arguments)),
+        "find", (stele, arguments) -> find(stele.table(USERS), user(arguments), second(arguments)),
+        "click",
+            (stele, arguments) -> click(stele.table(USERS), user(arguments), second(arguments)),
+        "forget", Search::forget);
+  }
+
+  private void runAll(Stele stele, List<String> arguments) throws Exception {
+    generate(stele, arguments);
+    profile();
+    for (long i = 0; i < Math.min(3, number(arguments, 0, USERS_MADE)); i++) {
+      find(stele.table(USERS), Users.row(i), "jaguar");
     }
+  }
+
+  private static void forget(Stele stele, List<String> arguments) throws IOException {
+    stele.table(USERS).mutate(Users.forget(user(arguments)));
+    System.out.println("nothing is known of user " + arguments.get(0) + " any more");
   }
 
   private static Bytes user(List<String> arguments) {
@@ -99,13 +98,9 @@ public final class Search extends Example {
     for (String type : List.of(Users.QUERY, Users.CLICK)) {
       row.family(type).stream()
           .limit(ACTIONS_SHOWN)
-          .forEach(action -> actions.row(type, action.value().toUtf8(), time(action)));
+          .forEach(action -> actions.row(type, action.value().toUtf8(), action.time()));
     }
     System.out.print(profile + "\n" + actions);
-  }
-
-  private static String time(Cell action) {
-    return Instant.EPOCH.plus(action.timestampMicros(), ChronoUnit.MICROS).toString();
   }
 
   private static String percent(double share) {

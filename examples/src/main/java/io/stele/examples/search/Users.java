@@ -6,7 +6,6 @@ import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
 import io.stele.model.ColumnFamily;
-import io.stele.model.Edit;
 import io.stele.model.Filter;
 import io.stele.model.GcPolicy;
 import io.stele.model.Mutation;
@@ -60,8 +59,7 @@ final class Users {
   private Users() {}
 
   static TableSchema schema(String table) {
-    GcPolicy quota =
-        new GcPolicy.Union(List.of(GcPolicy.maxVersions(ACTIONS_MAX), GcPolicy.maxAge(KEPT)));
+    GcPolicy quota = GcPolicy.union(GcPolicy.maxVersions(ACTIONS_MAX), GcPolicy.maxAge(KEPT));
     return TableSchema.of(
         table,
         List.of(
@@ -75,15 +73,10 @@ final class Users {
     return Bytes.of(String.format("u%06d", number));
   }
 
-  private static Edit action(String type, Instant when, String what) {
-    long micros = ChronoUnit.MICROS.between(Instant.EPOCH, when);
-    return new Edit.Put(type, Bytes.EMPTY, micros, Bytes.of(what));
-  }
-
   /** Records an action, unless the user does not want that. */
   static CheckAndMutate record(Bytes user, String type, Instant when, String what) {
     return CheckAndMutate.ifNone(
-        new Filter.ColumnIs(NO_HISTORY), Mutation.of(user).with(action(type, when, what)));
+        new Filter.ColumnIs(NO_HISTORY), Mutation.of(user).put(type, "", when, what));
   }
 
   /** Forgets what a user did, all at once, and records nothing from now on. */
@@ -127,9 +120,9 @@ final class Users {
         List<String> words = Topics.words(topic);
         String word = words.get(random.nextInt(words.size()));
         Instant when = until.minus(random.nextLong(ACTIVE.toSeconds()), ChronoUnit.SECONDS);
-        actions.add(action(QUERY, when, word));
+        actions.put(QUERY, "", when, word);
         if (random.nextBoolean()) {
-          actions.add(action(CLICK, when.plusMillis(900), Topics.page(topic, word)));
+          actions.put(CLICK, "", when.plusMillis(900), Topics.page(topic, word));
         }
       }
       context.write(NullWritable.get(), actions.build());

@@ -15,6 +15,7 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.TableSchema;
+import io.stele.model.Timestamps;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -58,7 +59,7 @@ class SearchIT {
       Configuration conf = new Configuration(hdfs.conf());
       conf.set("mapreduce.client.completion.pollinterval", "50");
       Instant until = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-      GcPolicy all = new GcPolicy.KeepAll();
+      GcPolicy all = GcPolicy.keepAll();
       stele.admin().createTable(Users.schema("users"));
       stele
           .admin()
@@ -68,7 +69,7 @@ class SearchIT {
       for (String table : List.of("users", "all")) {
         assertThat(Users.generate(conf, table, USERS, 3, until).waitForCompletion(false)).isTrue();
       }
-      long now = ChronoUnit.MICROS.between(Instant.EPOCH, until);
+      long now = Timestamps.micros(until);
       requireQuotas(rows(stele, "users"), rows(stele, "all"), now);
       // Only what was done lately counts: who did nothing then keeps the profile that there was.
       put(stele, Mutation.of("lapsed").put("click", Bytes.EMPTY, now - 91 * DAY, page("zoo")));
