@@ -17,6 +17,10 @@ import org.apache.hadoop.hdfs.MiniDFSCluster;
  * the local runner. They run until the process ends.
  */
 final class JobCluster {
+  /** What a store may keep of its files, and of what is not yet in files. */
+  static final long CACHE_BYTES = 128L << 20;
+
+  static final long MEMTABLE_BYTES = 256L << 20;
   private static final Duration SESSION = Duration.ofSeconds(40); // No server dies here.
 
   private final MiniDFSCluster hdfs;
@@ -34,6 +38,8 @@ final class JobCluster {
     conf = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
     conf.set(Keys.ZOOKEEPER_QUORUM.name(), zookeeper);
     conf.set(Keys.SESSION_TIMEOUT.name(), SESSION.toSeconds() + "s");
+    conf.setLong(Keys.CACHE_BYTES.name(), CACHE_BYTES);
+    conf.setLong(Keys.MEMTABLE_TOTAL_BYTES.name(), MEMTABLE_BYTES);
     conf.set(Keys.LEASE.name(), SESSION.toSeconds() / 2 + "s");
     conf.set("mapreduce.cluster.local.dir", new File(directory, "local").getPath());
     conf.set("mapreduce.client.completion.pollinterval", "20"); // 5 s, which short jobs wait for.

@@ -31,6 +31,12 @@ final class JobInputs {
 
   private JobInputs() {}
 
+  /** The local runner has all classes. No job that is compared copies any. */
+  static Job withoutJars(Job job) {
+    job.getConfiguration().unset("tmpjars");
+    return job;
+  }
+
   private static Job counting(Job job, Class<? extends Mapper<?, ?, ?, ?>> mapper) {
     job.setMapperClass(mapper);
     job.setNumReduceTasks(0);
@@ -56,7 +62,7 @@ final class JobInputs {
 
   /** Reads a table, {@code direct} or {@code served}. */
   static Job table(Configuration conf, String table, String mode) throws IOException {
-    Job job = SteleJob.create(conf, mode, JobInputs.class);
+    Job job = withoutJars(SteleJob.create(conf, mode, JobInputs.class));
     TableInputFormat.addTable(job, table, RowQuery.ALL);
     job.getConfiguration().set(TableInputFormat.MODE_KEY, mode);
     return counting(job, TableMapper.class);

@@ -50,7 +50,7 @@ final class JobOutputs {
   static Job bulk(Configuration conf, Path from, String table) throws IOException {
     Job job = reading(SteleJob.create(conf, "bulk", JobOutputs.class), from, MutationMapper.class);
     SteleJob.bulkInto(job, table, 2, "f");
-    return job;
+    return JobInputs.withoutJars(job);
   }
 
   /** Writes them through the tablet servers. */
@@ -58,7 +58,7 @@ final class JobOutputs {
     Job job = reading(SteleJob.create(conf, "live", JobOutputs.class), from, MutationMapper.class);
     job.setNumReduceTasks(0);
     TableOutputFormat.addTable(job, table, "f");
-    return job;
+    return JobInputs.withoutJars(job);
   }
 
   /** Rows below the middle, and others. */

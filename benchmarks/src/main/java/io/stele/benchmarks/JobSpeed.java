@@ -15,18 +15,16 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.SequenceFile;
-import org.apache.hadoop.mapreduce.Job;
 
 /**
  * MapReduce jobs of the local runner, two maps and two reduces at a time, that read and write cells
  * of 1000 bytes: in tables and in SequenceFiles, without compression, on the same HDFS, in turn. A
- * job's start counts. All is one process.
+ * job's start counts; making and dropping the table that it writes does not. All is one process.
  *
  * <pre>
  * java -cp ... io.stele.benchmarks.JobSpeed [MB] [rounds] [job,...]
@@ -35,15 +33,15 @@ import org.apache.hadoop.mapreduce.Job;
 public final class JobSpeed {
   private static final int VALUE_BYTES = 1000;
   private static final Path CELLS = new Path("/cells");
+  private static final Path FILES = new Path("/table-files");
+  private static final Path SORTED = new Path("/sorted");
+  private static final String WRITTEN = "written";
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
   private final JobCluster cluster;
   private final int rows;
   private final Stele stele;
-  private final List<Path> directories = new ArrayList<>(); // Of the job that runs.
-  private final List<String> tables = new ArrayList<>();
-  private int outputs;
 
   private JobSpeed(JobCluster cluster, int megabytes) throws Exception {
     this.cluster = cluster;
@@ -51,10 +49,18 @@ public final class JobSpeed {
     this.stele = cluster.stele().client();
   }
 
-  /** One of the jobs that are compared. */
-  private interface Compared {
-    /** Makes it ready. */
-    Job job() throws Exception;
+  /** Another store, on the same HDFS and ZooKeeper, whose jobs are compared too. */
+  interface Peer {
+    /**
+     * Starts it and fills it.
+     *
+     * @param cells the SequenceFiles that all jobs which write read
+     * @param bytes of all their values
+     * @param middle the row in the middle
+     * @return its jobs by name
+     */
+    Map<String, Compared> start(JobCluster cluster, Path cells, long bytes, String middle)
+        throws Exception;
   }
 
   /** Megabytes of values a second, and milliseconds of CPU for each. */
@@ -62,30 +68,53 @@ public final class JobSpeed {
 
   /** Runs it. */
   public static void main(String[] args) throws Exception {
+    compare(args, (cluster, cells, bytes, middle) -> Map.of());
+  }
+
+  /** Compares our jobs with those of another store, and ends the process. */
+  static void compare(String[] args, Peer peer) throws Exception {
     int megabytes = args.length > 0 ? Integer.parseInt(args[0]) : 500;
     int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 5;
-    JobSpeed speed = new JobSpeed(new JobCluster(), megabytes);
+    JobCluster cluster = new JobCluster();
+    JobSpeed speed = new JobSpeed(cluster, megabytes);
     speed.fill();
     Map<String, Compared> jobs = speed.jobs();
-    Set<String> wanted = new TreeSet<>(jobs.keySet());
+    jobs.putAll(peer.start(cluster, CELLS, speed.bytes(), row(speed.rows / 2)));
     if (args.length > 2) {
-      wanted = Set.of(args[2].split(","));
+      jobs.keySet().retainAll(Set.of(args[2].split(",")));
     }
-    jobs.keySet().retainAll(wanted);
     speed.compare(jobs, rounds);
     System.exit(0);
   }
 
-  private Map<String, Compared> jobs() {
+  private Map<String, Compared> jobs() throws Exception {
     Map<String, Compared> jobs = new LinkedHashMap<>();
-    jobs.put("raw", () -> JobInputs.raw(conf(), new Path("/table-files")));
-    jobs.put("sequence", () -> JobInputs.sequence(conf(), CELLS));
-    jobs.put("direct", () -> JobInputs.table(conf(), "cells", "direct"));
-    jobs.put("served", () -> JobInputs.table(conf(), "cells", "served"));
-    jobs.put("sorted", () -> JobOutputs.sequence(conf(), CELLS, next(), row(rows / 2)));
-    jobs.put("bulk", () -> JobOutputs.bulk(conf(), CELLS, table()));
-    jobs.put("live", () -> JobOutputs.live(conf(), CELLS, table()));
+    long files = cluster.fs().getContentSummary(FILES).getLength();
+    jobs.put("raw", Compared.reading(() -> JobInputs.raw(conf(), FILES), files));
+    jobs.put("sequence", Compared.reading(() -> JobInputs.sequence(conf(), CELLS), bytes()));
+    jobs.put("direct", Compared.reading(() -> JobInputs.table(conf(), "cells", "direct"), bytes()));
+    jobs.put("served", Compared.reading(() -> JobInputs.table(conf(), "cells", "served"), bytes()));
+    jobs.put(
+        "sorted",
+        Compared.writing(
+            () -> {},
+            () -> JobOutputs.sequence(conf(), CELLS, SORTED, row(rows / 2)),
+            () -> cluster.fs().delete(SORTED, true)));
+    jobs.put("bulk", intoTable(() -> JobOutputs.bulk(conf(), CELLS, WRITTEN)));
+    jobs.put("live", intoTable(() -> JobOutputs.live(conf(), CELLS, WRITTEN)));
     return jobs;
+  }
+
+  private Compared intoTable(Compared.NewJob job) {
+    return Compared.writing(
+        () -> stele.admin().createTable(schema(WRITTEN)),
+        job,
+        () -> stele.admin().dropTable(WRITTEN));
+  }
+
+  /** Of all values. */
+  private long bytes() {
+    return (long) rows * VALUE_BYTES;
   }
 
   private Configuration conf() {
@@ -94,20 +123,6 @@ public final class JobSpeed {
 
   private static String row(int number) {
     return String.format(Locale.ROOT, "row%09d", number);
-  }
-
-  private Path next() {
-    Path path = new Path("/sorted" + outputs++);
-    directories.add(path);
-    return path;
-  }
-
-  /** A new, empty table. */
-  private String table() throws Exception {
-    String name = "written" + outputs++;
-    stele.admin().createTable(schema(name));
-    tables.add(name);
-    return name;
   }
 
   private static TableSchema schema(String name) {
@@ -131,17 +146,11 @@ public final class JobSpeed {
       }
     }
     stele.admin().createTable(schema("cells"));
-    run(JobOutputs.bulk(conf(), CELLS, "cells"));
+    Compared.run(JobOutputs.bulk(conf(), CELLS, "cells"));
     stele.admin().compactTable("cells");
     // The same bytes beside it: the files of a table may be replaced while they are read.
     Path files = new Path(stele.jobs().root(), "tables");
-    FileUtil.copy(cluster.fs(), files, cluster.fs(), new Path("/table-files"), false, conf());
-  }
-
-  private static void run(Job job) throws Exception {
-    if (!job.waitForCompletion(false)) {
-      throw new IllegalStateException("job " + job.getJobName() + " failed");
-    }
+    FileUtil.copy(cluster.fs(), files, cluster.fs(), FILES, false, conf());
   }
 
   /** Each job in turn, and that again; the first round is not counted. */
@@ -167,28 +176,22 @@ public final class JobSpeed {
   }
 
   private Speed measure(Compared compared) throws Exception {
+    compared.before().take();
     System.gc();
     long cpu = SYSTEM.getProcessCpuTime();
     long start = System.nanoTime();
-    run(compared.job());
+    compared.run().take();
     double seconds = (System.nanoTime() - start) / 1e9;
     double cpuMillis = (SYSTEM.getProcessCpuTime() - cpu) / 1e6;
-    double megabytes = (double) rows * VALUE_BYTES / 1e6;
-    for (Path written : directories) {
-      cluster.fs().delete(written, true);
-    }
-    directories.clear();
-    for (String written : tables) {
-      stele.admin().dropTable(written);
-    }
-    tables.clear();
+    compared.after().take();
+    double megabytes = bytes() / 1e6;
     return new Speed(megabytes / seconds, cpuMillis / megabytes);
   }
 
   private static void print(String name, int round, Speed speed) {
     System.out.printf(
         Locale.ROOT,
-        "%-9s %-8s %6.1f MB/s %6.2f ms CPU a MB%n",
+        "%-9s %-14s %6.1f MB/s %6.2f ms CPU a MB%n",
         round < 0 ? "median" : "round " + round,
         name,
         speed.perSecond(),
