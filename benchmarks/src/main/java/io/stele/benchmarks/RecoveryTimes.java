@@ -37,22 +37,23 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.DFSConfigKeys;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
 
 /**
  * How long the tablets of a tablet server are away that is killed with kill -9: ZooKeeper, a master
- * and four tablet servers as processes, HDFS with three DataNodes in this one. The end is reported
- * to the master at once, as the ApplicationMaster does when the NodeManager has seen it, or not at
- * all. Prints when the first and the last row could be read again. Two servers are killed, one
- * after the other: at the first kill the code of recovery runs for the first time in every process,
- * and most of the processors' time goes into compiling it.
+ * and some tablet servers as processes, HDFS with three DataNodes in this one, which tell the
+ * NameNode that they live every so many seconds ({@code dfs.heartbeat.interval}): it tells them
+ * then what to do. The end is reported to the master at once, as the ApplicationMaster does when
+ * the NodeManager has seen it, or not at all. Prints when the first and the last row could be read
+ * again. Two servers are killed, one after the other: at the first kill the code of recovery runs
+ * for the first time in every process, and most of the processors' time goes into compiling it.
  *
  * <pre>
- * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent]
+ * java -cp ... io.stele.benchmarks.RecoveryTimes [tablets] [MB of log] [report | silent] [servers] [heartbeat]
  * </pre>
  */
 public final class RecoveryTimes {
-  private static final int SERVERS = 4;
   private static final int KILLS = 2;
   private static final int VALUE_BYTES = 1000;
   private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -65,26 +66,48 @@ public final class RecoveryTimes {
       log4j.appender.A.layout.ConversionPattern=%d{ABSOLUTE} %p %c{1}: %m%n
       """;
 
+  /**
+   * What to measure.
+   *
+   * @param tablets of each server
+   * @param megabytes of the log of the one that is killed
+   * @param reports whether the master is told
+   * @param heartbeatSeconds of DataNodes
+   */
+  private record Plan(
+      int tablets, long megabytes, boolean reports, int servers, int heartbeatSeconds) {}
+
+  private final Plan plan;
   private final Path directory;
   private final Configuration conf = new Configuration();
   private final Map<String, Process> servers = new LinkedHashMap<>(); // By container.
 
-  private RecoveryTimes(Path directory) {
+  private RecoveryTimes(Plan plan, Path directory) {
+    this.plan = plan;
     this.directory = directory;
   }
 
   /** Runs it. */
   public static void main(String[] args) throws Exception {
-    int tablets = args.length > 0 ? Integer.parseInt(args[0]) : 200;
-    long megabytes = args.length > 1 ? Long.parseLong(args[1]) : 512;
-    boolean reports = args.length <= 2 || args[2].equals("report");
-    new RecoveryTimes(Files.createTempDirectory("recovery")).run(tablets, megabytes, reports);
+    Plan plan =
+        new Plan(
+            number(args, 0, 200),
+            number(args, 1, 512),
+            args.length <= 2 || args[2].equals("report"),
+            number(args, 3, 4),
+            number(args, 4, 3));
+    new RecoveryTimes(plan, Files.createTempDirectory("recovery")).run();
     System.exit(0);
   }
 
-  private void run(int tablets, long megabytes, boolean reports) throws Exception {
+  private static int number(String[] args, int index, int otherwise) {
+    return index < args.length ? Integer.parseInt(args[index]) : otherwise;
+  }
+
+  private void run() throws Exception {
     Configuration hdfs = new Configuration();
     hdfs.set("hdfs.minidfs.basedir", directory.resolve("hdfs").toString());
+    hdfs.setInt(DFSConfigKeys.DFS_HEARTBEAT_INTERVAL_KEY, plan.heartbeatSeconds());
     try (MiniDFSCluster files = new MiniDFSCluster.Builder(hdfs).numDataNodes(3).build();
         ZooKeeperProcess zookeeper =
             ZooKeeperProcess.start(directory.resolve("zk"), Duration.ofSeconds(2))) {
@@ -102,7 +125,7 @@ public final class RecoveryTimes {
       }
       List<Process> all = new ArrayList<>();
       all.add(start("master", MasterMain.class, "-Xmx512m", file));
-      for (int i = 1; i <= SERVERS; i++) {
+      for (int i = 1; i <= plan.servers(); i++) {
         Process server = start("server-" + i, TabletServerMain.class, "-Xmx3g", file);
         servers.put("server-" + i, server);
         all.add(server);
@@ -111,7 +134,7 @@ public final class RecoveryTimes {
               CuratorLockService.connect(
                   SystemRuntime.INSTANCE, zookeeper.quorum(), "stele", Duration.ofSeconds(10));
           Stele client = Stele.connect(conf)) {
-        measure(client, locks, tablets, megabytes, reports);
+        measure(client, locks);
       } finally {
         all.forEach(Process::destroyForcibly);
       }
@@ -131,15 +154,13 @@ public final class RecoveryTimes {
         directory.resolve(name + ".log"));
   }
 
-  private void measure(
-      Stele client, LockService locks, int tablets, long megabytes, boolean reports)
-      throws Exception {
-    while (ServerInfo.all(locks).size() < SERVERS) {
+  private void measure(Stele client, LockService locks) throws Exception {
+    while (ServerInfo.all(locks).size() < plan.servers()) {
       TimeUnit.MILLISECONDS.sleep(50);
     }
     client.admin().setBalanced(false); // The tablets written to stay together.
     List<Bytes> splits = new ArrayList<>();
-    for (int i = 1; i < tablets * SERVERS; i++) {
+    for (int i = 1; i < plan.tablets() * plan.servers(); i++) {
       splits.add(Bytes.of(String.format("%06d", i)));
     }
     long begin = System.nanoTime();
@@ -148,22 +169,21 @@ public final class RecoveryTimes {
     Table table = client.table("t");
 
     for (int kill = 1; kill <= KILLS; kill++) {
-      kill(table, locks, tablets, megabytes, reports);
+      kill(table, locks);
     }
     System.out.println("logs in " + directory);
   }
 
-  private void kill(Table table, LockService locks, int tablets, long megabytes, boolean reports)
-      throws Exception {
+  private void kill(Table table, LockService locks) throws Exception {
     Map.Entry<ServerId, ServerInfo> victim = ServerInfo.all(locks).entrySet().iterator().next();
     List<TabletInfo> its =
         table.tablets().stream()
             .filter(tablet -> tablet.server().equals(Optional.of(victim.getKey())))
-            .limit(tablets)
+            .limit(plan.tablets())
             .toList();
-    write(table, its, megabytes);
+    write(table, its, plan.megabytes());
     System.out.printf(
-        "%d MB written to %d tablets of %s%n", megabytes, its.size(), victim.getKey());
+        "%d MB written to %d tablets of %s%n", plan.megabytes(), its.size(), victim.getKey());
     for (TabletInfo tablet : its) {
       table.readRow(row(tablet, 0));
     }
@@ -171,7 +191,7 @@ public final class RecoveryTimes {
     String container = victim.getValue().container().orElseThrow();
     long killed = System.nanoTime();
     Objects.requireNonNull(servers.get(container)).destroyForcibly().waitFor();
-    if (reports) {
+    if (plan.reports()) {
       report(locks, victim.getKey());
     }
     List<CompletableFuture<Long>> read = new ArrayList<>();
