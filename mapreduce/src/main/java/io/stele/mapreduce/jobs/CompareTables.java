@@ -18,7 +18,6 @@ import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
-import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
 
 /**
  * Compares two tables, cell by cell: rows, families, qualifiers, timestamps, values.
@@ -47,8 +46,7 @@ public record CompareTables(TableInput input, String with) implements TableJob {
     job.getConfiguration().set(QUERY_KEY, QueryCodec.toText(input.query()));
     job.setMapperClass(CompareMapper.class);
     job.setNumReduceTasks(0);
-    job.setOutputFormatClass(TextOutputFormat.class);
-    JobDirectory.create(job);
+    JobDirectory.setOutput(job);
     return job;
   }
 

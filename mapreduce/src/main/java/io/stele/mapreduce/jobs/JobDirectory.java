@@ -11,12 +11,15 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
 
 /** A directory in the user's home for what a job has to say: text, which is read when it ended. */
 final class JobDirectory {
   private JobDirectory() {}
 
-  static void create(Job job) throws IOException {
+  /** Has the job write text to a new one. */
+  static void setOutput(Job job) throws IOException {
+    job.setOutputFormatClass(TextOutputFormat.class);
     FileSystem fs = FileSystem.get(job.getConfiguration());
     Path home = fs.makeQualified(fs.getHomeDirectory());
     FileOutputFormat.setOutputPath(job, new Path(home, ".stele/jobs/" + UUID.randomUUID()));

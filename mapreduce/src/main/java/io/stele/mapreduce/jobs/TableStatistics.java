@@ -18,7 +18,6 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
-import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
 
 /**
  * What a table has in it, by family: rows, columns, cells, versions, sizes; and the beginnings of
@@ -44,8 +43,7 @@ public record TableStatistics(TableInput input, int prefixBytes) implements Tabl
     job.setMapOutputKeyClass(Text.class);
     job.setMapOutputValueClass(Statistics.class);
     job.setNumReduceTasks(1); // It sees all beginnings, and says which are the largest.
-    job.setOutputFormatClass(TextOutputFormat.class);
-    JobDirectory.create(job);
+    JobDirectory.setOutput(job);
     return job;
   }
 

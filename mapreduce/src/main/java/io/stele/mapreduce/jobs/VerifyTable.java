@@ -25,7 +25,6 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
-import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
 
 /**
  * Verifies what is stored of a table, as it was when the job was submitted:
@@ -73,8 +72,7 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
     TableInputFormat.addTable(job, table, query);
     job.setMapperClass(VerifyMapper.class);
     job.setNumReduceTasks(0);
-    job.setOutputFormatClass(TextOutputFormat.class);
-    JobDirectory.create(job);
+    JobDirectory.setOutput(job);
     return job;
   }
 
