@@ -180,7 +180,9 @@ final class MasterLoop implements Runnable {
         lookAtAll();
         return;
       }
-      if (!row.table().isSystem()) { // Those are read at each step.
+      if (row.table().isSystem()) {
+        wake.overtake(); // Its records are read at each step.
+      } else {
         reported.add(row);
       }
     }
@@ -258,7 +260,7 @@ final class MasterLoop implements Runnable {
     boolean full = asked || fullDue || runtime.nanoTime() - nextFullReadNanos >= 0;
     fullDue = true; // Unless this step comes to its end.
     servers.look(full);
-    CompletableFuture<Void> loss = wake.nextLoss();
+    CompletableFuture<Void> overtaken = wake.beginStep();
     Map<ServerId, ServerInfo> live = servers.live();
     requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
 
@@ -279,7 +281,7 @@ final class MasterLoop implements Runnable {
       orphans.lookAgain();
     }
     Set<TableId> dropping = tables.dropping();
-    Look look = new Look(live, metadata, loss);
+    Look look = new Look(live, metadata, overtaken);
     boolean complete = readTables(full, look, dropping);
     if (look.isOvertaken()) {
       return true;
@@ -297,13 +299,14 @@ final class MasterLoop implements Runnable {
 
   /** What one step has to do with. */
   private record Look(
-      Map<ServerId, ServerInfo> live, ServedMetadata metadata, CompletableFuture<Void> loss) {
+      Map<ServerId, ServerInfo> live, ServedMetadata metadata, CompletableFuture<Void> overtaken) {
     /**
-     * Whether one of the servers lives no more. The step then ends, and another begins: each try to
-     * reach what that server has of METADATA would take its time, and there may be many.
+     * Whether a server was lost or a tablet of METADATA changed since the step began. The step then
+     * ends, and another begins: each try to reach METADATA where it no longer is would take its
+     * time, and there may be many.
      */
     boolean isOvertaken() {
-      return loss.isDone();
+      return overtaken.isDone();
     }
 
     boolean hasRecord(TabletRecord record) {

@@ -179,7 +179,7 @@ final class ServerWatch implements AutoCloseable {
 
   private void saw(Map<ServerId, ServerInfo> now, Set<ServerId> suspects) {
     if (update(now, suspects)) {
-      wake.serverLost();
+      wake.overtake();
     }
   }
 

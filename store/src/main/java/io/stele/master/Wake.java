@@ -13,7 +13,7 @@ final class Wake {
   private CompletableFuture<Void> called = new CompletableFuture<>();
 
   @GuardedBy("this")
-  private CompletableFuture<Void> nextLoss = new CompletableFuture<>();
+  private CompletableFuture<Void> overtaken = new CompletableFuture<>();
 
   @GuardedBy("this")
   private boolean all = true;
@@ -39,20 +39,26 @@ final class Wake {
     look();
   }
 
-  /** A server is lost: reads that may wait for it are given up, and the loop looks soon. */
-  void serverLost() {
-    CompletableFuture<Void> loss;
-    synchronized (this) {
-      loss = nextLoss;
-      nextLoss = new CompletableFuture<>();
-    }
-    loss.complete(null);
+  /**
+   * A server was lost, or a tablet of METADATA changed: the step under way gives up its requests to
+   * METADATA, which may wait for what only the next step does, and the loop looks soon.
+   */
+  void overtake() {
+    overtaken().complete(null);
     look();
   }
 
-  /** Completes when the next server is lost. */
-  synchronized CompletableFuture<Void> nextLoss() {
-    return nextLoss;
+  /** What has happened up to now, the step that begins will see. */
+  synchronized CompletableFuture<Void> beginStep() {
+    if (overtaken.isDone()) {
+      overtaken = new CompletableFuture<>();
+    }
+    return overtaken;
+  }
+
+  /** Completes when the step that began last should be given up. */
+  synchronized CompletableFuture<Void> overtaken() {
+    return overtaken;
   }
 
   /** Whether all records must be read; the caller must then read them. */

@@ -29,7 +29,7 @@ final class TableRecordRows implements RecordRows {
   /**
    * The rows of {@code table}.
    *
-   * @param overtaken completes when a read that begins now should be given up
+   * @param overtaken completes when a request that begins now should be given up
    */
   TableRecordRows(
       ProcessRuntime runtime,
@@ -55,7 +55,8 @@ final class TableRecordRows implements RecordRows {
               .range(new RowRange(next, range.end()))
               .versions(1)
               .limit(limit - rows.size());
-      TabletAccess.Rows page = await(access.rows(table, next, query, deadline));
+      TabletAccess.Rows page =
+          await(access.rows(table, next, query, deadline), "reading rows of " + table);
       rows.addAll(page.rows());
       if (page.next().isEmpty()) {
         break; // The table's last tablet has no more.
@@ -65,17 +66,17 @@ final class TableRecordRows implements RecordRows {
     return rows;
   }
 
-  private TabletAccess.Rows await(CompletableFuture<TabletAccess.Rows> page) throws IOException {
+  private <T> T await(CompletableFuture<T> answer, String what) throws IOException {
     CompletableFuture<Void> end = overtaken.get();
     Futures.await(
         runtime,
-        CompletableFuture.anyOf(page.handle((rows, failure) -> rows), end),
-        "reading rows of " + table);
-    if (!page.isDone()) {
-      page.cancel(false);
-      throw new IOException("reading rows of " + table + " was given up: a server was lost");
+        CompletableFuture.anyOf(answer.handle((value, failure) -> Boolean.TRUE), end),
+        what);
+    if (!answer.isDone()) {
+      answer.cancel(false);
+      throw new IOException(what + " was given up: a server was lost, or METADATA changed");
     }
-    return Futures.await(runtime, page, "reading rows of " + table);
+    return Futures.await(runtime, answer, what);
   }
 
   @Override
@@ -90,14 +91,13 @@ final class TableRecordRows implements RecordRows {
             ? CheckAndMutate.ifAny(newest, mutation)
             : CheckAndMutate.ifNone(newest, mutation);
     boolean matched =
-        Futures.await(
-            runtime,
+        await(
             access.checkAndMutate(table, operation, Deadline.after(runtime, timeout)),
             "changing row \""
                 + mutation.row()
                 + "\" of "
                 + table
-                + ": it may or may not have been applied");
+                + " (it may or may not have been applied)");
     return matched == condition.value().isPresent();
   }
 }

@@ -30,6 +30,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 /**
  * Sends a request for a row to whichever server has the row's tablet: locates it, sends, and tries
@@ -146,7 +147,7 @@ public final class TabletAccess implements AutoCloseable {
                         ReadProto.newBuilder()
                             .setTablet(QueryCodec.encode(location.tablet(), location.epoch()))
                             .setQuery(QueryCodec.encode(query))));
-    return send(new RowRequest(table, at, purpose, call), deadline).thenApply(TabletAccess::rows);
+    return converted(send(new RowRequest(table, at, purpose, call), deadline), TabletAccess::rows);
   }
 
   private static Rows rows(Answer answer) {
@@ -186,9 +187,23 @@ public final class TabletAccess implements AutoCloseable {
                             operations.outstanding(),
                             Durability.HFLUSH, // METADATA's own log asks for more.
                             operation)));
-    return send(new RowRequest(table, operation.row(), purpose, call), deadline)
-        .whenComplete((answer, failure) -> operations.complete(id))
-        .thenApply(answer -> answer.response().header().getMatched());
+    CompletableFuture<Answer> sent =
+        send(new RowRequest(table, operation.row(), purpose, call), deadline);
+    sent.whenComplete((answer, failure) -> operations.complete(id));
+    return converted(sent, answer -> answer.response().header().getMatched());
+  }
+
+  /** What {@code convert} makes of an answer; there are no more attempts once it is cancelled. */
+  private static <T> CompletableFuture<T> converted(
+      CompletableFuture<Answer> sent, Function<Answer, T> convert) {
+    CompletableFuture<T> converted = sent.thenApply(convert);
+    converted.whenComplete(
+        (value, failure) -> {
+          if (converted.isCancelled()) {
+            sent.cancel(false);
+          }
+        });
+    return converted;
   }
 
   /** Gives up what is under way; the data plane and the lock service stay open. */

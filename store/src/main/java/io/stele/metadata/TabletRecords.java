@@ -72,10 +72,10 @@ public final class TabletRecords {
   }
 
   /**
-   * As above, but a read is given up early when it can no longer succeed.
+   * As above, but requests are given up early where waiting for them makes no sense.
    *
-   * @param overtaken asked when a read begins: completes when it is to fail with an {@link
-   *     IOException}
+   * @param overtaken asked when a request begins: completes when it is to fail with an {@link
+   *     IOException}; a change may or may not have been applied then
    */
   public TabletRecords(
       ProcessRuntime runtime,

@@ -195,7 +195,7 @@ class TabletAccessTest {
   }
 
   @Test
-  void aReadThatIsOvertakenIsGivenUpWithoutWaiting() {
+  void whatIsOvertakenIsGivenUpWithoutWaitingAndNotTriedAgain() {
     CompletableFuture<Void> overtaken = new CompletableFuture<>();
     TabletRecords loop =
         new TabletRecords(SystemRuntime.INSTANCE, locks, access, LONG, () -> overtaken);
@@ -206,6 +206,10 @@ class TabletAccessTest {
         };
     assertThatThrownBy(() -> loop.readAll(TABLE))
         .isInstanceOf(IOException.class)
+        .hasMessageContaining("given up");
+    assertThatThrownBy(() -> loop.unloaded(user, "unloaded"))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("may or may not have been applied")
         .hasMessageContaining("given up");
   }
 

@@ -29,7 +29,6 @@ import org.junit.jupiter.api.Test;
 class TabletsAwayTest {
   private static final Duration PINNED_MAX = Duration.ofSeconds(5);
   private static final Duration AWAY_MAX = Duration.ofMillis(500);
-  private static final Duration RESTART_GAP_MAX = Duration.ofSeconds(5); // METADATA moves, too.
   private static final Duration PAUSE = Duration.ofMillis(20);
   private static final Duration START_MAX = Duration.ofSeconds(60);
   private static final int SEEDS = 3;
@@ -112,7 +111,7 @@ class TabletsAwayTest {
                 .hasSize(3)
                 .noneMatch(server -> before.contains(server.id()));
           });
-      assertThat(world.longestGap).as("seed %d", seed).isLessThan(RESTART_GAP_MAX);
+      assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
       assertThat(world.writes).isGreaterThan(2000);
     }
   }
