@@ -33,9 +33,34 @@ import org.apache.hadoop.util.ReflectionUtils;
  * own mapper reads them, here and now. Not safe for use by several threads.
  */
 final class OutputSample {
-  private static final int PIECES = 64;
-  private static final int RECORDS = 1000;
+  private static final int PIECES_MIN = 16;
+  private static final int PIECES_MAX = 64;
+  private static final int PIECES_OF_PART = 8;
+  private static final int RECORDS_MIN = 10_000;
+  private static final int RECORDS_OF_PART = 200;
+  private static final int RECORDS_OF_PIECE_MAX = 1000;
   private static final int WRITES = 10_000;
+  private static final double ROUNDING = 1e-9; // Of sums of what was sampled, at most.
+
+  /**
+   * How much is read. To begin a piece costs as much as many records: the reader of a SequenceFile
+   * looks for a mark, byte by byte.
+   *
+   * @param pieces of the input: sorted input is divided as exactly as that
+   * @param records of each piece
+   */
+  private record Size(int pieces, int records) {
+    /** For a division into so many parts at most. */
+    static Size of(int parts) {
+      int pieces = (int) clamp((long) PIECES_OF_PART * parts, PIECES_MIN, PIECES_MAX);
+      long records = Math.max(RECORDS_MIN, (long) RECORDS_OF_PART * parts) / pieces;
+      return new Size(pieces, (int) clamp(records, 1, RECORDS_OF_PIECE_MAX));
+    }
+
+    private static long clamp(long value, long min, long max) {
+      return Math.max(min, Math.min(max, value));
+    }
+  }
 
   /**
    * A row that would be written.
@@ -46,14 +71,19 @@ final class OutputSample {
 
   private final List<Sampled> rows = new ArrayList<>();
 
-  private OutputSample() {}
+  private final Size size;
+
+  private OutputSample(Size size) {
+    this.size = size;
+  }
 
   /**
    * Samples a job whose input and mapper are set.
    *
+   * @param parts into how many its output is to be divided, at most
    * @throws SteleException REFUSED if the mapper does not write rows as keys
    */
-  static OutputSample of(Job job) throws IOException {
+  static OutputSample of(Job job, int parts) throws IOException {
     Job reading = Job.getInstance(job.getConfiguration());
     reading.getCredentials().addAll(job.getCredentials());
     Configuration conf = reading.getConfiguration();
@@ -61,7 +91,7 @@ final class OutputSample {
     conf.set(TableInputFormat.READ_KEY, "latest"); // A pin would be for nothing.
     try {
       InputFormat<?, ?> format = ReflectionUtils.newInstance(reading.getInputFormatClass(), conf);
-      return sample(reading, format);
+      return sample(reading, format, Size.of(parts));
     } catch (ClassNotFoundException e) {
       throw new IOException("the job's input format or mapper is not on the class path", e);
     } catch (InterruptedException e) {
@@ -69,16 +99,16 @@ final class OutputSample {
     }
   }
 
-  private static <K, V> OutputSample sample(Job reading, InputFormat<K, V> format)
+  private static <K, V> OutputSample sample(Job reading, InputFormat<K, V> format, Size size)
       throws IOException, InterruptedException, ClassNotFoundException {
     Configuration conf = reading.getConfiguration();
-    long piece = Math.max(1, bytes(format.getSplits(reading)) / PIECES);
+    long piece = Math.max(1, bytes(format.getSplits(reading)) / size.pieces());
     long largest = FileInputFormat.getMaxSplitSize(reading);
     FileInputFormat.setMaxInputSplitSize(reading, Math.min(piece, largest));
     conf.setLong(TableInputFormat.SPLIT_BYTES_KEY, piece);
     List<InputSplit> splits = format.getSplits(reading);
-    int read = Math.min(PIECES, splits.size());
-    OutputSample sample = new OutputSample();
+    int read = Math.min(size.pieces(), splits.size());
+    OutputSample sample = new OutputSample(size);
     for (int i = 0; i < read; i++) {
       InputSplit split = splits.get((int) ((long) i * splits.size() / read));
       @SuppressWarnings("unchecked") // As Hadoop takes it, too.
@@ -125,12 +155,14 @@ final class OutputSample {
   private static final class Beginning<K, V> extends RecordReader<K, V> {
     private final RecordReader<K, V> all;
     private final Writes writes;
+    private final int recordsMax;
     private int records;
     private boolean ended;
 
-    Beginning(RecordReader<K, V> all, Writes writes) {
+    Beginning(RecordReader<K, V> all, Writes writes, int recordsMax) {
       this.all = all;
       this.writes = writes;
+      this.recordsMax = recordsMax;
     }
 
     @Override
@@ -141,7 +173,7 @@ final class OutputSample {
 
     @Override
     public boolean nextKeyValue() throws IOException, InterruptedException {
-      if (records++ == RECORDS || writes.rows.size() >= WRITES) {
+      if (records++ == recordsMax || writes.rows.size() >= WRITES) {
         return false;
       }
       ended = !all.nextKeyValue();
@@ -192,7 +224,7 @@ final class OutputSample {
     TaskAttemptContext context = new TaskAttemptContextImpl(conf, id);
     Writes writes = new Writes();
     try (Beginning<K, V> reader =
-        new Beginning<>(format.createRecordReader(split, context), writes)) {
+        new Beginning<>(format.createRecordReader(split, context), writes, size.records())) {
       reader.initialize(split, context);
       mapper.run(
           new WrappedMapper<K, V, Object, Object>()
@@ -225,13 +257,14 @@ final class OutputSample {
     double cut = part;
     Bytes last = rows.isEmpty() ? Bytes.EMPTY : rows.get(0).row();
     for (Sampled one : rows) {
-      if (before >= cut * (1 - 1e-9)
+      if (before >= cut * (1 - ROUNDING)
           && starts.size() < partsMax - 1
           && one.row().compareTo(last) > 0
           && one.row().length() <= Limits.SPLIT_ROW_BYTES_MAX) {
         starts.add(one.row());
         last = one.row();
-        cut = (Math.floor(before / part) + 1) * part;
+        // With the same leniency as above, or the very next row would begin a part, too.
+        cut = (Math.floor(before * (1 + 2 * ROUNDING) / part) + 1) * part;
       }
       before += one.bytes();
     }

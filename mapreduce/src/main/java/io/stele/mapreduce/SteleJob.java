@@ -118,7 +118,8 @@ public final class SteleJob {
     }
     if (tablets == 1 && reducersMax > 1) {
       long bytesMin = job.getConfiguration().getLongBytes(REDUCER_BYTES_KEY, REDUCER_BYTES);
-      BulkOutputFormat.reduceByRows(job, table, OutputSample.of(job).starts(reducersMax, bytesMin));
+      BulkOutputFormat.reduceByRows(
+          job, table, OutputSample.of(job, reducersMax).starts(reducersMax, bytesMin));
     }
   }
 
