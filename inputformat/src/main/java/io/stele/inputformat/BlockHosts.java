@@ -21,9 +21,9 @@ import org.apache.hadoop.security.AccessControlException;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /**
- * Where the blocks are that splits are read from directly: their hosts, those with most of the
- * bytes first. To ask for a file's blocks takes the right to read it, so a job that could not read
- * its table is refused here. For one thread.
+ * Finds the hosts of splits that are read directly: the hosts of their files' blocks, those with
+ * most bytes first. HDFS returns a file's blocks only to users who may read it, so a job that could
+ * not read its table is refused here. For one thread.
  */
 final class BlockHosts {
   private static final int HOSTS_MAX = 3;

@@ -15,9 +15,9 @@ import java.util.function.BiFunction;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * The scan that plain keys of a job's configuration say, for whoever sets a job up without code.
- * Everything that a {@link TableScan} says has a key. Rows and columns are as {@link Bytes#parse}
- * reads them: so what separates them can be written as {@code \xNN}.
+ * Reads a scan from plain keys of a job's configuration, for jobs that are set up without code.
+ * Every part of a {@link TableScan} has a key. {@link Bytes#parse} reads rows and columns, so a
+ * separator in them can be written as {@code \xNN}.
  */
 final class PlainScan {
   /** The table; the other keys begin with it. */
@@ -45,10 +45,10 @@ final class PlainScan {
   private PlainScan() {}
 
   /**
-   * The scan that {@code conf} says, if any.
+   * The scan that {@code conf} describes, if any.
    *
-   * @throws SteleException REFUSED, naming the key, if a value says nothing, if there is a key of
-   *     another name, or one and no table
+   * @throws SteleException REFUSED, naming the key, if a value is bad, a key is unknown, or there
+   *     are keys but no table
    */
   static Optional<TableScan> of(Configuration conf) {
     String table = conf.getTrimmed(TABLE_KEY, "");

@@ -5,8 +5,9 @@ import io.stele.model.Bytes;
 import java.util.List;
 
 /**
- * How far a reader has come, by bytes: by the marks of its split, and between two of them by what
- * it has read, which is not compressed. One thread reads, any may ask.
+ * The progress of a reader, in bytes. The marks of its split give the bytes on disk; between two
+ * marks it counts the bytes read, which are not compressed. One thread reads; any thread may ask
+ * for the progress.
  */
 final class Progress {
   private final List<RowKeySample> marks;

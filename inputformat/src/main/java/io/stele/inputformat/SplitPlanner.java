@@ -18,8 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Cuts what one scan reads into splits near a target size: a large tablet into pieces of equal
- * size, small ones of one host put together.
+ * Divides the rows of one scan into splits near a target size: it cuts a large tablet into pieces
+ * of equal size, and puts small tablets of one host together.
  *
  * <p>Work and memory grow with the tablets and ranges, not with their product; only tablets that
  * must be cut, or are read in part, are sampled. For one thread.
@@ -28,13 +28,13 @@ final class SplitPlanner {
   /** Samples for each piece of the target size: a piece is wrong by about one of them. */
   static final int SAMPLES_A_PIECE = 16;
 
-  /** So many tablets may be read by one mapper, be they as small as they may. */
+  /** The maximum number of tablets of one split, however small they are. */
   static final int TABLETS_A_SPLIT_MAX = 1000;
 
   /** A tablet smaller than this part of the target is not sampled for being read in part. */
   private static final int NEGLIGIBLE = 8;
 
-  /** So many tablets are asked for samples at once. */
+  /** How many tablets are asked for samples at once. */
   private static final int SAMPLED_AT_ONCE_MAX = 64;
 
   private final TableScan scan;
@@ -55,7 +55,7 @@ final class SplitPlanner {
     CompletableFuture<List<RowKeySample>> sample(TabletInfo tablet);
   }
 
-  /** What is read of a tablet whose samples are on their way. */
+  /** The rows read of a tablet whose samples have been requested. */
   private record Sampled(
       TabletInfo tablet, List<RowRange> ranges, CompletableFuture<List<RowKeySample>> samples) {}
 

@@ -37,25 +37,26 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  *
  * <p><b>Splits</b> are near {@code mapreduce.stele.input.split.bytes} (128 MB): a large tablet is
  * cut by its bytes, small tablets of one host are read by one mapper. A split has the host of its
- * tablets' server and its length on disk, and progress goes by bytes.
+ * tablets' server and its length on disk; progress is measured in bytes.
  *
  * <p>All attempts read the rows as they were when the job was submitted, as a whole for each
- * tablet. A row is whole, and no row is missing or comes twice, whatever happens to tablets and
- * tablet servers meanwhile. With {@code mapreduce.stele.input.read} set to {@code latest} the rows
- * are read as they are when a mapper comes to them: those written while the job runs may be seen or
- * not, and another attempt of a task may see others. A mapper may take any time between two rows.
+ * tablet. A mapper gets every row whole, and no row is missing or comes twice, whatever happens to
+ * tablets and tablet servers meanwhile. With {@code mapreduce.stele.input.read} set to {@code
+ * latest}, rows are read as they are when a mapper reads them: changes made while the job runs may
+ * be seen or not, and another attempt of a task may see other rows. A mapper may take any time
+ * between two rows.
  *
- * <p>A split covers the rows that its tablets had when the job was submitted. Should a tablet have
- * been split since, the split goes on into the new tablets by itself. Should the table have been
- * dropped and made again, the task fails.
+ * <p>A split covers the rows that its tablets had when the job was submitted. If a tablet has been
+ * split since, the split continues into the new tablets by itself. If the table has been dropped
+ * and created again, the task fails.
  *
  * <p>A scan can also be set without code, in the job's configuration: {@code
  * mapreduce.stele.input.table}, and, each optional, {@code .families}, {@code .columns}, {@code
  * .rows.start}, {@code .rows.end}, {@code .rows.prefix}, {@code .rows.ranges}, {@code .versions},
- * {@code .times.from}, {@code .times.to}, {@code .filter}; docs/mapreduce.md says how.
+ * {@code .times.from}, {@code .times.to}, {@code .filter}; docs/mapreduce.md describes them.
  *
- * <p>{@link Counter} has what was read. Keys and values can go through the shuffle: see {@link
- * ModelSerialization}, which this sets up.
+ * <p>{@link Counter} counts what was read. Keys and values can go through the shuffle: this
+ * registers {@link ModelSerialization}.
  */
 public final class TableInputFormat extends InputFormat<Bytes, Row> {
   /** The size of splits, in bytes; with a suffix such as {@code 256m}. */

@@ -1,5 +1,5 @@
 /**
- * Tables as MapReduce input: {@link io.stele.inputformat.TableInputFormat}. Public API; what is not
- * public in it is internal.
+ * Tables as MapReduce input: {@link io.stele.inputformat.TableInputFormat}. Public API; classes
+ * that are not public are internal.
  */
 package io.stele.inputformat;

@@ -29,8 +29,8 @@ import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
- * What a job's mappers would write, estimated from the beginnings of many pieces of its input: its
- * own mapper reads them, here and now. Not safe for use by several threads.
+ * Estimates the output of a job's mappers from the beginnings of many pieces of its input: it runs
+ * the job's own mapper over them in this process. Not safe for use by several threads.
  */
 final class OutputSample {
   private static final int PIECES_MIN = 16;
@@ -65,7 +65,7 @@ final class OutputSample {
   /**
    * A row that would be written.
    *
-   * @param bytes what it stands for
+   * @param bytes how many bytes of output it represents
    */
   private record Sampled(Bytes row, double bytes) {}
 
@@ -243,7 +243,7 @@ final class OutputSample {
   }
 
   /**
-   * Rows that divide what is written into parts of about the same size.
+   * Rows that divide the output into parts of about the same size.
    *
    * @param partsMax there are not more parts
    * @param bytesMin parts are not much smaller, as cells in memory

@@ -23,7 +23,7 @@ import org.apache.avro.specific.SpecificData;
 import org.apache.avro.specific.SpecificRecord;
 
 /**
- * Maps records of Avro to rows and back. The property {@code stele} in the schema says where each
+ * Maps Avro records to rows and back. The property {@code stele} in the schema says where each
  * field is:
  *
  * <pre>
@@ -33,8 +33,8 @@ import org.apache.avro.specific.SpecificRecord;
  * -        nowhere: what is read has the field's default
  * </pre>
  *
- * A record whose schema has the property {@code stele: f} has each field that says nothing in the
- * column {@code f:name}.
+ * If the record's schema itself has the property {@code stele: f}, each field without the property
+ * is in the column {@code f:name}.
  *
  * <pre>{@code
  * @AvroMeta(key = "stele", value = "profile")
@@ -50,14 +50,14 @@ import org.apache.avro.specific.SpecificRecord;
  * Person again = people.record(table.readRow(row, people.query()).orElseThrow());
  * }</pre>
  *
- * <p>Values are UTF-8 for strings and enums, the bytes of bytes and fixed, 8 bytes, big-endian, for
- * int, long, float and double, so that columns can be incremented, and a byte for boolean. A field
- * may also be null, which is no cell; there are no arrays and no records in records.
+ * <p>Strings and enums are stored as UTF-8, bytes and fixed as they are, int, long, float and
+ * double as 8 bytes, big-endian, so that columns can be incremented, and boolean as one byte. A
+ * field may also be null: then it has no cell. Arrays and nested records are not supported.
  *
- * <p><b>Evolution.</b> A row that was written by another version of the record is read by this one:
- * a field that has no cell gets its default, or null if it may be; cells that no field names are
- * left alone. A field that was renamed and keeps its old name as an alias reads the column of that
- * name if there is none of its own. Types may change from int to long, float to double, and between
+ * <p><b>Evolution.</b> This version of the record can read rows that another version wrote: a field
+ * without a cell gets its default, or null if null is allowed; cells that no field names are left
+ * alone. A renamed field that keeps its old name as an alias reads the column of the old name if
+ * its own column has no cell. Types may change from int to long, float to double, and between
  * string and bytes.
  *
  * <p>Immutable.
@@ -106,7 +106,7 @@ public final class RecordMapping<T> {
     this.row = rows.get(0).ofRow();
   }
 
-  /** What a field says, or else its record. */
+  /** The property of a field, or else of its record. */
   private String place(RecordField field, Schema.Field of) {
     String own = of.getProp(PROPERTY);
     String family = schema.getProp(PROPERTY);
@@ -133,10 +133,10 @@ public final class RecordMapping<T> {
   }
 
   /**
-   * The mapping of a class: one that Avro has generated, or any with a constructor without
-   * parameters, whose schema is then that of Avro's reflection.
+   * The mapping of a class: either one that Avro has generated, or any class with a constructor
+   * without parameters, whose schema Avro's reflection then derives.
    *
-   * @throws SteleException REFUSED if a field says nothing that can be done
+   * @throws SteleException REFUSED if a field cannot be mapped as its property says
    */
   public static <T> RecordMapping<T> of(Class<T> type) {
     GenericData model =
@@ -153,8 +153,8 @@ public final class RecordMapping<T> {
   /**
    * The mapping of a schema.
    *
-   * @throws SteleException REFUSED if it is not of a record, or a field says nothing that can be
-   *     done
+   * @throws SteleException REFUSED if it is not the schema of a record, or a field cannot be mapped
+   *     as its property says
    */
   public static RecordMapping<GenericRecord> of(Schema schema) {
     if (schema.getType() != Schema.Type.RECORD) {
@@ -167,7 +167,7 @@ public final class RecordMapping<T> {
    * The mapping of a schema.
    *
    * @param json the schema, as in a file {@code .avsc}
-   * @throws SteleException REFUSED also if it is none
+   * @throws SteleException also REFUSED if the text is not a schema
    */
   public static RecordMapping<GenericRecord> parse(String json) {
     try {
@@ -183,7 +183,7 @@ public final class RecordMapping<T> {
     return schema;
   }
 
-  /** What is to be read of rows: the newest versions of the columns that have fields. */
+  /** The query for the rows: the newest versions of the columns to which fields are mapped. */
   public RowQuery query() {
     RowQuery query = RowQuery.ALL.versions(1);
     for (String family : families.values()) {
@@ -198,10 +198,11 @@ public final class RecordMapping<T> {
   }
 
   /**
-   * Makes the row what {@code record} says: puts what is there, and deletes what is null, what is
-   * in columns of old names, and what is not in a map any more.
+   * Makes the row equal to {@code record}: puts the fields that are not null, and deletes the
+   * columns of null fields, the columns of old names, and the columns of keys that are no longer in
+   * a map.
    *
-   * @throws SteleException REFUSED if a field is null that may not be
+   * @throws SteleException REFUSED if a field is null that must not be
    */
   public Mutation mutation(T record) {
     Mutation.Builder mutation = Mutation.builder(row.value(record).orElseThrow(row::isNull));
@@ -224,7 +225,7 @@ public final class RecordMapping<T> {
   }
 
   /**
-   * The record that a row has.
+   * The record that is in a row.
    *
    * @param from read by {@link #query}, or by a wider one
    * @throws SteleException REFUSED if a value is not of its field's type, or a column is missing

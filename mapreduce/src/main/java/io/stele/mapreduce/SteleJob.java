@@ -28,19 +28,21 @@ import org.apache.hadoop.mapreduce.Job;
  * }</pre>
  *
  * <p>The tasks get the jars of Stele's client and formats, one small library of codecs and the jar
- * of the program, and nothing else: all they need besides is on the class path of every Hadoop
- * task.
+ * of the program, and nothing else: everything else that they need is on the class path of every
+ * Hadoop task.
  */
 public final class SteleJob {
   /**
-   * The least that each reducer of {@link #bulkInto} is to write into a table of one tablet, as
-   * cells in memory; with a suffix such as {@code 256m}.
+   * The minimum number of bytes that each reducer of {@link #bulkInto} writes into a table of one
+   * tablet, as cells in memory; with a suffix such as {@code 256m}.
    */
   public static final String REDUCER_BYTES_KEY = "mapreduce.stele.output.bulk.reducer.bytes";
 
   private static final long REDUCER_BYTES = 128L << 20;
 
-  /** What a task waits for a tablet that is being recovered, well below the time-out of tasks. */
+  /**
+   * How long a task waits for a tablet that is being recovered: well below the timeout of tasks.
+   */
   private static final String TASK_TIMEOUT = "5m";
 
   private SteleJob() {}
@@ -60,8 +62,8 @@ public final class SteleJob {
   }
 
   /**
-   * Makes an existing job ready for tables: adds the jars, lets the model's types go through the
-   * shuffle, and has tasks wait for a tablet longer than a client would.
+   * Prepares an existing job for tables: adds the jars, registers serialization of the model's
+   * types for the shuffle, and lets tasks wait for a tablet longer than a client would.
    *
    * @param program classes of the program whose jars the tasks need
    */
@@ -88,23 +90,24 @@ public final class SteleJob {
     Keys.check(conf);
   }
 
-  /** Lets the job's mappers send {@code Bytes} as keys: sorted as rows are. */
+  /** Lets the job's mappers write {@code Bytes} as keys, sorted as rows are. */
   public static void setMapOutputKeyToBytes(Job job) {
     job.setMapOutputKeyClass(io.stele.model.Bytes.class);
     ModelSerialization.registerKeys(job.getConfiguration());
   }
 
   /**
-   * Has the job write files for a table with {@link BulkOutputFormat}, and divides the work among
+   * Makes the job write files for a table with {@link BulkOutputFormat}, and divides the work among
    * reducers. Mappers write {@code (Bytes row, Mutation)}; call this when the job's input and
    * mapper are set.
    *
-   * <p>Each reducer writes the rows of some neighbouring tablets. Where the table has only one, as
-   * a new one has, the job's mapper is run here over samples of its input, to see which rows it
-   * writes; reducers get equal parts of them, and each part becomes a tablet when the job commits.
+   * <p>Each reducer writes the rows of some neighbouring tablets. If the table has only one tablet,
+   * as a new table does, this runs the job's mapper over samples of its input, in this process, to
+   * find out which rows it writes. Reducers get equal parts of these rows, and each part becomes a
+   * tablet when the job commits.
    *
-   * @param reducersMax there are not more reducers than that
-   * @param families which the job writes to
+   * @param reducersMax the maximum number of reducers
+   * @param families the families that the job writes
    * @throws SteleException NOT_FOUND if there is no such table, REFUSED if the mapper does not
    *     write rows as keys
    */

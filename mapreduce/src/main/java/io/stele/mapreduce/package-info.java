@@ -1,5 +1,5 @@
 /**
- * Jobs over tables: {@link io.stele.mapreduce.SteleJob} sets one up in a line, and there are
- * ready-made ones. Public API; what is not public in it is internal.
+ * Jobs over tables: {@link io.stele.mapreduce.SteleJob} sets one up, and {@code jobs} has
+ * ready-made ones. Public API; classes that are not public are internal.
  */
 package io.stele.mapreduce;

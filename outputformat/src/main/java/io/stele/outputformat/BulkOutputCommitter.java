@@ -11,8 +11,8 @@ import org.apache.hadoop.mapreduce.OutputCommitter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
 /**
- * Commits tasks by a list of their files, and the job by one request to the cluster. Each step may
- * be done again, by another ApplicationMaster too.
+ * Commits a task by a list of its files, and the job by one request to the cluster. Each step may
+ * be repeated, also by another ApplicationMaster.
  */
 final class BulkOutputCommitter extends OutputCommitter {
   private Optional<OutputJob.Kept> kept = Optional.empty();

@@ -21,8 +21,8 @@ import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
 /**
- * Mutations of tables as the output of a job, written as files of the tables, without their
- * servers, and visible all at once when the job has ended well.
+ * Mutations of tables as the output of a job. The job writes them to files of the tables, without
+ * the tablet servers, and they become visible all at once when the job succeeds.
  *
  * <pre>{@code
  * BulkOutputFormat.addTable(job, "webtable", "anchor");
@@ -30,30 +30,30 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * job.setMapperClass(AnchorMapper.class); // writes (Bytes row, Mutation)
  * }</pre>
  *
- * <p><b>All or nothing, once.</b> Nobody sees anything of the job before it commits, and from then
- * on everybody all of it, in whatever table and tablet, whatever dies meanwhile. A job that fails
- * or is killed leaves nothing. Attempts of tasks may differ: one of them counts.
+ * <p><b>All or nothing, once.</b> No reader sees anything of the job before it commits, and from
+ * then on every reader sees all of it, in all tables and tablets, whatever dies meanwhile. A job
+ * that fails or is killed leaves nothing. Attempts of tasks may differ: only one of them counts.
  *
  * <p><b>In order.</b> A task writes rows of a table in ascending order: {@link #reduceByTablet}
- * sees to that. The mutations that a task writes to one row are one change, in the order written;
- * where tasks write to the same row, the later task's mutation comes later.
+ * ensures this. The mutations that a task writes to one row are one change, in the order written;
+ * if several tasks write to the same row, the later task's mutation comes later.
  *
- * <p><b>Timestamps.</b> Puts without one get the time at which the job was submitted, by the clock
- * of whoever submits it. So what others write meanwhile is newer, and stays the newest version.
- * Deletes take effect when the job commits: on all that is older and was written before.
+ * <p><b>Timestamps.</b> Puts without a timestamp get the time at which the job was submitted, by
+ * the submitter's clock. So what others write meanwhile is newer, and stays the newest version.
+ * Deletes take effect when the job commits, on everything that is older and was written before.
  *
- * <p><b>In place of what was there.</b> {@link #replaceTable} and {@link #replaceRows} have all go
- * that was in the table, or in a range of it, in the same moment. Without code: {@code
- * mapreduce.stele.output.bulk.replace} is {@code table}, or {@code table:start:end}.
+ * <p><b>Replacing rows.</b> With {@link #replaceTable} or {@link #replaceRows}, the commit also
+ * deletes everything that was in the table, or in a range of it, at the same moment. Without code:
+ * {@code mapreduce.stele.output.bulk.replace} is {@code table}, or {@code table:start:end}.
  *
- * <p>With one table keys are ignored. With several, the key's text names the table.
+ * <p>With one table, keys are ignored. With several, the key's text names the table.
  *
  * @param <K> the keys' type
  */
 public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   /**
    * How long the files are kept while neither a task nor the ApplicationMaster runs; such as {@code
-   * 2h}. A job that waits for longer is over.
+   * 2h}. A job that waits longer is over.
    */
   public static final String LEASE_KEY = "mapreduce.stele.output.bulk.lease";
 
@@ -64,20 +64,20 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
 
   static final String VALUE_BYTES_KEY = "mapreduce.stele.output.bulk.value.bytes";
 
-  /** A table's name and id: it is split where reducers start. */
+  /** The name and id of the table that is split where reducers start. */
   private static final String CUT_KEY = "mapreduce.stele.output.bulk.cut";
 
   /** What the job's tasks have written. */
   public enum Counter {
-    /** Mutations written, by all attempts that ended well. */
+    /** Mutations written, by all attempts that succeeded. */
     MUTATIONS
   }
 
   /**
    * Adds a table to those the job may write to, and makes this the job's output format.
    *
-   * @param families which the job writes to: that the table has them is checked when the job is
-   *     submitted
+   * @param families the families that the job writes; at submit it is checked that the table has
+   *     them
    */
   public static void addTable(Job job, String table, String... families) {
     job.setOutputFormatClass(BulkOutputFormat.class);
@@ -86,31 +86,32 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   }
 
   /**
-   * Has the job replace all rows of a table: when it commits, all that was written to the table
-   * before goes, in the same moment in which what the job has written comes. Who reads sees one or
-   * the other. What others write while the job runs goes, too; what they write after the commit
-   * stays. Jobs that read as of an earlier time go on to see what they saw.
+   * Makes the job replace all rows of a table: the commit deletes everything that was written to
+   * the table before, at the same moment at which the job's output becomes visible. A reader sees
+   * the old rows or the new ones. What others write while the job runs is deleted too; what they
+   * write after the commit stays. Jobs that read as of an earlier time still see the old rows.
    *
-   * @param table one that the job writes to
+   * @param table a table that the job writes
    */
   public static void replaceTable(Job job, String table) {
     replaceRows(job, table, RowRange.ALL);
   }
 
   /**
-   * As {@link #replaceTable}, for a range of rows. May be called several times, for ranges that do
-   * not meet. The job can then write no other rows of the table: its tasks would fail.
+   * Like {@link #replaceTable}, for a range of rows. May be called several times, for ranges that
+   * do not overlap. The job must then write no other rows of the table: its tasks would fail.
    */
   public static void replaceRows(Job job, String table, RowRange rows) {
     ReplacedRows.add(job.getConfiguration(), new ReplacedRows(table, rows));
   }
 
   /**
-   * Has reducers write the rows that mappers write as keys, each reducer those of some neighbouring
-   * tablets, in order. With one tablet there is one reducer: see {@link #reduceByRows}.
+   * Makes reducers write the rows that mappers write as keys, in order; each reducer writes the
+   * rows of some neighbouring tablets. With one tablet there is one reducer: see {@link
+   * #reduceByRows}.
    *
-   * @param table whose tablets these are, as they are now
-   * @param reducersMax there are not more reducers than that, nor than tablets
+   * @param table the table with these tablets, as they are now
+   * @param reducersMax the maximum number of reducers; there are no more than tablets, either
    */
   public static void reduceByTablet(Job job, String table, int reducersMax) throws IOException {
     if (reducersMax < 1) {
@@ -130,9 +131,9 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   }
 
   /**
-   * Has reducers write the rows that mappers write as keys, in order, and makes tablets of what
-   * each has written: the table is split at {@code starts} right before the job commits. So nothing
-   * of that stays of a job which fails.
+   * Makes reducers write the rows that mappers write as keys, in order, and makes a tablet of each
+   * reducer's rows: the table is split at {@code starts} right before the job commits. So a job
+   * that fails leaves the table as it was.
    *
    * <p>This is for a table of one tablet. {@code SteleJob.bulkInto} finds the rows by itself.
    *
@@ -180,8 +181,8 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   /**
    * Checks that the tables and families exist, and begins the job.
    *
-   * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, or what is to
-   *     be replaced cannot be
+   * @throws SteleException NOT_FOUND if one does not, REFUSED if no table was added, or the rows to
+   *     replace cannot be replaced
    */
   @Override
   public void checkOutputSpecs(JobContext context) throws IOException {

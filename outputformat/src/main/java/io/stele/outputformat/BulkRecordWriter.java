@@ -66,7 +66,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     counter.increment(1);
   }
 
-  /** Done again, the job would not replace other rows that it has written. */
+  /** Refuses rows outside the replaced ones: a repeated job would not replace them. */
   private void requireReplaced(String table, Bytes row) {
     List<RowRange> rows = replaced.getOrDefault(table, List.of());
     if (!rows.isEmpty() && rows.stream().noneMatch(range -> range.contains(row))) {
@@ -81,7 +81,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
     }
   }
 
-  /** Lists what was written; it counts when the attempt commits. */
+  /** Lists the files written; they count only when the attempt commits. */
   @Override
   public void close(TaskAttemptContext closing) throws IOException {
     try (AttemptOutput written = output) {

@@ -9,10 +9,10 @@ import org.apache.hadoop.mapreduce.OutputCommitter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
 /**
- * Commits nothing and takes nothing back: mutations were applied when they were written, and a task
- * ends only when all of its have been. So a finished task need not run again when the
- * ApplicationMaster was restarted. It keeps the job alive, and ends it: then tablets forget what
- * its tasks wrote, and what comes late from an attempt is refused.
+ * Commits nothing and undoes nothing: mutations are applied when they are written, and a task ends
+ * only when all its mutations have been applied. So a finished task need not run again after a
+ * restart of the ApplicationMaster. This keeps the job alive, and ends it: then tablets forget what
+ * its tasks wrote, and refuse late writes of an attempt.
  */
 final class LiveOutputCommitter extends OutputCommitter {
   private Optional<OutputJob.Kept> kept = Optional.empty();

@@ -113,7 +113,7 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
     }
   }
 
-  /** Waits until every operation has been applied; a task that ends well has lost none. */
+  /** Waits until every operation has been applied, so that a task that succeeds has lost none. */
   @Override
   public void close(TaskAttemptContext closing) throws IOException {
     try {

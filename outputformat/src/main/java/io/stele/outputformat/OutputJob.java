@@ -15,7 +15,7 @@ import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 
-/** The job that a job of MapReduce is to the cluster, as far as its output needs one. */
+/** The cluster's job that belongs to a MapReduce job, as far as its output needs one. */
 final class OutputJob {
   private static final long LEASE_SECONDS = 3600;
 
@@ -48,7 +48,7 @@ final class OutputJob {
   /**
    * Begins a job when it is submitted.
    *
-   * @param leaseKey of the configuration: how long it stays while nobody runs that renews it
+   * @param leaseKey the configuration key of its lease: how long it lives without being renewed
    * @return its name
    */
   static String begin(JobContext context, Jobs jobs, String leaseKey) throws IOException {

@@ -13,9 +13,9 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * A table that a job writes to; in its configuration as {@code table} or {@code
- * table:family:family}, with the families written as in a URL: a family's name may have a comma, or
- * what a configuration would replace.
+ * A table that a job writes to. In the job's configuration it is {@code table} or {@code
+ * table:family:family}, with the families encoded as in a URL, because a family's name may contain
+ * a comma, or text that a configuration would replace.
  *
  * @param name the table's name
  * @param families to be checked at submission
@@ -60,7 +60,7 @@ record OutputTable(String name, List<String> families) {
   }
 
   /**
-   * Checks that the tables of a job are there, with their families.
+   * Checks that the tables of a job exist, with their families.
    *
    * @throws SteleException NOT_FOUND if one is not, REFUSED if the job has none
    */

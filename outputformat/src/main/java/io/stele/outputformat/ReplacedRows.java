@@ -16,8 +16,8 @@ import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * Rows that a job replaces; in its configuration as {@code table} for all rows, or {@code
- * table:start:end}, with the rows written as in a URL.
+ * Rows that a job replaces. In the job's configuration they are {@code table} for all rows, or
+ * {@code table:start:end}, with the rows encoded as in a URL.
  *
  * @param table the table's name; or its id, once that is known
  */
@@ -81,7 +81,7 @@ record ReplacedRows(String table, RowRange rows) {
     return Bytes.parse(URLDecoder.decode(row, StandardCharsets.UTF_8));
   }
 
-  /** What of one table a job replaces. */
+  /** The rows of one table that a job replaces. */
   static List<RowRange> of(Configuration conf, String table) {
     return all(conf).stream()
         .filter(one -> one.table().equals(table))
@@ -90,7 +90,7 @@ record ReplacedRows(String table, RowRange rows) {
   }
 
   /**
-   * Finds out which tables are meant, and refuses what cannot be replaced.
+   * Looks up the ids of the tables, and refuses rows that cannot be replaced.
    *
    * @throws SteleException NOT_FOUND if there is no such table, REFUSED if rows are replaced twice,
    *     or the job does not write to the table

@@ -25,20 +25,22 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
  * job.setReducerClass(AnchorReducer.class); // writes (anything, RowOperation)
  * }</pre>
  *
- * <p><b>Once.</b> Every operation's id is made of the job, the task and the record's number in the
- * task, not of the attempt. So a record that a failed, speculative or repeated attempt writes again
- * is not applied again, increments and puts without a timestamp included, as long as the job runs.
- * This asks that the attempts of a task write the same records in the same order; an attempt that
- * writes others fails, and its error says which record differs, or between which. A reducer whose
- * output depends on the order of its values must sort them first: the shuffle does not.
+ * <p><b>Exactly once.</b> Every operation's id is made of the job, the task and the record's number
+ * in the task, not of the attempt. So a record that a failed, speculative or repeated attempt
+ * writes again is not applied again, increments and puts without a timestamp included, as long as
+ * the job runs. This requires that all attempts of a task write the same records in the same order.
+ * An attempt that writes other records fails, and its error says which record differs, or between
+ * which two numbers it is. A reducer whose output depends on the order of its values must sort them
+ * first: the shuffle does not.
  *
  * <p><b>Not all or nothing.</b> What a task has written is visible at once, and stays when the
- * task, or the job, fails. Running the whole job again is another job: it applies everything again.
+ * task, or the job, fails. If you run the whole job again, it is another job, and applies
+ * everything again.
  *
- * <p><b>Rows.</b> A task's operations on one row are applied in the order written; those of several
- * tasks in any order.
+ * <p><b>Rows.</b> A task's operations on one row are applied in the order written; operations of
+ * several tasks in any order.
  *
- * <p>With one table keys are ignored and may be anything, also null. With several, the key's text
+ * <p>With one table, keys are ignored and may be anything, also null. With several, the key's text
  * names the table.
  *
  * @param <K> the keys' type
@@ -46,7 +48,8 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
 public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   /**
    * How long tablets remember what the tasks wrote while neither a task nor the ApplicationMaster
-   * runs; such as {@code 2h}. A job that waits for longer is over, and its tasks are refused.
+   * runs; such as {@code 2h}. A job that waits longer is over, and the writes of its tasks are
+   * refused.
    */
   public static final String LEASE_KEY = "mapreduce.stele.output.lease";
 
@@ -57,7 +60,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   public enum Counter {
     /** Operations written. */
     MUTATIONS,
-    /** Changes in them; of a conditional mutation those of both its branches. */
+    /** Edits in them; for a conditional mutation, those of both branches. */
     EDITS,
     /** Bytes of row keys, qualifiers and values in them. */
     BYTES
@@ -66,8 +69,8 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   /**
    * Adds a table to those the job may write to, and makes this the job's output format.
    *
-   * @param families which the job writes to: that the table has them is checked when the job is
-   *     submitted, before any work is done. Others may be written to as well
+   * @param families the families that the job writes; at submit, before any work is done, it is
+   *     checked that the table has them. The job may write other families as well
    */
   public static void addTable(Job job, String table, String... families) {
     job.setOutputFormatClass(TableOutputFormat.class);
@@ -76,8 +79,8 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
   }
 
   /**
-   * Fetches what the job's tasks need to prove who they are into the job's credentials. Submitting
-   * does it too; use this to submit in another way.
+   * Fetches the credentials by which the job's tasks prove who they are, and adds them to the job.
+   * Submitting does this too; call it only if you submit the job in another way.
    */
   public static void initCredentials(Job job) throws IOException {
     Stele.addCredentials(job.getConfiguration(), job.getCredentials());

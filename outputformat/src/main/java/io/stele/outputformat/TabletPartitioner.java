@@ -9,7 +9,7 @@ import org.apache.hadoop.conf.Configurable;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Partitioner;
 
-/** Gives each reducer the rows of neighbouring tablets. */
+/** Assigns the rows of neighbouring tablets to each reducer. */
 public final class TabletPartitioner extends Partitioner<Bytes, Object> implements Configurable {
   private static final String STARTS_KEY = "mapreduce.stele.output.bulk.starts";
 

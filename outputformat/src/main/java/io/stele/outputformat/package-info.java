@@ -1,5 +1,5 @@
 /**
- * Tables as MapReduce output: {@link io.stele.outputformat.TableOutputFormat}. Public API; what is
- * not public in it is internal.
+ * Tables as MapReduce output: {@link io.stele.outputformat.TableOutputFormat}. Public API; classes
+ * that are not public are internal.
  */
 package io.stele.outputformat;

@@ -23,11 +23,11 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Makes, changes and describes tables, through the master.
+ * Creates, changes and describes tables, through the master.
  *
  * <p>Every call throws {@link io.stele.model.SteleException} RETRY_LATER if no master is active
- * within {@code stele.client.timeout}, and {@link IOException} where the thread was interrupted or
- * the lock service cannot be reached.
+ * within {@code stele.client.timeout}, and {@link IOException} if the thread was interrupted or the
+ * lock service cannot be reached.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -56,7 +56,7 @@ public final class Admin {
   }
 
   /**
-   * Creates a table of one tablet; it can be used when this returns. See {@link
+   * Creates a table of one tablet. The table can be used when this returns. See {@link
    * #createTable(TableSchema, List)}.
    *
    * @throws io.stele.model.SteleException REFUSED if there is one of that name
@@ -68,12 +68,13 @@ public final class Admin {
   /**
    * Creates a table cut into tablets at the given rows; it can be used when this returns.
    *
-   * <p>Where that takes longer than {@code stele.client.timeout} the outcome is unknown, as the
-   * master goes on. While another change is made to a table of that name, this waits for it.
+   * <p>If this takes longer than {@code stele.client.timeout}, the outcome is unknown, because the
+   * master continues the change. While another change is made to a table of that name, this waits
+   * for it.
    *
    * @param splitRows each is the first row of a further tablet; in any order
-   * @throws io.stele.model.SteleException REFUSED if there is one of that name, or where {@link
-   *     TableRules} do not allow it; OUTCOME_UNKNOWN if it may still come
+   * @throws io.stele.model.SteleException REFUSED if there is a table of that name, or {@link
+   *     TableRules} do not allow this one; OUTCOME_UNKNOWN if it may still be created
    */
   public void createTable(TableSchema schema, List<Bytes> splitRows) throws IOException {
     changes.create(schema, splitRows).await();
@@ -81,7 +82,7 @@ public final class Admin {
 
   /**
    * Begins what {@link #createTable(TableSchema, List)} does, and returns when the master has
-   * written it down.
+   * recorded the change.
    */
   public TableChange beginCreateTable(TableSchema schema, List<Bytes> splitRows)
       throws IOException {
@@ -89,8 +90,8 @@ public final class Admin {
   }
 
   /**
-   * Gives the table of that name another schema, whatever it has now. What a family that is no
-   * longer in it held is gone.
+   * Gives the table of that name another schema, whatever schema it has now. The data of families
+   * that are not in the new schema is deleted.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
    */
@@ -99,9 +100,9 @@ public final class Admin {
   }
 
   /**
-   * Gives a table another schema, made from the one it had when it was described.
+   * Gives a table another schema, on condition that it still has the schema {@code before}.
    *
-   * @param before as {@link #describeTable} gave it
+   * @param before as {@link #describeTable} returned it
    * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name, REFUSED if
    *     somebody else has altered it since: nothing was changed
    */
@@ -117,10 +118,10 @@ public final class Admin {
   /**
    * Makes every tablet server write the table's memtables to SSTables, and then rewrite all its
    * SSTables, without garbage and as the schema's locality groups want them now. Returns when that
-   * is done, which may take long; a tablet that moves during it may be left out.
+   * is done, which may take long. A tablet that moves meanwhile may be left out.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name
-   * @throws IOException if a server could not, or was lost: nothing is lost by trying again
+   * @throws IOException if a server could not do it, or was lost; it is safe to try again
    */
   public void compactTable(String name) throws IOException {
     CompactTableRequestProto request =
@@ -137,8 +138,8 @@ public final class Admin {
   }
 
   /**
-   * Drops a table and all it holds; nothing is left of it when this returns. While another change
-   * is made to it, this waits for that.
+   * Drops a table and all its data; nothing is left of it when this returns. While another change
+   * is made to the table, this waits for it.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
    */
@@ -152,7 +153,7 @@ public final class Admin {
   }
 
   /**
-   * Deletes all rows of a table, at the cost of its tablets, not of its rows. See {@link
+   * Deletes all rows of a table. The cost depends on the number of tablets, not of rows. See {@link
    * #deleteRows}.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name;
@@ -163,10 +164,11 @@ public final class Admin {
   }
 
   /**
-   * Deletes all there is in some rows of a table, whatever timestamps it has, at the cost of the
-   * tablets with these rows. When this returns, what was written before it began is gone, and what
-   * is written from then on stays. Meanwhile each row goes at one moment, with all others of its
-   * tablet; tablets go one by one. While another change is made to the table, this waits for it.
+   * Deletes a range of rows of a table, whatever the timestamps of their cells. The cost depends on
+   * the number of tablets with these rows, not on the number of rows. When this returns, everything
+   * written before it began is gone, and what is written from then on stays. Meanwhile each tablet
+   * deletes all its rows of the range at one moment, one tablet after the other. While another
+   * change is made to the table, this waits for it.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
    *     the range is empty; OUTCOME_UNKNOWN if rows may still go
@@ -181,10 +183,10 @@ public final class Admin {
   }
 
   /**
-   * A change of a table that was begun by whoever it was, also by a process that is gone.
+   * A change of a table that any process has begun, also one that is gone.
    *
-   * @param id as {@link TableChange#id} gives it
-   * @throws io.stele.model.SteleException REFUSED if that is no id of a change
+   * @param id as {@link TableChange#id} returns it
+   * @throws io.stele.model.SteleException REFUSED if that is not the id of a change
    */
   public TableChange tableChange(String id) {
     return changes.attach(id);
@@ -229,7 +231,7 @@ public final class Admin {
    * Releases a tablet from quarantine, so that servers try to load it again; does nothing for other
    * tablets.
    *
-   * @param tablet its id, as {@link ClusterStatus#troubled} gives it
+   * @param tablet its id, as in {@link ClusterStatus#troubled}
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such tablet
    */
   public void releaseTablet(String tablet) throws IOException {
@@ -237,22 +239,22 @@ public final class Admin {
   }
 
   /**
-   * Treats a server as dead though it may live: takes its lock away, so that it ends, and has its
-   * tablets served elsewhere once its lease is over. For a server that hangs, or that says it
-   * serves what it does not.
+   * Treats a server as dead although it may be alive: takes away its lock, so that it ends, and has
+   * its tablets served elsewhere once its lease is over. For a server that hangs, or that wrongly
+   * reports tablets as served.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if no server of that id has its lock,
-   *     OUTCOME_UNKNOWN if it may still be treated so
+   *     OUTCOME_UNKNOWN if this may still happen
    */
   public void evictServer(ServerId server) throws IOException {
     repairs.evict(server);
   }
 
   /**
-   * Deletes METADATA's records of a table that the lock service does not have: what that table had
-   * is given up. A table that is there is dropped by {@link #dropTable} instead.
+   * Deletes METADATA's records of a table that the lock service does not have; the data of that
+   * table is given up. To drop an existing table, use {@link #dropTable}.
    *
-   * @param table its id, as a check of the cluster names it
+   * @param table its id, as a check of the cluster reports it
    * @throws io.stele.model.SteleException REFUSED if the lock service has that table,
    *     OUTCOME_UNKNOWN if records may be left
    */
@@ -262,10 +264,10 @@ public final class Admin {
 
   /**
    * Moves the tablet with {@code row} in it to another server; it is served there when this
-   * returns. Reads and writes go on, but for a moment.
+   * returns. Reads and writes are interrupted only for a moment.
    *
-   * @param to where to; empty: the master chooses
-   * @return the server that serves it now: another than {@code to} if that failed meanwhile
+   * @param to the server to move it to; empty: the master chooses
+   * @return the server that serves it now: not {@code to} if that server failed meanwhile
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
    *     the server, or any other, takes no tablets; OUTCOME_UNKNOWN if it may still move
    */
@@ -293,8 +295,8 @@ public final class Admin {
   }
 
   /**
-   * Splits the tablet with {@code row} in it there; {@code row} is the first of a tablet when this
-   * returns. Does nothing if it is so already.
+   * Splits the tablet that contains {@code row} at that row; when this returns, a tablet begins
+   * with {@code row}. Does nothing if one does already.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
    *     the row cannot begin a tablet; OUTCOME_UNKNOWN if the tablet may still be split
@@ -304,12 +306,12 @@ public final class Admin {
   }
 
   /**
-   * Merges the tablet that begins with {@code row} with the one before it; no tablet begins there
-   * when this returns, and the merged one is served. Does nothing if none begins there. For a
-   * moment neither is served.
+   * Merges the tablet that begins with {@code row} with the one before it; when this returns, no
+   * tablet begins there, and the merged tablet is served. Does nothing if no tablet begins there.
+   * For a moment neither tablet is served.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no table of that name, REFUSED if
-   *     the two cannot be merged, as one of them is pinned by a job or cannot be loaded;
+   *     the two cannot be merged, because one of them is pinned by a job or cannot be loaded;
    *     OUTCOME_UNKNOWN if they may still be merged
    */
   public void mergeTablet(String table, Bytes row) throws IOException {
@@ -317,8 +319,9 @@ public final class Admin {
   }
 
   /**
-   * Has a server give all its tablets away and take none until {@link #undrainServer}, or until it
-   * ends. Returns when it has begun; {@link #clusterStatus} shows how many it still has.
+   * Makes a server give all its tablets away and take none until {@link #undrainServer}, or until
+   * it ends. Returns when the server has begun; {@link #clusterStatus} shows how many tablets it
+   * still has.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
    */
@@ -328,7 +331,7 @@ public final class Admin {
   }
 
   /**
-   * Has a server take tablets again that was drained.
+   * Lets a drained server take tablets again.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
    */
@@ -338,19 +341,20 @@ public final class Admin {
   }
 
   /**
-   * Has a server give all its tablets away and end, and waits until as many servers take tablets as
-   * before and all tablets are served. Another process must be started in its place by whoever
-   * looks after the servers. Requests of clients go on, but for a moment for each tablet.
+   * Makes a server give all its tablets away and end, and waits until as many servers take tablets
+   * as before and all tablets are served. The ApplicationMaster or the service manager must start
+   * another process in its place. Requests of clients are interrupted only for a moment for each
+   * tablet.
    *
    * @param timeout how long to wait at most
    * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; OUTCOME_UNKNOWN if
-   *     it was not done in time: it goes on
+   *     it was not done in time: the restart continues
    */
   public void restartServer(ServerId server, Duration timeout) throws IOException {
     restarts.restart(server, timeout);
   }
 
-  /** Turns the balancing of tablets on or off; that outlives masters. */
+  /** Turns the balancing of tablets on or off; the setting survives a change of masters. */
   public void setBalanced(boolean on) throws IOException {
     BalanceRequestProto request = BalanceRequestProto.newBuilder().setOn(on).build();
     calls.ask(
@@ -369,7 +373,9 @@ public final class Admin {
         .getOn();
   }
 
-  /** Has the master even out all there is, also where balancing is off; returns when it has. */
+  /**
+   * Makes the master balance all tablets now, even if balancing is off; returns when it is done.
+   */
   public void balanceNow() throws IOException {
     AtomicBoolean begun = new AtomicBoolean();
     calls.untilDone(

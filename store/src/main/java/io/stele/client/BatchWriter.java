@@ -26,13 +26,13 @@ import java.util.concurrent.CompletableFuture;
  * }</pre>
  *
  * <p>Mutations of the same row are applied in the order in which they were added; those of
- * different rows in any order. What was added is sent soon, without a {@link #flush}, and is
- * durable when its future, or a flush after it, has completed.
+ * different rows in any order. An added mutation is sent soon, also without a {@link #flush}. It is
+ * durable when its future, or a later flush, has completed.
  *
  * <p>Safe for use by any number of threads.
  */
 public final class BatchWriter implements Closeable {
-  /** Of how many mutations that failed the outcomes are kept until the next flush. */
+  /** For how many failed mutations the outcomes are kept until the next flush. */
   private static final int FAILURES_KEPT = 1000;
 
   private final TableRef table;
@@ -65,11 +65,12 @@ public final class BatchWriter implements Closeable {
   /**
    * How to write.
    *
-   * @param bufferBytes how much may be on its way before {@link #add} waits, in bytes
+   * @param bufferBytes how many bytes may be under way before {@link #add} waits
    * @param firstOperation the operation id of the first mutation added; the next ones count on from
-   *     it. For those who may have to write the same again, in the same order, in another process:
-   *     a mutation that was applied then is not applied again, and who writes something else is
-   *     refused. Empty: the connection's own ids, for retries within it
+   *     it. For writers that may have to write the same mutations again, in the same order, in
+   *     another process: a mutation that was applied before is not applied again, and a different
+   *     mutation with the same id is refused. Empty: the connection's own ids, for retries within
+   *     it
    * @param job the tablets remember the ids of {@code firstOperation} until this job is over.
    *     Empty: for {@code stele.operations.window}
    */
@@ -82,7 +83,7 @@ public final class BatchWriter implements Closeable {
       }
     }
 
-    /** With a buffer of this size and operation ids of the connection's own. */
+    /** With a buffer of this size and the connection's own operation ids. */
     public static Options ofBufferBytes(long bytes) {
       return new Options(bytes, Optional.empty(), Optional.empty());
     }
@@ -115,15 +116,14 @@ public final class BatchWriter implements Closeable {
   }
 
   /**
-   * Adds an operation, waiting while the buffer is full. What a conditional or read-modify-write
-   * operation would answer is dropped: {@link Table} has calls that return it.
+   * Adds an operation, waiting while the buffer is full. The answer of a conditional or
+   * read-modify-write operation is dropped: use the calls of {@link Table} to get it.
    *
-   * @param least what it must have survived when it counts as applied; never less than the table's
-   *     schema asks for. Those it travels with keep what was asked for them
+   * @param least its durability when it counts as applied; never less than the table's schema asks
+   *     for. Operations sent together with it keep their own durability
    * @return completes when the operation has been applied, or fails with the reason. {@link #flush}
    *     and {@link #close} also report the failure
-   * @throws SteleException REFUSED or NOT_FOUND if it is wrong from the outset: it is then not
-   *     added
+   * @throws SteleException REFUSED or NOT_FOUND if the operation is invalid: it is then not added
    * @throws IOException if the thread was interrupted while it waited: the operation is not added
    * @throws IllegalStateException if the writer is closed
    */
@@ -181,7 +181,7 @@ public final class BatchWriter implements Closeable {
     table.waiting().await(writer.end().tell(), "telling tablet servers that a task has ended");
   }
 
-  /** Waits for room, then takes it; gives the place of the mutation among those added. */
+  /** Waits for room, then takes it; returns the place of the mutation among those added. */
   private long reserve(long bytes) throws IOException {
     while (true) {
       CompletableFuture<Void> room;

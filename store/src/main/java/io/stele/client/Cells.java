@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The cells of one row of any size, in order, fetched as they are asked for, all at one read point.
+ * The cells of one row of any size, in order, fetched on demand, all at one read point.
  *
- * <p>Servers can read at a read point only for some time. After that {@link #read} fails with
+ * <p>Servers can read at a read point only for a limited time. After that {@link #read} fails with
  * RETRY_LATER, and the row must be read again from the start.
  *
  * <p>Not safe for use by several threads at once.

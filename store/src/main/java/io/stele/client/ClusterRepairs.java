@@ -10,7 +10,7 @@ import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import java.io.IOException;
 
 /**
- * What is done about tablets, servers and tables that the cluster cannot go on with alone.
+ * Repairs of tablets, servers and tables that the cluster cannot make by itself.
  *
  * <p>Safe for use by any number of threads.
  */

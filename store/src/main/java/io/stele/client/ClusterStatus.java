@@ -10,15 +10,15 @@ import java.util.Optional;
  * A cluster as its master sees it.
  *
  * @param master the address of the master's control plane, host:port
- * @param webAddress where the master's page is, host:port
+ * @param webAddress the address of the master's page, host:port
  * @param servers the live tablet servers, by name
  * @param tables the number of tables, without METADATA
  * @param tablets the number of all tablets
  * @param unassigned the number of tablets that no server serves now
  * @param troubled tablets that need an operator
  * @param changes changes of schema under way
- * @param recoveries how the tablets of dead servers came back, or come; the latest first, as far as
- *     the master remembers
+ * @param recoveries recoveries of dead servers' tablets, over or under way; the latest first, as
+ *     far as the master remembers
  */
 public record ClusterStatus(
     String master,
@@ -41,7 +41,7 @@ public record ClusterStatus(
    * A tablet that cannot be loaded, or whose maintenance fails again and again.
    *
    * @param tablet its id, as {@link Admin#releaseTablet} takes it
-   * @param served whether it is served anyway
+   * @param served whether it is served nevertheless
    * @param quarantined whether the master no longer tries to load it until it is released
    * @param reason why, in words
    */
@@ -50,7 +50,7 @@ public record ClusterStatus(
   /**
    * A change of schema under way.
    *
-   * @param id its name, as {@link Admin#tableChange} takes it
+   * @param id its id, as {@link Admin#tableChange} takes it
    * @param table the table's name
    * @param participle what is done to it: created, altered, dropped or cleared of rows
    * @param begun when, by the clock of the master that began it
@@ -65,7 +65,7 @@ public record ClusterStatus(
    * @param server the dead server
    * @param lost when the master saw that it was lost, by the master's clock
    * @param tablets how many tablets it had
-   * @param stages what the time went into, in words, and how long each took; only what is over
+   * @param stages the finished stages, and how long each took
    * @param first when the first tablet was served again, counted from {@code lost}
    * @param over whether all are served again
    */
@@ -88,7 +88,10 @@ public record ClusterStatus(
      */
     public record Stage(String what, Duration took) {}
 
-    /** How long the stages took that are over; where all are, how long the tablets were away. */
+    /**
+     * How long the finished stages took together; if all are finished, how long the tablets were
+     * not served.
+     */
     public Duration took() {
       return stages.stream().map(Stage::took).reduce(Duration.ZERO, Duration::plus);
     }
@@ -98,10 +101,10 @@ public record ClusterStatus(
    * A tablet server.
    *
    * @param id its name
-   * @param webAddress where its page is, host:port, if it has one
+   * @param webAddress the address of its page, host:port, if it has one
    * @param tablets how many tablets it serves
-   * @param memtableBytes what their memtables hold, in bytes
-   * @param sstableBytes what their SSTables take on disk, in bytes
+   * @param memtableBytes the bytes in their memtables
+   * @param sstableBytes the bytes of their SSTables on disk
    * @param draining whether it gives its tablets away and takes no others
    */
   public record Server(

@@ -76,8 +76,9 @@ final class Connection implements AutoCloseable {
    * A connection over what is given.
    *
    * @param conf checked already
-   * @param files with the cluster's root directory; empty: what {@code conf} says
-   * @param own what is closed with this
+   * @param files the file system with the cluster's root directory; empty: the one that {@code
+   *     conf} names
+   * @param own the parts that are closed with this
    */
   Connection(
       Configuration conf,
@@ -208,7 +209,8 @@ final class Connection implements AutoCloseable {
   }
 
   /**
-   * The tablet with {@code row} in it, as it is known or, once it is served, as METADATA has it.
+   * The tablet with {@code row}, as this client knows it, or else, once it is served, as METADATA
+   * has it.
    *
    * @param what for messages
    */
@@ -217,7 +219,7 @@ final class Connection implements AutoCloseable {
         runtime, access.locator().locate(table, row, Deadline.after(runtime, timeout)), what);
   }
 
-  /** The tablet was not there: from now on METADATA is asked. */
+  /** The tablet was not there: the next lookup asks METADATA. */
   void forget(TabletLocation location) {
     access.locator().invalidate(location);
   }

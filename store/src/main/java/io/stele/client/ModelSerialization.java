@@ -38,13 +38,13 @@ import org.apache.hadoop.io.serializer.Serializer;
 import org.apache.hadoop.io.serializer.WritableSerialization;
 
 /**
- * Lets {@link Bytes}, {@link Row} and each kind of {@link RowOperation} go through the shuffle of a
- * job as they are. The formats for tables {@link #register} it; a job that uses none of them does
- * it itself.
+ * Serializes {@link Bytes}, {@link Row} and each kind of {@link RowOperation} for the shuffle of a
+ * job. The formats for tables {@link #register} it; a job that uses none of them must register it
+ * itself.
  *
- * <p>Bytes are a length and the bytes; a row and a mutation are their key, and a cell block with
- * its length before it; other operations are messages as on the wire, with their length before
- * them.
+ * <p>{@code Bytes} are written as a length and the bytes; a row or a mutation as its key, and a
+ * cell block preceded by its length; other operations as the messages of the wire, preceded by
+ * their length.
  */
 public final class ModelSerialization implements Serialization<Object> {
   private static final String SERIALIZATIONS = CommonConfigurationKeys.IO_SERIALIZATIONS_KEY;
@@ -61,8 +61,8 @@ public final class ModelSerialization implements Serialization<Object> {
       Set.of(Bytes.class, Row.class, Mutation.class, CheckAndMutate.class, ReadModifyWrite.class);
 
   /**
-   * Sets a job up for these types: adds this to its serializations and, where mappers write {@link
-   * Bytes} as keys and nothing else is set, has them sorted as rows are. Doing it again adds
+   * Sets a job up for these types: adds this to its serializations and, if mappers write {@link
+   * Bytes} as keys and no other order is set, has the keys sorted as rows are. Repeated calls add
    * nothing.
    */
   public static void register(Configuration conf) {
@@ -78,7 +78,7 @@ public final class ModelSerialization implements Serialization<Object> {
     }
   }
 
-  /** Has keys sorted as rows are, for a job whose mappers write {@link Bytes} as keys. */
+  /** Sorts keys as rows are sorted, for a job whose mappers write {@link Bytes} as keys. */
   public static void registerKeys(Configuration conf) {
     if (conf.get(COMPARATOR, "").isEmpty()) {
       conf.setClass(COMPARATOR, BytesComparator.class, RawComparator.class);

@@ -6,9 +6,9 @@ import java.util.List;
 /**
  * Some operations of a {@link BatchWriter} were not applied, or it is unknown whether they were.
  *
- * <p>{@link #failed()} has each of them with its own reason, up to a limit; {@link #count()} tells
- * how many there are. The code is {@link SteleException.Code#OUTCOME_UNKNOWN} where that holds for
- * at least one of them, else that of the first.
+ * <p>{@link #failed()} lists each of them with its own reason, up to a limit; {@link #count()} is
+ * the number of all. The code is {@link SteleException.Code#OUTCOME_UNKNOWN} if the outcome of at
+ * least one is unknown, else the code of the first.
  */
 public final class MutationsFailedException extends SteleException {
   private static final long serialVersionUID = 1L;
@@ -22,7 +22,7 @@ public final class MutationsFailedException extends SteleException {
     this.count = count;
   }
 
-  /** The first operations that failed, in the order in which they did. */
+  /** The first operations that failed, in the order in which they failed. */
   public List<Outcome> failed() {
     return failed;
   }

@@ -9,8 +9,8 @@ import java.util.Optional;
  * The outcome of one operation of a batch.
  *
  * @param operation the operation
- * @param failure why it was not applied; empty if it was. Only the code {@link
- *     SteleException.Code#OUTCOME_UNKNOWN} leaves open whether it was
+ * @param failure why it was not applied; empty if it was. With the code {@link
+ *     SteleException.Code#OUTCOME_UNKNOWN}, and only then, it may have been
  */
 public record Outcome(RowOperation operation, Optional<SteleException> failure) {
   /** An operation that was applied. */
@@ -18,7 +18,7 @@ public record Outcome(RowOperation operation, Optional<SteleException> failure) 
     return new Outcome(operation, Optional.empty());
   }
 
-  /** An operation that was not applied, or of which that is unknown. */
+  /** An operation that was not applied, or whose outcome is unknown. */
   static Outcome failed(RowOperation operation, Throwable failure) {
     Throwable cause = Futures.cause(failure);
     return new Outcome(

@@ -21,11 +21,11 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * The rows a read found, in ascending order of their keys, fetched as they are asked for and a
+ * The rows that a read found, in ascending order of their keys. They are fetched on demand and a
  * little ahead.
  *
  * <p>Each row is whole and read at one read point. Rows of one tablet are read at the same read
- * point as long as servers keep it; there is no common one for several tablets. The read continues
+ * point as long as servers keep it; several tablets have no common read point. The read continues
  * through moves, splits and deaths of tablet servers without missing or repeating a row, and may
  * pause for any time: no server keeps state for it.
  *
@@ -53,10 +53,10 @@ public final class Rows implements Iterable<Row>, Closeable {
   /**
    * The next row, or none when all have been read.
    *
-   * @throws io.stele.model.SteleException RETRY_LATER if no server could answer in time, or much
-   *     was read in that time and no row found (asking again goes on where it stopped), CORRUPTION
-   *     if the data is damaged
-   * @throws RowTooLargeException if the next row is too large: {@link #goOnAfter} leaves it out
+   * @throws io.stele.model.SteleException RETRY_LATER if no server could answer in time, or no row
+   *     was found in that time although much was read (another call continues where this one
+   *     stopped), CORRUPTION if the data is damaged
+   * @throws RowTooLargeException if the next row is too large; {@link #goOnAfter} skips it
    * @throws IOException if the thread was interrupted
    * @throws IllegalStateException if this is closed
    */
@@ -65,8 +65,8 @@ public final class Rows implements Iterable<Row>, Closeable {
   }
 
   /**
-   * Like {@link #read}, for as long as it takes: only a part of the table that cannot be read in
-   * time fails.
+   * Like {@link #read}, but without a limit on the whole time: this fails only if some part of the
+   * table cannot be read in time.
    */
   public Optional<Row> readOn() throws IOException {
     return read(Optional.empty());
@@ -83,8 +83,8 @@ public final class Rows implements Iterable<Row>, Closeable {
   }
 
   /**
-   * Leaves out all rows up to {@code row}, this included: what a {@link RowTooLargeException}
-   * named.
+   * Skips all rows up to and including {@code row}, which is the row that a {@link
+   * RowTooLargeException} named.
    */
   public void goOnAfter(Bytes row) {
     page =
@@ -111,7 +111,7 @@ public final class Rows implements Iterable<Row>, Closeable {
             + "\"");
   }
 
-  /** Like {@link #read}, without waiting. The next may be asked for when this one is complete. */
+  /** Like {@link #read}, without waiting. Call it again only when the last future is complete. */
   public CompletableFuture<Optional<Row>> readAsync() {
     if (position < page.size()) {
       return CompletableFuture.completedFuture(Optional.of(page.get(position++)));
@@ -140,9 +140,9 @@ public final class Rows implements Iterable<Row>, Closeable {
   }
 
   /**
-   * The rows not yet read, for as long as it takes: only a page that does not come in time fails.
-   * An {@link IOException} comes as an {@link UncheckedIOException}, all else as {@link #read}
-   * throws it.
+   * The rows not yet read, without a limit on the whole time: this fails only if a page does not
+   * come in time. An {@link IOException} is thrown as an {@link UncheckedIOException}, any other
+   * exception as by {@link #read}.
    */
   @Override
   public Iterator<Row> iterator() {
@@ -184,7 +184,7 @@ public final class Rows implements Iterable<Row>, Closeable {
     return StreamSupport.stream(spliterator(), false).onClose(this::close);
   }
 
-  /** Ends the read; what was fetched ahead is dropped. */
+  /** Ends the read; rows fetched ahead are dropped. */
   @Override
   public void close() {
     closed = true;
@@ -201,7 +201,7 @@ public final class Rows implements Iterable<Row>, Closeable {
     return ahead.isEmpty() && scan.isDone();
   }
 
-  /** The page fetched ahead; one that failed is asked for again by the next call. */
+  /** The page fetched ahead; after a failure the next call asks for it again. */
   private CompletableFuture<Scan.Page> nextPage() {
     if (ahead.isEmpty() || ahead.get().isCompletedExceptionally()) {
       fetchAhead(table.deadline());

@@ -32,15 +32,16 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p>A large row arrives in parts, all at one read point. If that cannot be read any more, the
  * server starts the row again and the earlier parts are dropped: no row mixes two read points.
  *
- * <p>So nothing needs to be kept at a server: a tablet that moved, split or lost its server is
- * found again by the first row left. A read point counts only for the rows of the tablet it was
- * taken in (and of what that tablet is split into); beyond them a fresh one is taken. Immutable.
+ * <p>So servers keep no state for a scan: a tablet that moved, split or lost its server is found
+ * again by the first row left. A read point is valid only for the rows of the tablet in which it
+ * was taken (and of the tablets into which that is split); beyond them a fresh one is taken.
+ * Immutable.
  *
  * @param left the rows not yet read
  * @param limit how many rows may still be returned
  * @param readPoint the read point to continue at; 0: a fresh one
- * @param readPointRows the rows that the read point counts for
- * @param part what there is of the first row left, where the read is inside it
+ * @param readPointRows the rows for which the read point is valid
+ * @param part the part of the first row left that was read, if the read is inside that row
  */
 record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, PartOfRow part) {
   /** How many ranges one request names: more are asked for by the next. */

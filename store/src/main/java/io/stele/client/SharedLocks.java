@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The lock service sessions of the clients in a process: one for each cluster, however many
  * connections there are. ZooKeeper counts sessions by host ({@code maxClientCnxns}), and a job has
- * many tasks on each, of which each may read and write tables. Clients hold no locks, so that a
- * session may be anybody's.
+ * many tasks on each host, each of which may read and write tables. Clients hold no locks, so they
+ * can share a session.
  *
  * <p>A session is opened by the first connection and closed by the last. Safe for use by any number
  * of threads; the monitor is not held while one is opened or closed.

@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.security.Credentials;
 
 /**
- * A connection to a Stele cluster: where a program begins.
+ * A connection to a Stele cluster. A program begins here.
  *
  * <pre>{@code
  * try (Stele stele = Stele.connect(conf)) {
@@ -52,7 +52,7 @@ public final class Stele implements AutoCloseable {
    * stele.cluster.name}, usually from {@code stele-site.xml}.
    *
    * @throws io.stele.model.SteleException REFUSED if a {@code stele.*} key is unknown or has a
-   *     value that it does not take
+   *     value that is not allowed
    * @throws IOException if the lock service cannot be reached
    */
   public static Stele connect(Configuration conf) throws IOException {
@@ -60,11 +60,11 @@ public final class Stele implements AutoCloseable {
   }
 
   /**
-   * Connects as {@link #connect(Configuration)} does, for somebody who must say all the time that
-   * he is alive, such as a task of a job.
+   * Connects as {@link #connect(Configuration)} does, for a program that must regularly report that
+   * it is alive, such as a task of a job.
    *
-   * @param whileWaiting run again and again, every few seconds, by each thread that waits in a call
-   *     of this connection; it must not block or throw
+   * @param whileWaiting called every few seconds by each thread that waits in a call of this
+   *     connection; it must not block or throw
    */
   public static Stele connect(Configuration conf, Runnable whileWaiting) throws IOException {
     return new Stele(Connection.open(conf, Optional.of(whileWaiting)));
@@ -82,8 +82,8 @@ public final class Stele implements AutoCloseable {
   /**
    * As above.
    *
-   * @param files with the cluster's root directory, for who reads its files directly; empty: what
-   *     {@code conf} says
+   * @param files the file system with the cluster's root directory, for direct reading; empty: the
+   *     one that {@code conf} names
    */
   public static Stele over(
       Configuration conf,
@@ -98,8 +98,8 @@ public final class Stele implements AutoCloseable {
 
   /**
    * Adds to {@code credentials} what another process needs to connect to the cluster of {@code
-   * conf} in the name of this one's user, such as the tasks of a job: they travel in nothing else.
-   * A cluster does not ask for any yet, so there is nothing to add.
+   * conf} in the name of this process's user, such as the tasks of a job. Credentials are passed on
+   * in no other way. No cluster requires any yet, so this adds nothing.
    *
    * @throws IOException if the cluster could not be asked for them
    */
@@ -118,7 +118,7 @@ public final class Stele implements AutoCloseable {
     return connection.table(name);
   }
 
-  /** Makes and changes tables. */
+  /** Creates and changes tables. */
   public Admin admin() {
     return admin;
   }

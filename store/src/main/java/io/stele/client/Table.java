@@ -69,9 +69,9 @@ public final class Table {
    * table.withDurability(Durability.HSYNC).mutate(payment); // On disk when this returns.
    * }</pre>
    *
-   * @param least what a write must have survived when it is acknowledged; never less than the
-   *     table's schema asks for. A retry of an operation that was applied before is answered with
-   *     what was asked for then
+   * @param least the durability of a write when it is acknowledged; never less than the table's
+   *     schema asks for. For a retry of an operation that was applied before, the durability asked
+   *     for then applies
    */
   public Table withDurability(Durability least) {
     return new Table(connection, ref, check, least, rowBytesMax);
@@ -92,15 +92,15 @@ public final class Table {
   }
 
   /**
-   * The same table, whose rows and cells are read as {@link Jobs#pin} has pinned them for a job:
-   * every read sees the same, whatever is written meanwhile. Such a read is REFUSED once the job is
-   * over, and in a tablet that the job has not pinned. Internal: for input formats.
+   * The same table, read as {@link Jobs#pin} has pinned it for a job: every read sees the same rows
+   * and cells, whatever is written meanwhile. Such a read is REFUSED once the job is over, and in a
+   * tablet that the job has not pinned. Internal: for input formats.
    */
   public Table atPin(String job) {
     return new Table(connection, ref.atPin(job), check, durability, rowBytesMax);
   }
 
-  /** The tablets, of a table that is read {@link #atPin}. Internal: for direct reading. */
+  /** The pinned tablets of a table that is read {@link #atPin}. Internal: for direct reading. */
   public PinnedTablets pinnedTablets() {
     return new PinnedTablets(connection, ref);
   }
@@ -110,22 +110,23 @@ public final class Table {
     return ref.name();
   }
 
-  /** What tells the table from others that had its name before, or will have it. */
+  /** Distinguishes the table from other tables that had its name before, or will have it later. */
   public TableId id() {
     return ref.id();
   }
 
-  /** The table's schema as this was last told. */
+  /** The table's schema as this client last read it. */
   public TableSchema schema() {
     return check.schema();
   }
 
   /**
-   * Applies a mutation, whole.
+   * Applies a mutation, all of it or nothing.
    *
    * @throws io.stele.model.SteleException NOT_FOUND if the table or one of the families does not
    *     exist, REFUSED if a limit is broken, RETRY_LATER if no server could take it in time, and
-   *     OUTCOME_UNKNOWN if a server was lost and the time was up before another could tell
+   *     OUTCOME_UNKNOWN if a server was lost and the time was up before another server could tell
+   *     the outcome
    * @throws IOException if the thread was interrupted: the outcome is then unknown too
    */
   public void mutate(Mutation mutation) throws IOException {
@@ -138,8 +139,9 @@ public final class Table {
   }
 
   /**
-   * Applies mutations, each whole, sent together to each tablet server. Mutations of the same row
-   * are applied in the order given. For more than fits into memory there is {@link #batchWriter}.
+   * Applies mutations, each of them all or nothing. Those for one tablet server are sent together.
+   * Mutations of the same row are applied in the order given. For more mutations than fit into
+   * memory, use {@link #batchWriter}.
    *
    * @return one outcome for each mutation, in the order given; a mutation that fails does not keep
    *     the others from being applied
@@ -175,7 +177,7 @@ public final class Table {
   }
 
   /**
-   * Looks at a row and changes it in one step.
+   * Checks a row and changes it in one atomic step.
    *
    * @return whether the predicate held
    * @throws io.stele.model.SteleException as {@link #mutate} does
@@ -194,12 +196,12 @@ public final class Table {
   }
 
   /**
-   * Appends to and increments columns of a row in one step. It counts once, however often it had to
-   * be sent.
+   * Appends to and increments columns of a row in one atomic step. It counts once, however often it
+   * is retried.
    *
    * @return the new cells
-   * @throws io.stele.model.SteleException as {@link #mutate} does; REFUSED also where a value to be
-   *     incremented has not 8 bytes
+   * @throws io.stele.model.SteleException as {@link #mutate} does; also REFUSED if a value to be
+   *     incremented does not have 8 bytes
    * @throws IOException if the thread was interrupted: the outcome is then unknown
    */
   public Row readModifyWrite(ReadModifyWrite operation) throws IOException {
@@ -264,8 +266,7 @@ public final class Table {
   }
 
   /**
-   * Reads one row cell by cell, be it as large as it may. This does not wait: {@link Cells#read}
-   * does.
+   * Reads one row of any size, cell by cell. This does not wait: {@link Cells#read} does.
    *
    * @param query what of the row to return; the ranges and the row limit in it say nothing
    * @throws io.stele.model.SteleException NOT_FOUND if a family does not exist
@@ -285,7 +286,7 @@ public final class Table {
     ref.await(checkedFamilies(query));
   }
 
-  /** At a pin it is the schema pinned that counts, which the servers know. */
+  /** At a pin, the pinned schema applies, which only the servers know. */
   private CompletableFuture<Void> checkedFamilies(RowQuery query) {
     return ref.pin().isPresent() ? CompletableFuture.completedFuture(null) : check.query(query);
   }
@@ -304,12 +305,12 @@ public final class Table {
   }
 
   /**
-   * Like {@link #sampleRowKeysAsync()}, of the tablets with {@code rows} alone, whose bytes are
+   * Like {@link #sampleRowKeysAsync()}, but only for the tablets with {@code rows}, whose bytes are
    * counted from 0.
    *
-   * @param rows those of one or more {@link #tablets}
-   * @param pieceBytes what lies between two samples, about, in bytes; there is a limit on how many
-   *     a tablet gives
+   * @param rows the rows of one or more {@link #tablets}
+   * @param pieceBytes about how many bytes lie between two samples; the number of samples of a
+   *     tablet is limited
    */
   public CompletableFuture<List<RowKeySample>> sampleRowKeysAsync(RowRange rows, long pieceBytes) {
     return new Sampling(connection.tablets(), ref, rows, OptionalLong.of(pieceBytes)).run();

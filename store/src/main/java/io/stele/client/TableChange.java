@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A change of a table that the master makes: it goes on whether anybody waits for it or not. Where
- * the process that began it is gone, {@link Admin#tableChange} gives it again by its {@link #id}.
+ * A change of a table that the master makes. It continues whether or not a client waits for it.
+ * When the process that began it is gone, {@link Admin#tableChange} finds it by its {@link #id}.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -30,10 +30,11 @@ public final class TableChange {
   /**
    * How far a change is.
    *
-   * @param done whether it was made; one that cannot be made fails instead
+   * @param done whether it was made; a change that cannot be made fails instead
    * @param waitsFor what it waits for, in words; empty if it is done
-   * @param tabletsDone of how many tablets what is to be done to them is done
-   * @param tablets of how many it is to be; 0 if that is not known, or it is about none
+   * @param tabletsDone how many tablets have been changed
+   * @param tablets how many tablets must be changed; 0 if the number is not known, or no tablet
+   *     must be
    */
   public record Progress(boolean done, String waitsFor, int tabletsDone, int tablets) {
     @Override
@@ -49,7 +50,8 @@ public final class TableChange {
    *
    * @param change the id that the master knows
    * @param what it does, in words
-   * @param ask for it, or how far it is: made again, it joins what it began
+   * @param ask asks for the change, or for its progress; when repeated it joins the change that it
+   *     began
    */
   TableChange(
       ClusterCalls calls,
@@ -77,7 +79,7 @@ public final class TableChange {
         : Optional.of(new String[] {id.substring(0, at), id.substring(at + 1)});
   }
 
-  /** Its name, which no other change ever has: also another process finds it by that. */
+  /** Its name, which no other change ever has; another process can find the change by it. */
   public String id() {
     return id(table, change);
   }
@@ -87,17 +89,17 @@ public final class TableChange {
     return table;
   }
 
-  /** The same, once the master has written it down. */
+  /** The same, once the master has recorded it. */
   TableChange begun() throws IOException {
     progress();
     return this;
   }
 
   /**
-   * How far it is now. Waits for the master alone.
+   * Its current progress. Waits only for the master.
    *
-   * @throws SteleException why it is not and will not be made; NOT_FOUND if it is not remembered;
-   *     RETRY_LATER if no master answers within {@code stele.client.timeout}
+   * @throws SteleException why it is not and will not be made; NOT_FOUND if the master no longer
+   *     remembers it; RETRY_LATER if no master answers within {@code stele.client.timeout}
    */
   public Progress progress() throws IOException {
     TableChangeProto answer = calls.ask(Effect.CHANGE_WITH_ID, what, ask);
@@ -113,7 +115,7 @@ public final class TableChange {
   }
 
   /**
-   * Waits until it is made, for {@code stele.client.timeout} at most.
+   * Waits until it is made, at most for {@code stele.client.timeout}.
    *
    * @throws SteleException why it is not and will not be made; OUTCOME_UNKNOWN if it may still be
    */
@@ -124,7 +126,7 @@ public final class TableChange {
   /**
    * Waits until it is made.
    *
-   * @param timeout for so long at most
+   * @param timeout how long to wait at most
    * @throws SteleException why it is not and will not be made; OUTCOME_UNKNOWN if it may still be
    */
   public void await(Duration timeout) throws IOException {

@@ -8,7 +8,7 @@ import java.util.Optional;
  * Something that happened to a tablet.
  *
  * @param time by the clock of a server
- * @param tablet its id; for what happened before a split, that of the upper half
+ * @param tablet its id; for events before a split, the id of the upper half
  * @param what in words: assigned, loaded, unloaded, split from another, and so on
  * @param epoch how often the tablet had been assigned
  * @param server the server concerned

@@ -11,8 +11,8 @@ import java.util.Optional;
  * @param id the tablet
  * @param rows the rows it holds
  * @param server the server that serves it; empty while it is being moved or recovered
- * @param bytes what its rows take: in SSTables on disk, and in memory. Where its server could not
- *     be asked it is the length of its SSTables, of which some may be shared with a neighbour
+ * @param bytes the size of its rows, in SSTables on disk and in memory. If its server could not be
+ *     asked, the length of its SSTables, some of which may be shared with a neighbour
  * @param sstables how many SSTables it has
  */
 public record TabletInfo(

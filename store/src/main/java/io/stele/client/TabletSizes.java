@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sizes of tablets as their servers report them: only they know their part of an SSTable shared
- * since a split, and what is in memory.
+ * The sizes of tablets as their servers report them: only the servers know which part of a shared
+ * SSTable belongs to a tablet after a split, and how much is in memory.
  */
 final class TabletSizes {
   private static final Logger LOG = LoggerFactory.getLogger(TabletSizes.class);
@@ -39,7 +39,7 @@ final class TabletSizes {
     this.control = control;
   }
 
-  /** The bytes of the tablets on {@code servers}; those of a server that does not answer lack. */
+  /** The bytes of the tablets on {@code servers}, without those of servers that do not answer. */
   Map<TabletId, Long> of(Set<ServerId> servers) throws IOException {
     Map<TabletId, Long> sizes = new HashMap<>();
     for (ServerId server : servers) {

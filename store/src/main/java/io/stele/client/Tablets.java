@@ -20,7 +20,7 @@ interface Tablets {
   /** Where the tablet with {@code row} is, as {@link io.stele.metadata.TabletLocator} has it. */
   CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline);
 
-  /** The tablet is not there: the next lookup asks METADATA again. */
+  /** Notes that the tablet is not there: the next lookup asks METADATA again. */
   void invalidate(TabletLocation stale);
 
   /** One request to one server, sent once. */

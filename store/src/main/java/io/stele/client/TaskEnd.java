@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What an attempt of a task does when it has written all records: it tells the servers that it has
- * met, which may then forget these one by one. Nothing depends on that but their memory.
+ * Ends an attempt of a task that has written all records: it tells the servers to which it wrote,
+ * so that they need no longer remember single records. This only saves their memory.
  *
  * <p>Safe for use by any number of threads; nothing here blocks.
  */
@@ -47,7 +47,7 @@ final class TaskEnd {
     }
   }
 
-  /** Completes when the servers have answered, or did not in time; it never fails. */
+  /** Completes when the servers have answered, or when their time is over; it never fails. */
   CompletableFuture<Void> tell() {
     Optional<OperationId> task = operations.task();
     if (task.isEmpty()) {
@@ -69,7 +69,7 @@ final class TaskEnd {
     return CompletableFuture.allOf(told.toArray(CompletableFuture[]::new));
   }
 
-  /** Refuses the end of an attempt that has not written what an earlier one has. */
+  /** Refuses the end of an attempt that has not written the same records as an earlier one. */
   void check() {
     operations
         .missing()

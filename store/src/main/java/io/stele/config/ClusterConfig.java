@@ -5,7 +5,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Where a cluster's data and its lock service are: clients and servers both need it.
+ * Where a cluster's data and its lock service are. Both clients and servers need this.
  *
  * @param name the cluster's name
  * @param root the directory of all data, not yet made absolute

@@ -54,7 +54,7 @@ public final class Keys {
           "8m",
           0,
           Long.MAX_VALUE,
-          "The log of a dead tablet server is sorted by tablet before its tablets are loaded, if it has at least so many bytes.");
+          "The log of a dead tablet server is sorted by tablet before its tablets are loaded, if it has at least this many bytes.");
 
   public static final Key<Duration> LEASE =
       Key.time(
@@ -83,7 +83,7 @@ public final class Keys {
           16,
           1,
           1024,
-          "Threads for writes; reads of one row get as many more, scans half as many. METADATA has the same again for itself.");
+          "Threads for writes. Reads of one row have another pool of this size, scans one of half the size. METADATA has its own threads, in the same numbers.");
 
   public static final Key<Long> MEMTABLE_BYTES =
       Key.size(
@@ -99,7 +99,7 @@ public final class Keys {
           MIB,
           256 * GIB,
           "Limit for all memtables of a server together. Above three fifths of it the largest are compacted, above four fifths writes are delayed, and at the limit"
-              + " writes are answered 'retry later'. 0: a quarter of the heap, or less if there is less left.");
+              + " writes are answered 'retry later'. 0: a quarter of the heap, or half of what other uses leave, if that is less.");
 
   public static final Key<Long> CACHE_BYTES =
       Key.size(
@@ -123,7 +123,7 @@ public final class Keys {
           "64m",
           4 * KIB,
           GIB,
-          "A commit-log segment is closed at this size.");
+          "A segment of the commit log is closed when it reaches this size.");
 
   public static final Key<Integer> LOG_REPLICAS_MIN =
       Key.number(
@@ -140,7 +140,7 @@ public final class Keys {
           8,
           2,
           1024,
-          "With more segments than this, the tablets that need the oldest make minor compactions.");
+          "When the log has more segments than this, the tablets that need the oldest segment make minor compactions.");
 
   public static final Key<Duration> LOG_AGE_MAX =
       Key.time(
@@ -156,7 +156,7 @@ public final class Keys {
           2,
           1,
           64,
-          "Merging and major compactions that run at once. METADATA has the same number again for itself.");
+          "Merging and major compactions that run at once. METADATA has the same number in addition.");
 
   public static final Key<Long> COMPACTION_RATE =
       Key.size(
@@ -173,14 +173,14 @@ public final class Keys {
           "24h",
           ofSeconds(1),
           ofDays(365),
-          "Deleted and expired cells stay in SSTables for about this long at most: then a major compaction removes them.");
+          "Deleted and expired cells stay in SSTables for at most about this long; then a major compaction removes them.");
 
   public static final Key<Long> VALUE_BYTES_MAX =
       Key.sizeOrDerived(
           "stele.value.bytes.max",
           KIB,
           GIB,
-          "Largest value of one cell; 0: what the memory of a tablet server carries, up to 100m.");
+          "Largest value of one cell; 0: as much as the memory of a tablet server allows, up to 100m.");
 
   public static final Key<Duration> OPERATIONS_WINDOW =
       Key.time(
@@ -195,8 +195,8 @@ public final class Keys {
           "stele.operations.bytes",
           64 * KIB,
           16 * GIB,
-          "Memory in which a server's tablets remember operations, to recognize retries. Above it, tablets that use more than an even share forget their oldest,"
-              + " so the most it can be is twice this. 0: a 32nd of the heap. A retry of a forgotten operation is refused.");
+          "Memory in which a server's tablets remember operations, to recognize retries. Above it, tablets that use more than an even share forget their oldest operations,"
+              + " so the memory is at most twice this. 0: a 32nd of the heap. A retry of a forgotten operation is refused.");
 
   public static final Key<Duration> CLOCK_SKEW_MAX =
       Key.time(
@@ -217,7 +217,7 @@ public final class Keys {
           "1m",
           ofMillis(100),
           ofHours(24),
-          "A tablet in quarantine is tried again after this time, and after each further failure after twice as long, up to 60 times this.");
+          "A tablet in quarantine is tried again after this time. The time doubles with each further failure, up to 60 times this.");
 
   public static final Key<Duration> SWEEP_INTERVAL =
       Key.time(
@@ -225,7 +225,7 @@ public final class Keys {
           "5m",
           ofMillis(100),
           ofHours(24),
-          "How often the master looks for SSTables and logs that nothing needs, and deletes them.");
+          "How often the master looks for unneeded SSTables and logs, and deletes them.");
 
   public static final Key<Duration> SWEEP_GRACE =
       Key.time(
@@ -233,7 +233,7 @@ public final class Keys {
           "10m",
           ofMillis(0),
           ofDays(7),
-          "An SSTable is deleted this long after its tablet dropped it at the earliest: a read must not take longer.");
+          "An SSTable is deleted no sooner than this after its tablet dropped it. No read may take longer.");
 
   public static final Key<Duration> MERGE_AFTER =
       Key.time(
@@ -241,7 +241,7 @@ public final class Keys {
           "6h",
           ofMillis(0),
           ofDays(365),
-          "Two neighbouring tablets that are small and hardly asked for this long are merged, unless balancing is off. 0s: none are, but on request.");
+          "Two neighbouring tablets are merged when they have been small, with few requests, for this long, unless balancing is off. 0s: only on request.");
 
   public static final Key<Long> HOT_SPLIT_BYTES_MIN =
       Key.size(
@@ -249,7 +249,7 @@ public final class Keys {
           "64m",
           4 * KIB,
           Long.MAX_VALUE,
-          "A tablet that is asked too much for one server is split if its SSTables have at least so many bytes.");
+          "A tablet that gets too many requests for one server is split if its SSTables have at least this many bytes.");
 
   public static final Key<Long> METADATA_SPLIT_BYTES =
       Key.size(
@@ -298,7 +298,7 @@ public final class Keys {
           1,
           1,
           9,
-          "Masters to run: one is active, the others take over if it fails.");
+          "Masters to run: one is active; another takes over if it fails.");
 
   public static final Key<Long> YARN_MASTER_MEMORY =
       Key.size(
@@ -326,7 +326,7 @@ public final class Keys {
           "1g",
           128 * MIB,
           1024 * GIB,
-          "Memory of a tablet server's container: its heap, and what Java and the network need besides.");
+          "Memory of a tablet server's container: the heap, and what Java and the network need in addition.");
 
   public static final Key<Integer> YARN_TABLETSERVER_VCORES =
       Key.number("stele.yarn.tabletserver.vcores", 1, 1, 256, "Virtual cores of a tablet server.");

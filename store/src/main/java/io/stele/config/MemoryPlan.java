@@ -7,22 +7,23 @@ import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * The memory of a tablet server as one sum: what each use of it may have, so that all together fit
- * into what the process was given, and the limits on requests that follow from it.
+ * Divides the memory of a tablet server: how much each use may take, so that all together fit into
+ * the memory of the process, and the limits on requests that follow.
  *
- * <p>What an operator leaves open is derived from the memory given; what is set is kept, or refused
- * where it does not fit. {@code docs/memory.md} tells of each share. Immutable.
+ * <p>A size that the operator does not set is derived from the memory of the process. A size that
+ * is set is kept, or refused if it does not fit. {@code docs/memory.md} explains each share.
+ * Immutable.
  *
- * @param memtableBytes of memtables of users' tablets
- * @param systemMemtableBytes of METADATA and the root tablet
- * @param operationsBytes what users' tablets remember of operations; at most twice this
+ * @param memtableBytes for memtables of users' tablets
+ * @param systemMemtableBytes for memtables of METADATA and the root tablet
+ * @param operationsBytes for the operation memory of users' tablets, which takes at most twice this
  * @param systemOperationsBytes the same of METADATA and the root tablet
- * @param requestBytes of requests under way about users' tablets, with all that is made of them
- * @param systemRequestBytes of those about METADATA and the root tablet
+ * @param requestBytes for requests under way to users' tablets, with all their copies
+ * @param systemRequestBytes for those to METADATA and the root tablet
  * @param frameBytesMax the longest request
- * @param answerBytes of answers not yet sent, off the heap
+ * @param answerBytes for answers not yet sent, off the heap
  * @param valueBytesMax the largest value of a cell
- * @param largeCompactionBytes of what compactions read at a time, where values are large
+ * @param largeCompactionBytes for the data that compactions with large values read at a time
  * @param heap the shares of the heap
  * @param direct the shares of the memory off the heap
  */
@@ -41,10 +42,10 @@ public record MemoryPlan(
     List<Share> direct) {
   private static final long MIB = 1L << 20;
 
-  /** Where no limit is set, none is derived above this. */
+  /** The largest limit that is derived where none is set. */
   public static final long VALUE_BYTES_MOST = 100 * MIB;
 
-  /** A server that cannot carry values so large does not start. */
+  /** A server without memory for values of this size does not start. */
   public static final long VALUE_BYTES_LEAST = MIB;
 
   /** How many times the frame of a write is in memory: as it came, and in the log's record. */

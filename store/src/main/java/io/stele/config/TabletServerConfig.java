@@ -11,13 +11,14 @@ import org.apache.hadoop.conf.Configuration;
  * @param controlPort of the control plane; 0: any free one
  * @param handlers threads for requests that may block on files
  * @param memtableBytes a tablet whose memtable grows above this makes a minor compaction
- * @param cacheHeapBytes bound of what the cache takes on the heap
- * @param cacheOffHeapBytes bound of what it takes off the heap
+ * @param cacheHeapBytes limit of the cache on the heap
+ * @param cacheOffHeapBytes limit of the cache off the heap
  * @param logSegmentBytes a commit-log segment is closed at this size
  * @param logReplicasMin a write is acknowledged when this many replicas of the log have it
  * @param logSegmentsMax with more segments, tablets that hold the oldest make minor compactions
- * @param logAgeMax with older records that are only in the log, tablets make minor compactions too
- * @param compactionThreads merging and major compactions at once, and as many more of METADATA's
+ * @param logAgeMax tablets with older records that are only in the log make minor compactions, too
+ * @param compactionThreads merging and major compactions at once; METADATA has the same number
+ *     again
  * @param compactionBytesPerSecond the bytes that those of user tablets may read together; 0: no
  *     limit
  * @param garbageInterval deleted and expired cells are gone from SSTables after about this time

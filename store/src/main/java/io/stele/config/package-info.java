@@ -1,6 +1,6 @@
 /**
  * {@code stele-site.xml}, parsed once into typed, validated values. Internal.
  *
- * <p>The one package that knows the names of the keys: {@link io.stele.config.Keys} lists them all.
+ * <p>Only this package knows the names of the keys: {@link io.stele.config.Keys} lists them all.
  */
 package io.stele.config;

@@ -1,6 +1,6 @@
 package io.stele.model;
 
-/** What the Bloom filters of a locality group's SSTables are asked about (§6, "Bloom filters"). */
+/** What the Bloom filters of a locality group's SSTables contain (§6, "Bloom filters"). */
 public enum Bloom {
   /** There are none. */
   NONE,

@@ -12,8 +12,8 @@ import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An immutable byte string, ordered by its bytes as unsigned numbers: what row keys, qualifiers and
- * values are made of.
+ * An immutable byte string, ordered by its bytes as unsigned numbers. Row keys, qualifiers and
+ * values are of this type.
  *
  * <p>Safe for use by any number of threads. A slice shares the memory of the string it was cut
  * from; {@link #compact()} gives a copy that does not.
@@ -55,7 +55,9 @@ public final class Bytes implements Comparable<Bytes>, Serializable {
     return length == 0 ? EMPTY : wrap(Arrays.copyOfRange(bytes, offset, offset + length));
   }
 
-  /** The eight bytes of {@code number}, most significant first: what increments count in. */
+  /**
+   * The eight bytes of {@code number}, most significant first: the encoding that increments use.
+   */
   public static Bytes ofLong(long number) {
     return wrap(ByteBuffer.allocate(Long.BYTES).putLong(number).array());
   }

@@ -1,13 +1,13 @@
 package io.stele.model;
 
-/** How much a locality group's blocks are worth to a tablet server's block cache. */
+/** With which priority a tablet server's block cache keeps a locality group's blocks. */
 public enum CachePriority {
   /**
    * Data blocks are not kept: for data that is read once, such as the contents of pages in a crawl.
    */
   LOW,
-  /** They are kept as they are asked for. */
+  /** Data blocks are kept according to how often they are read. */
   NORMAL,
-  /** They are kept in a part of the cache that blocks of other groups cannot take. */
+  /** Data blocks are kept in a part of the cache that is closed to blocks of other groups. */
   HIGH
 }

@@ -1,12 +1,13 @@
 package io.stele.model;
 
 /**
- * A mutation that depends on what the row holds, seen and changed in one step.
+ * A mutation that depends on the contents of its row. The row is read and changed in one atomic
+ * step.
  *
- * @param row the row looked at and changed
- * @param predicate applied to the row; it holds where at least one cell passes
- * @param ifTrue what to do where the predicate holds; may have no edits
- * @param ifFalse what to do where it does not; may have no edits
+ * @param row the row that is read and changed
+ * @param predicate applied to the row; it holds if at least one cell passes
+ * @param ifTrue what to do if the predicate holds; may have no edits
+ * @param ifFalse what to do if it does not; may have no edits
  */
 public record CheckAndMutate(Bytes row, Filter predicate, Mutation ifTrue, Mutation ifFalse)
     implements RowOperation {
@@ -27,12 +28,12 @@ public record CheckAndMutate(Bytes row, Filter predicate, Mutation ifTrue, Mutat
     return Kind.CHECK_AND_MUTATE;
   }
 
-  /** Applies {@code mutation} where at least one cell of its row passes {@code predicate}. */
+  /** Applies {@code mutation} if at least one cell of its row passes {@code predicate}. */
   public static CheckAndMutate ifAny(Filter predicate, Mutation mutation) {
     return new CheckAndMutate(mutation.row(), predicate, mutation, Mutation.of(mutation.row()));
   }
 
-  /** Applies {@code mutation} where no cell of its row passes {@code predicate}. */
+  /** Applies {@code mutation} if no cell of its row passes {@code predicate}. */
   public static CheckAndMutate ifNone(Filter predicate, Mutation mutation) {
     return new CheckAndMutate(mutation.row(), predicate, Mutation.of(mutation.row()), mutation);
   }

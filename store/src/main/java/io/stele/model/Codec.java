@@ -2,10 +2,10 @@ package io.stele.model;
 
 /**
  * How an SSTable's blocks are compressed. {@code docs/performance.md} compares the codecs on web
- * pages. The last two find more of what pages share in larger blocks.
+ * pages. The last two compress similar pages better in larger blocks.
  */
 public enum Codec {
-  /** Not compressed: for data that already is, such as images. */
+  /** Not compressed: for data that is already compressed, such as images. */
   NONE,
   /** Snappy: fastest to write and quick to read; saves least. */
   SNAPPY,

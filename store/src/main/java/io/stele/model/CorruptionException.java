@@ -3,8 +3,8 @@ package io.stele.model;
 import java.io.IOException;
 
 /**
- * Stored bytes that are not what was written: which file, where in it, and what is wrong. They are
- * never served.
+ * Stored bytes differ from what was written. The exception says in which file, where in it, and
+ * what is wrong. Such bytes are never served.
  */
 public final class CorruptionException extends IOException {
   private static final long serialVersionUID = 1L;

@@ -1,12 +1,12 @@
 package io.stele.model;
 
 /**
- * What an acknowledged write is certain to survive. A table may ask for the stronger one for all
- * its writes ({@link TableSchema#hsync}), and each write for itself; the stronger of the two
- * counts.
+ * Which failures an acknowledged write is certain to survive. A table may ask for the stronger
+ * durability for all its writes ({@link TableSchema#hsync}), and a single write may ask for it too;
+ * the stronger of the two applies.
  *
- * <p>It is not part of an operation's identity: a retry may ask for another one, and is answered
- * with what its original did.
+ * <p>It is not part of an operation's identity: a retry may ask for another durability, but its
+ * original's durability applies.
  */
 public enum Durability {
   /**

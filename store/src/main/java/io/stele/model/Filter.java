@@ -4,9 +4,9 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * Decides which cells of a row a read returns: an algebra that the tablet server evaluates, row by
- * row, over the cells that the garbage collection policy leaves visible. Its model is the RowFilter
- * of Cloud Bigtable.
+ * Decides which cells of a row a read returns. Filters form an algebra, which the tablet server
+ * evaluates, row by row, over the cells that the garbage collection policy leaves visible. Its
+ * model is the RowFilter of Cloud Bigtable.
  *
  * <p>Regular expressions are RE2's, matched against the whole key or value as bytes (Latin-1), in
  * linear time.
@@ -64,9 +64,9 @@ public sealed interface Filter extends Serializable {
   }
 
   /**
-   * A sample of the rows: each is let through with this probability, the same rows each time. A row
-   * passes where its hash is below {@code probability}: FNV-1a of the key in 64 bits, mixed by the
-   * finisher of MurmurHash3, its upper 53 bits as a fraction of 1.
+   * A sample of the rows: each row passes with this probability, and the same rows pass each time.
+   * A row passes where its hash is below {@code probability}: FNV-1a of the key in 64 bits, mixed
+   * by the finisher of MurmurHash3, its upper 53 bits as a fraction of 1.
    */
   record RowSample(double probability) implements Filter {
     public RowSample {
@@ -212,7 +212,8 @@ public sealed interface Filter extends Serializable {
   }
 
   /**
-   * What passes any of the filters, each given the whole input; a cell that passes two comes twice.
+   * The cells that pass any of the filters, each applied to the whole input; a cell that passes two
+   * filters comes twice.
    */
   record Interleave(List<Filter> filters) implements Filter {
     public Interleave {
@@ -226,7 +227,8 @@ public sealed interface Filter extends Serializable {
   }
 
   /**
-   * {@code ifTrue} where {@code predicate} lets any cell of the row through, else {@code ifFalse}.
+   * Applies {@code ifTrue} if {@code predicate} lets any cell of the row through, else {@code
+   * ifFalse}.
    */
   record Condition(Filter predicate, Filter ifTrue, Filter ifFalse) implements Filter {
     @Override
@@ -240,7 +242,10 @@ public sealed interface Filter extends Serializable {
     return new Chain(List.of(filters));
   }
 
-  /** The newest version of {@code column} has exactly {@code value}: what compare-and-set asks. */
+  /**
+   * The newest version of {@code column}, if it has exactly {@code value}: the predicate of a
+   * compare-and-set.
+   */
   static Filter newestIs(Column column, Bytes value) {
     return chain(new ColumnIs(column), new CellsPerColumnLimit(1), new ValueIs(value));
   }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Which filters may be evaluated: not too deep, not of too many parts, not with regular expressions
- * that are none or that need much memory, and none that makes many cells of one.
+ * Which filters may be evaluated. A filter must not nest too deep, have too many parts, contain
+ * regular expressions that are invalid or need much memory, or make many cells of one cell.
  */
 final class FilterRules {
   private final Consumer<String> families;

@@ -21,9 +21,9 @@ import java.util.Locale;
  * condition(value_regex('.*\.gif'), block_all, row_sample(0.1))
  * </pre>
  *
- * A regular expression is what is between the quotes; in other strings {@code \xNN} is a byte and
- * {@code \\} a backslash. A column is {@code family:qualifier}; an empty end of a range is no end.
- * For one thread.
+ * A regular expression is taken literally from between the quotes; in other strings {@code \xNN} is
+ * a byte and {@code \\} a backslash. A column is {@code family:qualifier}; an empty end of a range
+ * means no end. For one thread.
  */
 public final class FilterText {
   private final String text;
@@ -34,9 +34,10 @@ public final class FilterText {
   }
 
   /**
-   * The filter that {@code text} says.
+   * Parses {@code text}.
    *
-   * @throws SteleException REFUSED, and says where, if it is none, or one that may not be evaluated
+   * @throws SteleException REFUSED, with the position, if the text is not a filter, or is a filter
+   *     that must not be evaluated
    */
   public static Filter parse(String text) {
     FilterText parser = new FilterText(text);

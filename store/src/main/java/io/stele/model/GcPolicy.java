@@ -7,8 +7,8 @@ import java.util.stream.IntStream;
 /**
  * Which versions of a column are garbage.
  *
- * <p>The policy holds as if it were applied after every single operation: a read never sees what it
- * forbids, a version it has once collected never comes back, and no answer depends on when
+ * <p>The policy works as if it were applied after every single operation: a read never sees a
+ * version that it forbids, a version once collected never comes back, and no answer depends on when
  * compactions ran. In particular a version pushed out by newer ones stays gone when those are
  * deleted.
  */

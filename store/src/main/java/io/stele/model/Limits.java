@@ -18,8 +18,8 @@ public final class Limits {
   public static final int EDITS_MAX = 100_000;
 
   /**
-   * Most bytes in one mutation, as {@link OperationSize} has them: it must fit into a log record,
-   * and into memory several times.
+   * Most bytes in one mutation, as {@link OperationSize} counts them: a mutation must fit into a
+   * log record, and into memory several times.
    */
   public static final long MUTATION_BYTES_MAX = 256L << 20;
 
@@ -29,7 +29,7 @@ public final class Limits {
   /** Most parts of one filter, itself and all filters within it. */
   public static final int FILTER_PARTS_MAX = 1000;
 
-  /** Most cells that a filter may make of one, by interleaves. */
+  /** Most cells that a filter may make of one cell, by interleaves. */
   public static final int FILTER_GROWTH_MAX = 1000;
 
   /** The most cells of one row that a filter may keep in memory, unless the row has more. */
@@ -44,7 +44,7 @@ public final class Limits {
   /** Largest program of a regular expression, in steps, with repetitions written out. */
   public static final int REGEX_SIZE_MAX = 20_000;
 
-  /** Most bytes of one page of a read: it ends at the row at which it has more. */
+  /** Most bytes of one page of a read: the page ends with the row that exceeds them. */
   public static final long PAGE_BYTES_MAX = 16L << 20;
 
   /** Most families of a table: its schema must fit into a node of the lock service. */

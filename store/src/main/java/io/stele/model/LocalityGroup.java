@@ -1,19 +1,19 @@
 package io.stele.model;
 
 /**
- * Column families that are kept together: each locality group of a tablet has SSTables of its own,
+ * Column families that are stored together: each locality group of a tablet has its own SSTables,
  * so that a read of one group never reads the cells of another (§6, "Locality groups").
  *
  * <p>A change of a group applies to SSTables written from then on; compactions rewrite the older
- * ones in time.
+ * ones over time.
  *
  * @param name printable, without ':'
  * @param codec how the blocks of SSTables are compressed
  * @param blockBytes size of data blocks before compression, 1 KiB to 16 MiB
- * @param bloom what SSTables have Bloom filters for
+ * @param bloom what the Bloom filters of SSTables contain
  * @param inMemory whether a tablet server loads an SSTable whole when it is first read, and keeps
  *     it in memory
- * @param cachePriority what the data blocks are worth to the block cache
+ * @param cachePriority with which priority the block cache keeps data blocks
  */
 public record LocalityGroup(
     String name,
@@ -22,7 +22,7 @@ public record LocalityGroup(
     Bloom bloom,
     boolean inMemory,
     CachePriority cachePriority) {
-  /** The group of families that name none. */
+  /** The group of families that do not name one. */
   public static final String DEFAULT_NAME = "default";
 
   /** Default size of data blocks. */
@@ -66,7 +66,7 @@ public record LocalityGroup(
     return new LocalityGroup(name, codec, blockBytes, bloom, on, cachePriority);
   }
 
-  /** With another worth to the block cache. */
+  /** With another priority in the block cache. */
   public LocalityGroup withCachePriority(CachePriority other) {
     return new LocalityGroup(name, codec, blockBytes, bloom, inMemory, other);
   }

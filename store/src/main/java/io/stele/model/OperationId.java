@@ -7,8 +7,8 @@ import java.util.random.RandomGenerator;
  * is applied once.
  *
  * <p>A client draws {@code clientHigh} and {@code clientLow} once, at random, and numbers its
- * operations from 1 on; a task of a job derives all three from the job, the task and the record, so
- * that another attempt has the same.
+ * operations from 1 on. A task of a job derives all three from the job, the task and the record, so
+ * that another attempt uses the same ids.
  *
  * @param clientHigh upper half of the client's 128-bit name
  * @param clientLow lower half of the client's 128-bit name

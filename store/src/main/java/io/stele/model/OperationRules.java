@@ -4,12 +4,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which operations and queries a table allows: the one check that the client makes before it sends
- * and the tablet server repeats before it acts. What needs no schema is checked where a value is
- * made, by {@link Limits}.
+ * Which operations and queries a table allows. The client makes this check before it sends a
+ * request, and the tablet server repeats it before it acts. {@link Limits} checks what needs no
+ * schema, where a value is made.
  *
- * <p>A refusal changes nothing. NOT_FOUND means that the schema lacks a family: a client may look
- * at a fresher schema then. Every other refusal holds under any schema.
+ * <p>A refusal changes nothing. NOT_FOUND means that the schema lacks a family: a client may then
+ * try again with a fresher schema. Every other refusal holds under any schema.
  *
  * <p>Immutable, safe for use by any number of threads.
  */

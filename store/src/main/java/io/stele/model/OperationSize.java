@@ -1,9 +1,9 @@
 package io.stele.model;
 
 /**
- * How much memory an operation takes once it is applied: each of its edits is a cell with its own
- * copy of the key, the row's included, however little the request says that. A key has two bytes
- * for each zero byte of the row and the qualifier.
+ * How much memory an operation takes once it is applied. Each of its edits becomes a cell with its
+ * own copy of the key, row key included, even though the request contains the row key only once. A
+ * key has two bytes for each zero byte of the row and the qualifier.
  */
 public final class OperationSize {
   /** What a cell takes beside key and value: its numbers and links, and the ends of key parts. */
@@ -12,8 +12,8 @@ public final class OperationSize {
   private OperationSize() {}
 
   /**
-   * The size of an operation's cells, in bytes, at most; of a {@link ReadModifyWrite} without what
-   * the row already holds.
+   * An upper bound on the size of an operation's cells, in bytes; for a {@link ReadModifyWrite},
+   * without what the row already contains.
    */
   public static long of(RowOperation operation) {
     return switch (operation.kind()) {

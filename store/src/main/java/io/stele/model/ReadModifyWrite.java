@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Appends and increments over the newest versions of a row's columns, read and written in one step;
- * the answer is the row of new cells.
+ * Appends to and increments the newest versions of a row's columns. The row is read and written in
+ * one atomic step; the answer is a row with the new cells.
  *
  * @param row the row key
  * @param rules what to do, in order; a later rule sees what an earlier one wrote

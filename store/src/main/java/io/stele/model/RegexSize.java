@@ -3,12 +3,12 @@ package io.stele.model;
 import java.util.ArrayDeque;
 
 /**
- * How large the program of a regular expression becomes, told before it is compiled: RE2 writes out
- * repetitions, so that {@code (x{1000}){1000}} is a program of a million steps, and goes into
- * groups by recursion.
+ * Computes how large the program of a regular expression becomes, before it is compiled. RE2
+ * expands repetitions, so that {@code (x{1000}){1000}} becomes a program of a million steps, and it
+ * compiles groups by recursion.
  *
- * <p>One pass over the pattern, which need not be well formed: what it makes of one that is not
- * does not matter, as that is refused anyhow.
+ * <p>It makes one pass over the pattern, which need not be well formed. The result for a malformed
+ * pattern does not matter, as such a pattern is refused anyway.
  */
 final class RegexSize {
   /** A class of characters may be a table of hundreds of ranges. */

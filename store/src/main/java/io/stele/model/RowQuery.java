@@ -8,13 +8,13 @@ import java.util.Optional;
  * Which rows a read returns, and which of their cells.
  *
  * @param ranges the rows, as ranges; none: every row
- * @param families the families to return; none, and no columns: all
+ * @param families the families to return; all, if neither families nor columns are given
  * @param columns the single columns to return, besides the families
  * @param versions the most versions of a column to return, newest first; {@link Integer#MAX_VALUE}:
  *     all that are kept
  * @param times the timestamps to return
  * @param rowLimit the most rows to return; {@link Long#MAX_VALUE}: all
- * @param filter applied last, to what the rest let through
+ * @param filter applied last, to the cells that the other parts let through
  */
 public record RowQuery(
     List<RowRange> ranges,

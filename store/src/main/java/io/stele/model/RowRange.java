@@ -3,7 +3,7 @@ package io.stele.model;
 import java.util.Optional;
 
 /**
- * The rows from {@code start} (inclusive) to {@code end} (exclusive); an empty end is no end.
+ * The rows from {@code start} (inclusive) to {@code end} (exclusive); an empty end means no end.
  *
  * @param start the first row; empty: from the first on
  * @param end the row after the last; empty: to the last

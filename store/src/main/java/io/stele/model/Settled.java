@@ -1,16 +1,17 @@
 package io.stele.model;
 
 /**
- * How far a task has come that writes numbered records, whichever of its attempts wrote them.
+ * How far a task that writes numbered records has come, whichever of its attempts wrote them.
  *
- * <p>This is about the task, not about a tablet: whoever hears of it may forget the task's records
- * below {@code below} one by one, through splits, merges and moves of tablets.
+ * <p>This is a fact about the task, not about a tablet. So any tablet that learns of it need no
+ * longer remember single records of the task below {@code below}, also after splits, merges and
+ * moves.
  *
  * @param below every record with a lower number, from 1 on, was applied and acknowledged
  * @param digest of these records, in order: {@link #after} each of them
  */
 public record Settled(long below, long digest) {
-  /** Nothing is settled yet. */
+  /** No record is settled yet. */
   public static final Settled NONE = new Settled(1, 0);
 
   private static final long MULTIPLIER = 0x9e3779b97f4a7c15L;
@@ -21,7 +22,10 @@ public record Settled(long below, long digest) {
     }
   }
 
-  /** The digest of records of which the last has {@code record} and those before it this digest. */
+  /**
+   * The digest of records whose last one has the digest {@code record}, when those before it have
+   * the digest {@code before}.
+   */
   public static long after(long before, long record) {
     long mixed = (Long.rotateLeft(before, 31) ^ record) * MULTIPLIER + 1;
     return mixed ^ mixed >>> 32;

@@ -1,7 +1,7 @@
 package io.stele.model;
 
 /**
- * The name a table has in METADATA and on disk: never used again, unlike the table's own name.
+ * The name of a table in METADATA and on disk. Unlike the table's own name it is never reused.
  *
  * @param value lower-case letters and digits, so that it is one path element and sorts apart from
  *     ';' and '&lt;'
@@ -33,7 +33,7 @@ public record TableId(String value) implements Comparable<TableId> {
     return !value.isEmpty() && value.length() <= LENGTH_MAX;
   }
 
-  /** Whether this is the root tablet's table or METADATA: kept by Stele for itself. */
+  /** Whether this is the root tablet's table or METADATA, which belong to Stele itself. */
   public boolean isSystem() {
     return equals(ROOT) || equals(METADATA);
   }

@@ -3,9 +3,9 @@ package io.stele.model;
 import java.util.List;
 
 /**
- * Which tables can be made and how they can be changed: the one check that the client makes before
- * it asks and the master repeats before it acts. {@link TableSchema} checks what every schema must
- * be by itself.
+ * Which tables can be created and how they can be changed. The client makes this check before it
+ * sends a request, and the master repeats it before it acts. {@link TableSchema} checks the rules
+ * that hold for every schema by itself.
  */
 public final class TableRules {
   /** How the names of Stele's own tables begin. */
@@ -14,7 +14,7 @@ public final class TableRules {
   private TableRules() {}
 
   /**
-   * Refuses a table that cannot be made.
+   * Refuses a table that cannot be created.
    *
    * @param splitRows each is the first row of a further tablet
    * @throws SteleException REFUSED

@@ -13,12 +13,12 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * What a table is: its name, its families, and how its tablets are kept.
+ * The schema of a table: its name, its families, and how its tablets are stored.
  *
  * @param name letters, digits, '_', '-' and '.'
  * @param families at least one, in order of name
- * @param groups the locality groups, in order of name: those given, and the default one as {@link
- *     LocalityGroup#of} makes it where a family needs it and it was not given
+ * @param groups the locality groups, in order of name: those given, and the default group as {@link
+ *     LocalityGroup#of} makes it, if a family needs it and it was not given
  * @param splitBytes a tablet whose SSTables are larger is split; at least 4 KiB
  * @param hsync whether a mutation is on disk at every replica, not only in memory, before it is
  *     acknowledged

@@ -1,8 +1,8 @@
 package io.stele.model;
 
 /**
- * Whose data a tablet holds. A server has a commit log, memory and threads for each kind, so that
- * one full of user data can still write METADATA.
+ * Whose data a tablet holds. A server has a commit log, memory and threads for each kind, so that a
+ * server full of user data can still write METADATA.
  */
 public enum TabletKind {
   /** Tablets of users' tables. */

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.TimeUnit;
 
-/** Times as the timestamps of cells: microseconds since 1970. */
+/** Converts times to and from the timestamps of cells: microseconds since 1970. */
 public final class Timestamps {
   private Timestamps() {}
 

@@ -13,7 +13,7 @@ import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
 
 /**
- * Rows as Avro records, which any tool that knows Avro can read:
+ * Rows as Avro records, which any Avro tool can read:
  *
  * <pre>
  * record Row { bytes key; array of Cell cells; }

@@ -22,10 +22,10 @@ import org.apache.hadoop.mapreduce.Mapper;
 /**
  * Compares two tables, cell by cell: rows, families, qualifiers, timestamps, values.
  *
- * <p>The first is read as it was when the job was submitted, the second as it is when it is read:
- * of rows that somebody writes meanwhile a difference says nothing.
+ * <p>The first is read as it was when the job was submitted, the second as it is when it is read.
+ * So a difference in a row that is written meanwhile means nothing.
  *
- * @param input the first table, and what of it; the same is read of the second
+ * @param input the first table, and which part of it; the same part of the second table is read
  * @param with the second table's name
  */
 public record CompareTables(TableInput input, String with) implements TableJob {

@@ -16,15 +16,15 @@ import org.apache.hadoop.mapreduce.Job;
 
 /**
  * Copies cells from one table to another, with their timestamps, as they were when the job was
- * submitted. What the other table has besides stays, unless it is replaced; so does what a version
- * limit of its keeps.
+ * submitted. Other data of the other table stays, unless it is replaced, and as far as its own
+ * limit of versions allows.
  *
  * @param input what is copied
- * @param output the other table, which has the families; where it is replaced, the rows that are
- *     copied are, all or a range: also what was not copied of them
+ * @param output the other table, which must have the families. If it is replaced, all rows of the
+ *     copied range, or of the table, are replaced whole, including their cells that are not copied
  */
 public record CopyTable(TableInput input, TableOutput output) implements TableJob {
-  /** A copy that comes to what is there. */
+  /** A copy that adds to the existing rows. */
   public CopyTable(TableInput input, String to, boolean dryRun) {
     this(input, new TableOutput(to, dryRun, false));
   }

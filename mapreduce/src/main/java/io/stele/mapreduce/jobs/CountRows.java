@@ -17,7 +17,8 @@ import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
 /**
  * Counts rows, cells and bytes.
  *
- * <p>The mappers do nothing: {@link TableInputFormat.Counter} has it all.
+ * <p>The mappers do nothing: the counters of the input format, {@link TableInputFormat.Counter},
+ * are the result.
  */
 public record CountRows(TableInput input) implements TableJob {
   /**

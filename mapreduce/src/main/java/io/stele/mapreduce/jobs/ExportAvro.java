@@ -23,8 +23,8 @@ import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 
 /**
- * Writes rows to Avro container files, as they were when the job was submitted; {@link AvroRows}
- * has their schema, or a mapping.
+ * Writes rows to Avro container files, as they were when the job was submitted; Their schema is
+ * that of {@link AvroRows}, or of a mapping.
  *
  * @param input what is exported
  * @param directory where to; must not exist

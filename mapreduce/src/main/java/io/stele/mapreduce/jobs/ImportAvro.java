@@ -19,7 +19,8 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 
 /**
  * Writes the rows of Avro container files, as {@link ExportAvro} makes them, to a table, with their
- * timestamps: importing again changes nothing. Or records of other kinds, as a mapping says.
+ * timestamps: importing them again changes nothing. With a mapping, it writes records of other
+ * schemas.
  *
  * @param directory the files, or one of them
  * @param output the table, which has the families
@@ -29,7 +30,7 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 public record ImportAvro(
     Path directory, TableOutput output, Optional<RecordMapping<GenericRecord>> mapping)
     implements TableJob {
-  /** An import of rows as an export writes them. */
+  /** An import of rows in the format of an export. */
   public ImportAvro(Path directory, TableOutput output) {
     this(directory, output, Optional.empty());
   }

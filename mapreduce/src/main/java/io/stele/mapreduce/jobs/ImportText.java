@@ -24,12 +24,13 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
 
 /**
- * Writes lines of text to a table: a row a line, a column a field. Empty fields are left out.
+ * Writes lines of text to a table: one row for each line, one column for each field. Empty fields
+ * are left out.
  *
- * @param files what to read, as Hadoop's globs have it
+ * @param files the files to read, as a Hadoop glob
  * @param output the table, which has the families
- * @param fields what each field is: {@code ROW} once, {@code family:qualifier}, or {@code -} for
- *     what is not wanted
+ * @param fields what each field is: {@code ROW} once, {@code family:qualifier}, or {@code -} to
+ *     leave the field out
  * @param separator between fields; one character
  * @param skipBadLines whether lines with too few fields, or without row, are counted and left out;
  *     otherwise they fail the job
@@ -50,7 +51,7 @@ public record ImportText(
   /**
    * Checks the fields.
    *
-   * @throws SteleException REFUSED if they do not name the row once, or are no columns
+   * @throws SteleException REFUSED if they do not name the row exactly once, or one is not a column
    */
   public ImportText {
     fields = List.copyOf(fields);
@@ -71,7 +72,7 @@ public record ImportText(
     }
   }
 
-  /** An import that comes to what is there. */
+  /** An import that adds to the existing rows. */
   public ImportText(
       Path files,
       String table,

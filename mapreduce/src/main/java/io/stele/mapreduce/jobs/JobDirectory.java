@@ -13,7 +13,7 @@ import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
 
-/** A directory in the user's home for what a job has to say: text, which is read when it ended. */
+/** A directory in the user's home for a job's textual output, which is read when it has ended. */
 final class JobDirectory {
   private JobDirectory() {}
 

@@ -8,11 +8,11 @@ import java.io.IOException;
 import java.util.List;
 import org.apache.hadoop.mapreduce.Mapper;
 
-/** Writes cells, and counts what it writes. */
+/** Writes cells, and counts them. */
 abstract class MutationMapper<K, V> extends Mapper<K, V, Bytes, Mutation> {
-  /** What the mappers wrote, or would have written. */
+  /** What the mappers wrote, or in a dry run would have written. */
   enum Counter {
-    /** Rows; of a file with a row in several places, each. */
+    /** Rows; a row in several places of a file counts once for each place. */
     ROWS,
     CELLS,
     /** Lines of text that could not be taken. */

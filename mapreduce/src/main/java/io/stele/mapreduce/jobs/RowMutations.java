@@ -8,7 +8,7 @@ import io.stele.model.OperationSize;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Rows as mutations that write their cells again, with the timestamps that they have. */
+/** Converts rows to mutations that write their cells with the same timestamps. */
 final class RowMutations {
   /** Well below what a server takes in one operation; a row beyond it becomes several. */
   private static final long BYTES_MAX = 4L << 20;

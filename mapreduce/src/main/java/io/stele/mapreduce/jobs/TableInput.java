@@ -5,7 +5,7 @@ import io.stele.model.RowQuery;
 import org.apache.hadoop.mapreduce.Job;
 
 /**
- * What of a table a job reads.
+ * The part of a table that a job reads.
  *
  * @param table its name
  * @param query which rows, and what of them

@@ -7,8 +7,8 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 
 /**
- * A ready-made job over tables: what it is to do, before it is submitted, and what it says when it
- * has ended.
+ * A ready-made job over tables: it makes a job to submit, and reports the result when the job has
+ * ended.
  *
  * <pre>{@code
  * TableJob copy = new CopyTable(TableInput.all("web"), "web2");
@@ -21,18 +21,18 @@ import org.apache.hadoop.mapreduce.Job;
  * <p>Immutable.
  */
 public interface TableJob {
-  /** What a job that has ended well has found. */
+  /** The finding of a job that has succeeded. */
   enum Verdict {
-    /** What the job's user hopes for. */
+    /** Nothing is wrong. */
     GOOD,
     /** Two tables differ. */
     DIFFERENT,
-    /** What is stored is damaged. */
+    /** Stored data is damaged. */
     DAMAGED
   }
 
   /**
-   * What came of a job.
+   * The result of a job.
    *
    * @param lines for people
    */
@@ -55,7 +55,7 @@ public interface TableJob {
    */
   Job prepare(Configuration conf) throws IOException;
 
-  /** What came of a job of {@link #prepare} that has ended well. */
+  /** The result of a job made by {@link #prepare} that has succeeded. */
   Report report(Job finished) throws IOException;
 
   /** Removes what the job needed only while it ran. */

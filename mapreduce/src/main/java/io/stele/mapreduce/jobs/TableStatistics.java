@@ -20,11 +20,11 @@ import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
 
 /**
- * What a table has in it, by family: rows, columns, cells, versions, sizes; and the beginnings of
- * row keys that most bytes have.
+ * Statistics of a table by family: rows, columns, cells, versions and sizes; and the row key
+ * prefixes with the most bytes.
  *
- * @param input what is looked at; with all versions, or versions are counted only so far
- * @param prefixBytes how long these beginnings are
+ * @param input the part of the table that is read; versions beyond the limit in it are not counted
+ * @param prefixBytes how long these prefixes are
  */
 public record TableStatistics(TableInput input, int prefixBytes) implements TableJob {
   private static final String PREFIX_KEY = "mapreduce.stele.job.stats.prefix.bytes";

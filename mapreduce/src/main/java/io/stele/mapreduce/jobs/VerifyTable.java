@@ -27,18 +27,18 @@ import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 
 /**
- * Verifies what is stored of a table, as it was when the job was submitted:
+ * Verifies the stored data of a table, as it was when the job was submitted:
  *
  * <ul>
  *   <li>every block of every file: checksums, the order of cells, index, Bloom filter, properties;
- *   <li>that each file is what the record of its tablet says;
- *   <li>that tablet servers give the same rows as the files, cell by cell, with all versions.
+ *   <li>that each file agrees with the record of its tablet;
+ *   <li>that tablet servers return the same rows as the files, cell by cell, with all versions.
  * </ul>
  *
- * <p>It names every file that is damaged or missing, and goes on with the others.
+ * <p>It reports every damaged or missing file, and continues with the others.
  *
  * @param table its name
- * @param rows which of them; of a tablet with any of them all files are verified
+ * @param rows the rows to compare; all files of a tablet with any of these rows are verified
  */
 public record VerifyTable(String table, RowRange rows) implements TableJob {
   private static final String QUERY_KEY = "mapreduce.stele.job.verify.query";
@@ -48,7 +48,7 @@ public record VerifyTable(String table, RowRange rows) implements TableJob {
 
   /** What was verified. */
   enum Counter {
-    /** Files that are as they should be. */
+    /** Files without damage. */
     SOUND_FILES,
     /** Their bytes. */
     SOUND_BYTES,

@@ -14,9 +14,9 @@ import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
 
 /**
- * What a job writes to a table, or says that it would write.
+ * What a job writes to a table, or in a dry run would write.
  *
- * @param replaced rows of the table whose cells of before go; none: they stay
+ * @param replaced rows of the table whose existing cells are deleted; none: they stay
  */
 record Written(String table, boolean dryRun, List<RowRange> replaced) {
   /** Many for any cluster; small tables need fewer. */

@@ -1,4 +1,4 @@
-/** Ready-made jobs over tables: {@link io.stele.mapreduce.jobs.TableJob} is where to begin. */
+/** Ready-made jobs over tables. Start reading at {@link io.stele.mapreduce.jobs.TableJob}. */
 @NullMarked
 package io.stele.mapreduce.jobs;
 
