@@ -17,8 +17,8 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 
 /**
- * What one attempt of a task writes: SSTables of one or several tables. They count only when {@link
- * #finish} has listed them and {@link JobOutput#publish} has made the list the task's.
+ * The output of one attempt of a task: SSTables of one or several tables. They count only when
+ * {@link #finish} has listed them and {@link JobOutput#publish} has made the list the task's.
  *
  * <p>Rows of a table come in ascending order. Closing it deletes what is not finished. Not safe for
  * use by several threads.

@@ -39,9 +39,9 @@ import org.slf4j.LoggerFactory;
  * job                    the lists of all tasks, when the job commits: written once
  * </pre>
  *
- * <p>Nothing of it is visible before {@link #commit}, and then all of it. Whatever is repeated, by
- * other attempts or ApplicationMasters, changes nothing. The store deletes what nobody needs when
- * the job is over.
+ * <p>Nothing of it is visible before {@link #commit}, and then all of it. Repeating a step, also by
+ * other attempts or ApplicationMasters, changes nothing. The store deletes unneeded files when the
+ * job is over.
  *
  * <p>Safe for use by any number of threads and processes.
  */

@@ -3,14 +3,14 @@ package io.stele.check;
 import java.util.List;
 
 /**
- * What a check found.
+ * The findings of a check.
  *
  * @param servers how many tablet servers hold their locks
  * @param tables how many tables there are, without METADATA
  * @param tablets how many tablets there are, with METADATA's
  * @param files how many SSTables tablets have
  * @param fileBytes what these take, in bytes
- * @param unnamedFiles how many files no tablet has, nor had lately: they are swept sooner or later
+ * @param unnamedFiles how many files no tablet has, nor had recently; the master will sweep them
  * @param unnamedBytes what these take, in bytes
  * @param verified whether the contents of the SSTables were checked too
  * @param problems in order of what they concern

@@ -32,9 +32,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One look at a cluster. Its steps are to be taken in the order in which they stand: each compares
- * with what those before have found. Since the cluster goes on meanwhile, what one look finds may
- * be normal.
+ * One look at a cluster. Call its steps in the order in which they are declared: each compares with
+ * the findings of those before. The cluster keeps changing meanwhile, so a finding of a single look
+ * may be normal.
  *
  * <p>For one thread.
  */

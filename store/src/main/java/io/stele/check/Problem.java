@@ -4,13 +4,13 @@ import java.util.Comparator;
 import java.util.Optional;
 
 /**
- * Something that is not as it should be.
+ * An inconsistency of the cluster.
  *
  * @param subject what it concerns, such as {@code tablet t1/0123456789abcdef}
  * @param wrong what is wrong with it, in the same words each time
- * @param detail more about that, which may be another each time; may be empty
+ * @param detail more about it, which may differ each time; may be empty
  * @param remedy what an operator can do
- * @param repair what `stele repair` can do; empty where only people can
+ * @param repair what `stele repair` can do; empty if only an operator can repair it
  */
 public record Problem(
     String subject, String wrong, String detail, String remedy, Optional<Repair> repair)

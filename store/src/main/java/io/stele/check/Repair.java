@@ -3,7 +3,7 @@ package io.stele.check;
 import java.util.Comparator;
 
 /**
- * What can be done about a problem where nothing is to be brought back first.
+ * A repair of a problem, for which nothing has to be brought back first.
  *
  * @param target the server, table or tablet, by its id
  */

@@ -1,8 +1,8 @@
 /**
- * Whether a cluster is as it should be: METADATA against itself, the lock service, the files and
- * what the tablet servers serve.
+ * Checks whether a cluster is consistent: compares METADATA with itself, the lock service, the
+ * files and what the tablet servers serve.
  *
- * <p>Internal. It reads and changes nothing, needs no master, and shares no code with what decides
- * about tablets and files.
+ * <p>Internal. The check only reads, needs no master, and shares no code with what decides about
+ * tablets and files.
  */
 package io.stele.check;

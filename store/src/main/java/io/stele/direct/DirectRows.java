@@ -21,14 +21,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rows of a table as a job has pinned them, in ascending order, read from its files, without
- * its servers.
+ * The rows of a table as a job has pinned them, in ascending order, read from the table's files,
+ * without its tablet servers.
  *
  * <p>Nothing keeps these files: a compaction below the pin may replace them at any time, and the
- * sweep deletes them. Then the tablet's record is read again, and others are read from the next row
- * on. They have the same at the pin, be the tablet split meanwhile or not. So where reading fails,
- * what the record says now decides: if it names the same files, they are tried again for {@code
- * stele.client.timeout}, unless they are damaged. Without the pin nothing is read.
+ * sweep deletes them. Then the tablet's record is read again, and the new files are read from the
+ * next row on. They have the same contents at the pin, even if the tablet was split meanwhile. So
+ * when reading fails, the current record decides: if it names the same files, they are tried again
+ * for {@code stele.client.timeout}, unless they are damaged. Without the pin nothing is read.
  *
  * <p>Reads the rows once. Not safe for use by several threads.
  */

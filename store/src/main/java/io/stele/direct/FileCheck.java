@@ -25,8 +25,8 @@ import org.apache.hadoop.fs.Path;
  * Checks the files of tablets as a job has pinned them: each block of each file, and whether a file
  * is what its tablet's record says.
  *
- * <p>Files that a compaction replaces meanwhile are of no concern: those are checked that the
- * record names then. For one thread.
+ * <p>If a compaction replaces files meanwhile, the files that the record then names are checked
+ * instead. For one thread.
  */
 public final class FileCheck {
   private final PinnedTablets tablets;

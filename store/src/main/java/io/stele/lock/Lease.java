@@ -6,15 +6,15 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * How long a server may answer without asking: {@code length} from the moment its last successful
- * renewal was <em>sent</em>.
+ * How long a server may answer without a renewal: {@code length} from the moment its last
+ * successful renewal was <em>sent</em>.
  *
- * <p>It counts on two clocks and is over when either says so, as a suspended machine freezes the
- * monotonic one and an operator may set the wall clock. A renewal holds for {@code length}, and for
- * at most {@link #SESSION_SHARE} of the session's timeout: then the lease is over before the lock
- * service ends the session for its silence. So a master that finds the lock gone waits only where
- * something else may have taken it away; then it waits {@code length} (plus the clocks' drift), so
- * that no answer given under the lease can be older than one of the successor.
+ * <p>It is measured by two clocks and is over when either says so, because a suspended machine
+ * freezes the monotonic clock and an operator may set the wall clock. A renewal holds for {@code
+ * length}, and for at most {@link #SESSION_SHARE} of the session's timeout: then the lease is over
+ * before the lock service ends the session for its silence. So a master that finds the lock gone
+ * waits only where something else may have taken it away; then it waits {@code length} (plus the
+ * clocks' drift), so that no answer given under the lease can be older than one of the successor.
  *
  * <p>A lease is not valid before the first renewal and never again after {@link #revoke()}. {@link
  * #valid()} reads a few volatiles and two clocks and may be called for every request.

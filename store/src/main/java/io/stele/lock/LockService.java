@@ -22,8 +22,8 @@ import java.util.OptionalLong;
  * nothing was changed.
  *
  * <p>Safe for use by any number of threads. Calls block for a network round trip, and while
- * disconnected up to the time limit. What is handed in to be called back runs on threads of the
- * service, which wait for it: it may call the service, and should be short.
+ * disconnected up to the time limit. Callbacks run on threads of the service, which wait for them:
+ * a callback may call the service, and should be short.
  */
 public interface LockService extends AutoCloseable {
   /** Most bytes of one node. */

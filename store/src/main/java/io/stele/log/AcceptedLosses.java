@@ -13,8 +13,8 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The damage in a fenced log that an operator has decided to live without. A replay passes over
- * this and nothing else.
+ * The damage in a fenced log that an operator has accepted. A replay passes over this and nothing
+ * else.
  *
  * <p>Each decision is a file in the log's directory, written once and never changed: {@code
  * docs/formats/log.md}. Immutable.

@@ -7,8 +7,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The oldest segment of a log that a tablet needs: what keeps it, and all after it, from being
- * deleted.
+ * The oldest segment of a log that a tablet needs, and the reasons why it, and all segments after
+ * it, cannot be deleted.
  *
  * @param segment its number
  * @param tablets the tablets that still need it, with the highest sequence number each has in it: a

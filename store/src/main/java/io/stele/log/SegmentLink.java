@@ -5,10 +5,10 @@ package io.stele.log;
  * without one was a standby segment that was never used.
  *
  * @param previous the number of the segment that was written before; 0 for the first
- * @param previousAcknowledgedBytes how far that one was acknowledged when this one took over: what
- *     it has less than that has been lost
- * @param previousTablets what may have been written to that one: so it is known whose records are
- *     lost with it
+ * @param previousAcknowledgedBytes up to which byte that segment was acknowledged when this one
+ *     took over: if it is shorter, the rest has been lost
+ * @param previousTablets which records may have been written to that segment, so that it is known
+ *     which tablets lose records with it
  */
 public record SegmentLink(
     long previous, long previousAcknowledgedBytes, SegmentSummary previousTablets) {

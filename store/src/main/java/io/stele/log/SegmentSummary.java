@@ -13,9 +13,9 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 
 /**
- * The tablets with records in a segment, and the range of each: the last record of a segment that
- * was ended in order. So a replay skips segments that have nothing for it, and damage concerns only
- * the tablets named.
+ * The tablets with records in a segment, and the range of each. It is the last record of a segment
+ * that was ended in order. So a replay skips segments without records of its tablet, and damage
+ * affects only the tablets named.
  *
  * @param tablets all tablets with records in the segment; between a tablet's lowest and highest
  *     sequence number it may lack some

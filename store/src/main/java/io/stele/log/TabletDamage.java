@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which damage of a log may have taken records of one tablet.
+ * Decides which damage of a log may have destroyed records of one tablet.
  *
  * <p>A record of the tablet that follows the damage clears it: a tablet's sequence numbers have no
- * gaps, so {@link DistinctRecords#checkComplete} finds what is missing below. So does the summary
- * of the damaged segment, or what the next one says of it, where that has nothing of the tablet
- * above the number, or once its highest was found.
+ * gaps, so {@link DistinctRecords#checkComplete} finds what is missing below. The summary of the
+ * damaged segment, or the link in the next segment, clears it too, if it has no records of the
+ * tablet above the number, or once the highest of them was found.
  *
- * <p>Damage that an operator has accepted stops nothing: instead of it there are sequence numbers
- * that may be missing.
+ * <p>Damage that an operator has accepted stops nothing: in its place, sequence numbers may be
+ * missing.
  *
  * <p>Not safe for use by several threads.
  */

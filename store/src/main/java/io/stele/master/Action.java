@@ -3,7 +3,7 @@ package io.stele.master;
 import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 
-/** One thing for the master to do. Doing it again does no harm. */
+/** One action of the master. Repeating it does no harm. */
 sealed interface Action {
   /** The kinds of action. */
   enum Kind {

@@ -5,8 +5,8 @@ import java.util.ServiceLoader;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * Where jobs of others run, such as YARN, as far as it can be asked whether they still do. Safe for
- * use by any number of threads.
+ * The framework that runs jobs, such as YARN: tells whether a job's application still runs, where
+ * that can be found out. Safe for use by any number of threads.
  */
 public interface Applications extends AutoCloseable {
   /** Nobody can be asked. */

@@ -15,15 +15,15 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * What to do next, as a pure function of a snapshot: no I/O, no clock, the same answer to the same
- * snapshot. Its cost grows with tablets times the logarithm of servers.
+ * Decides what to do next, as a pure function of a snapshot: no I/O, no clock, the same answer to
+ * the same snapshot. Its cost grows with tablets times the logarithm of servers.
  *
  * <p>The root tablet comes first; METADATA's tablets when it is served; each other tablet when the
  * METADATA tablet with its record is. Unassigned tablets go to the servers that have the fewest,
- * the largest first, so that number and size even out; what is served stays where it is, unless it
- * is to move. A tablet that moves goes to the server it is meant for, if that takes tablets.
- * Servers that drain get none, unless only such are left, and then only METADATA's. A tablet that
- * could not be loaded goes to another server, where there is one.
+ * the largest first, so that number and size even out. A served tablet stays where it is, unless it
+ * must move. A tablet that moves goes to its target, if that server takes tablets. Draining servers
+ * get no tablets, unless only such servers are left, and then only METADATA's. A tablet that could
+ * not be loaded goes to another server, if there is one.
  */
 final class AssignmentPlanner {
   /** What a tablet holds; the earlier ones are loaded first. */

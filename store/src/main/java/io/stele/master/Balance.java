@@ -17,7 +17,8 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * When tablets are balanced: about once a second, unless an operator has turned it off.
+ * Decides when tablets are balanced: about once a second, unless an operator has turned balancing
+ * off.
  *
  * <p>Whether it is on is kept in the lock service, so that it outlives masters. {@link #decide} is
  * for the master's loop alone; the rest is safe for use by any number of threads.

@@ -16,18 +16,18 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Which tablets should go to other servers, as a pure function of what they have: no I/O, no clock,
- * the same answer to the same {@link Loads} and {@link Cluster}.
+ * Decides which tablets should move to other servers, as a pure function of the servers' loads: no
+ * I/O, no clock, the same answer to the same {@link Loads} and {@link Cluster}.
  *
  * <p>A tablet weighs one on average: by its number, its bytes and its requests alike, as far as
- * there are any. A move is worth it if it makes less the sum of the squares of the weights of all
- * servers, and, twice, of what each server has of each table. So moves come to an end. First they
- * go from the heaviest servers to the lightest, as long as those differ by more than a slack; where
- * weights are even, from servers that have several more tablets of a table than others; last those
- * of METADATA, one at a time. The root tablet stays.
+ * there are any. A move is worthwhile if it reduces the sum of the squares of all servers' weights,
+ * plus twice the sum of the squares of what each server has of each table. So moves come to an end.
+ * First, tablets move from the heaviest servers to the lightest, as long as these differ by more
+ * than a slack. When weights are even, tablets move from servers that have several more tablets of
+ * a table than others. Tablets of METADATA move last, one at a time. The root tablet stays.
  *
- * <p>A decision costs as much as it takes to look at each server once, and for each move at the
- * tablets of one server.
+ * <p>The cost of a decision is one look at each server, and for each move one look at the tablets
+ * of one server.
  */
 public final class Balancer {
   private static final long BYTES_THAT_COUNT = 1 << 20; // Of an average tablet.

@@ -11,8 +11,8 @@ import java.util.function.Predicate;
 /**
  * How far a change of a table is.
  *
- * @param done of how many tablets what is to be done to them is done
- * @param all of how many it is to be; 0 where the change's step is about none
+ * @param done how many tablets have been changed
+ * @param all how many tablets must be changed; 0 if the current step concerns no tablets
  */
 record ChangeProgress(int done, int all) {
   /**

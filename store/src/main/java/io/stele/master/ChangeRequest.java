@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a client asks for: a change of schema.
+ * A client's request for a change of schema.
  *
- * @param id names the change; asked again with it, the answer is about the same change
+ * @param id names the change; a repeated request with it is about the same change
  * @param seen the number of the last change under the table's name when the client made the id
- * @param wish what to do
+ * @param wish the change to make
  */
 record ChangeRequest(String id, long seen, Wish wish) {
   /** What to do to which table. */

@@ -26,8 +26,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Requests to change tables, and how far those changes are, as messages. None waits for METADATA or
- * for a tablet server.
+ * Requests to change tables, and to report the progress of changes, as messages. None waits for
+ * METADATA or for a tablet server.
  *
  * <p>Safe for use by any number of threads.
  */

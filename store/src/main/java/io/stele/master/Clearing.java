@@ -16,13 +16,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * Has the rows of a table cleared, or families of it erased, by the servers that have its tablets.
- * Which rows are done is in the tablets' records, and stays there through splits and merges: so all
- * are done when what the records say, at whatever moments they were read, covers all rows.
+ * Makes the servers of a table's tablets clear its rows, or erase families from them. The tablets'
+ * records say which rows are done, also after splits and merges. So the work is complete when the
+ * rows that the records name, even if read at different moments, cover all rows.
  *
- * <p>What was found done is remembered while the change runs, so that only the records of the rows
- * that are left are read, and of these only some at a time, in order: a table costs what it has
- * tablets, however often it is looked at.
+ * <p>Finished rows are remembered while the change runs. So only the records of the remaining rows
+ * are read, a limited number at a time, in order: the cost depends on the table's tablets, not on
+ * how often it is looked at.
  *
  * <p>Safe for use by any number of threads; waits for METADATA only.
  */

@@ -12,14 +12,14 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the master knows of the cluster at one moment, as far as its decisions depend on it.
+ * The master's knowledge of the cluster at one moment, as far as its decisions depend on it.
  *
  * @param servers those that hold their locks
- * @param fenced servers of which it is certain that they can write nothing any more
- * @param tablets as their records were read last: those of the system, and all others that are not
- *     served, are to go, or are to move
- * @param dropping tables whose tablets are to go
- * @param moves tablets that are to go to other servers
+ * @param fenced servers that can certainly write nothing any more
+ * @param tablets as their records were last read: system tablets, and all others that are not
+ *     served, must be dropped, or must move
+ * @param dropping tables whose tablets must be dropped
+ * @param moves tablets that must move to other servers
  */
 public record ClusterSnapshot(
     List<Server> servers,

@@ -30,14 +30,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The logs of servers that are dead. They are fenced; then the live servers sort them, a few
- * segments each, before the tablets are assigned (section 6 of the paper): else each server that
- * gets some of them would read the whole log.
+ * The logs of dead servers. They are fenced; then the live servers sort them, a few segments each,
+ * before the tablets are assigned (section 6 of the paper). Otherwise each server that gets some of
+ * the tablets would read the whole log.
  *
- * <p>A tablet waits only for segments that may have records of it. It never waits for good: what a
- * server cannot sort counts as done, as the segment itself can be read, and so does everything that
- * makes no progress for some time. A server that dies leaves its segments to the others. Nothing is
- * remembered: the next master finds what is not sorted. Safe for use by any number of threads.
+ * <p>A tablet waits only for segments that may have records of it. It never waits forever: a
+ * segment that a server cannot sort counts as done, because the segment itself can be read; so does
+ * one that makes no progress for some time. If a server dies, the others sort its segments. No
+ * state is stored: the next master finds out which segments are not sorted. Safe for use by any
+ * number of threads.
  */
 final class DeadLogs {
   private static final Logger LOG = LoggerFactory.getLogger(DeadLogs.class);

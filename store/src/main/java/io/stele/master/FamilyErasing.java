@@ -26,12 +26,12 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
- * Has families that were dropped erased from all tablets of a table, before others get their names.
- * A tablet's record says that it was done, as with rows that are {@link Clearing cleared}.
+ * Has dropped families erased from all tablets of a table before other families get their names. A
+ * tablet's record says that it was done, as with {@link Clearing cleared} rows.
  *
- * <p>A table has one change at a time. So a change for which nothing more gets done, as a tablet
- * cannot be loaded or a job's files wait in it, ends after a while: nothing was altered, and who
- * asks again goes on from there.
+ * <p>A table has one change at a time. So a change that makes no progress, because a tablet cannot
+ * be loaded or a job's files wait in it, ends after a while. Nothing has then been altered, and a
+ * new request continues from there.
  *
  * <p>Safe for use by any number of threads; waits for METADATA only.
  */

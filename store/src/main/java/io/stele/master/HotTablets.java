@@ -10,13 +10,13 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Which tablets should be split because they are asked so much that no server could have them
- * without having more to do than others: what each half is asked can go to a server of its own.
+ * Decides which tablets should be split because they get so many requests that any server with one
+ * of them would have more to do than others. After the split, each half can go to its own server.
  *
- * <p>One is split if it has been so hot for a while, and has at least so many bytes that halves are
- * worth it. Its halves are other tablets, which must be hot for as long before they are split.
+ * <p>A tablet is split if it has been that hot for a while, and is large enough to be worth
+ * halving. Its halves are new tablets, which must be hot for as long before they are split.
  *
- * <p>It depends only on what it is told. For one thread.
+ * <p>It depends only on its inputs. For one thread.
  */
 final class HotTablets {
   /** Of what an average server is asked: a tablet that is asked less can be evened out by moves. */

@@ -15,16 +15,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Begins jobs, and ends those that nobody renews, or whose application has ended.
+ * Begins jobs, and ends jobs that are not renewed, or whose application has ended.
  *
- * <p>A job of an application, such as one of YARN, needs no renewal while that waits or runs, and
- * is over soon after it has ended. Where the application is not known, or cannot be asked for, the
- * job is like others.
+ * <p>A job of an application, such as one of YARN, needs no renewal while the application waits or
+ * runs, and is over soon after it has ended. If the application is unknown, or its state cannot be
+ * found out, the job is like others.
  *
  * <p>A job is ended when this master itself has seen it unchanged for its lease, and only if it
- * still is: no two clocks are compared, a new master only waits longer, and one that is deposed
- * ends nothing that was renewed since. Time in which the lock service could not be read does not
- * count, as nobody could renew then.
+ * still is: no two clocks are compared, a new master only waits longer, and a deposed master ends
+ * no job that was renewed since. Time during which the lock service could not be read does not
+ * count, because no job could be renewed then.
  *
  * <p>One thread is in {@link #run} or {@link #look}; the rest is safe for use by any number of
  * threads.

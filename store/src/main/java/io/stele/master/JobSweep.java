@@ -19,13 +19,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Forgets jobs that have committed long ago, and deletes files of jobs that nobody needs.
+ * Forgets jobs that committed long ago, and deletes unneeded files of jobs.
  *
- * <p>The node of a job that has committed is removed when no record names files that wait for it:
- * none will again, as files are registered only for jobs that have not committed. A job without
- * node has no file registered that is ever taken; so of its files only those stay that a record
- * names. Files are listed, then nodes read, then records: what is deleted was nobody's when its job
- * had no node any more.
+ * <p>The node of a committed job is removed when no record names files that wait for it. None will
+ * again, because files are registered only for jobs that have not committed. A tablet never takes a
+ * registered file of a job without a node, so only those of its files stay that a record names.
+ * Files are listed first, then nodes are read, then records: a deleted file belonged to no tablet
+ * when its job no longer had a node.
  *
  * <p>One thread at a time.
  */

@@ -21,11 +21,11 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * The tablets' records as the master's loop read them last, what servers have according to them,
- * and which of them the loop must look at. It follows changes, each at a cost that does not depend
- * on how many there are, so that no step of the loop looks at all.
+ * The tablets' records as the master's loop last read them, the tablets that each server has
+ * according to them, and the records that the loop must look at. It is updated by changes. The cost
+ * of each does not depend on the number of tablets, so no step of the loop looks at all of them.
  *
- * <p>For the loop alone, but for {@link #byId}.
+ * <p>Only for the loop, except for {@link #byId}.
  */
 final class KnownRecords {
   private static final String FIRST_TABLET = "0".repeat(16);

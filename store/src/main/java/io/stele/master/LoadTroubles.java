@@ -27,12 +27,12 @@ import org.slf4j.LoggerFactory;
  * Tablets that could not be loaded. Each is released from the server that failed and assigned
  * again, to another server if there is one, after a growing pause. One that failed too often
  * because of the tablet itself is <em>quarantined</em>: its record says why, and it is tried again
- * seldom, after pauses of minutes that grow to an hour, or when an operator releases it. The root
- * tablet and METADATA are never quarantined, as nothing works without them.
+ * only after pauses that grow from minutes to an hour, or when an operator releases it. The root
+ * tablet and METADATA are never quarantined, because nothing works without them.
  *
- * <p>What is said ({@link #failed}, {@link #release}) may be said by any thread and waits for
- * nothing, as may be asked when the next attempt is; the rest is for the one thread of the master's
- * loop. The records keep it all, except for the pauses.
+ * <p>Any thread may call {@link #failed} and {@link #release}, and may ask when the next attempt
+ * is; these calls wait for nothing. The rest is for the one thread of the master's loop. The
+ * records store everything except the pauses.
  */
 final class LoadTroubles {
   private static final Logger LOG = LoggerFactory.getLogger(LoadTroubles.class);

@@ -19,11 +19,12 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What servers have of the tables' tablets: number, bytes and requests a second, by server and by
- * table. It follows changes, each at a cost that does not depend on how much there is, so that no
- * decision looks at all tablets.
+ * The loads of servers: number, bytes and requests a second of their tablets, by server and by
+ * table. They are updated by changes. The cost of each does not depend on the number of tablets, so
+ * no decision looks at all of them.
  *
- * <p>Sums are of whole numbers: they depend on what there is now, not on the changes it came from.
+ * <p>Sums are whole numbers: they depend on the current tablets, not on the changes that led to
+ * them.
  *
  * <p>For one thread.
  */

@@ -23,11 +23,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What all records say, each read once. What a record named before that and names no more, no
- * record will name again.
+ * The contents of all records, each read once. A file that a record named before that, and no
+ * longer names, will never be named by any record again.
  *
  * @param tables the records of each table that is READY
- * @param dropping tables on their way out, whose records come and go
+ * @param dropping tables that are being dropped, whose records may change
  */
 record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping) {
   private static final Logger LOG = LoggerFactory.getLogger(Mark.class);

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 /**
  * One candidate for master: waits until it is elected, and is the master until it loses its lock.
  *
- * <p>A master that lost its lock without knowing does no harm: all it writes is conditional on what
- * it read. Safe for use by any number of threads.
+ * <p>A master that lost its lock without knowing it does no harm: all its writes are conditional on
+ * what it read. Safe for use by any number of threads.
  */
 public final class Master implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(Master.class);

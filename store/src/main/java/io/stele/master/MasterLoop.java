@@ -37,9 +37,9 @@ import org.slf4j.LoggerFactory;
  * The active master's one thread: looks at servers and records, lets {@link AssignmentPlanner}
  * decide, acts, and waits until something changes.
  *
- * <p>It keeps the tables' records in memory and reads again, one by one, only those of tablets in
- * transition; all of them sometimes, and when servers or tables change. What it does is conditional
- * on the records as they are, so acting on an old one does nothing.
+ * <p>It keeps the tablets' records in memory. It reads only those of tablets in transition again,
+ * one by one; it reads all of them from time to time, and when servers or tables change. Its
+ * actions are conditional on the current records, so acting on an old one does nothing.
  */
 final class MasterLoop implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(MasterLoop.class);

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The master's page: what it answers to whoever asks for the cluster's status. */
+/** The master's status page: the status of the cluster. */
 final class MasterPage {
   private MasterPage() {}
 

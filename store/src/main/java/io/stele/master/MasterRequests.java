@@ -55,9 +55,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the master does on request, over the control plane. No request waits for METADATA or for a
+ * Answers the requests to the master over the control plane. No request waits for METADATA or for a
  * tablet server, so none blocks another: a request to change a table begins the change, or reports
- * how far it is.
+ * its progress.
  *
  * <p>Safe for use by any number of threads.
  */

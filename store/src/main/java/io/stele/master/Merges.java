@@ -28,15 +28,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The tablets that are to become one with the tablet before them.
+ * The tablets that will be merged with the tablet before them.
  *
  * <p>As long as neither record is marked, a wish lives in the memory of one master: both tablets
  * are unloaded, and are not assigned until both are free. A wish that ends leaves them as they are,
- * to be assigned again. From the mark on the records tell all, and any master goes on: {@link
- * MergeRecords}.
+ * to be assigned again. Once the record is marked, the records contain everything, and any master
+ * continues: {@link MergeRecords}.
  *
- * <p>What is asked may be asked by any thread and never waits; the rest is for the one thread of
- * the master's loop.
+ * <p>Any thread may request a merge, which never waits; the rest is for the one thread of the
+ * master's loop.
  */
 final class Merges {
   private static final Logger LOG = LoggerFactory.getLogger(Merges.class);

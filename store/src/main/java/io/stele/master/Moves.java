@@ -16,11 +16,11 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tablets that are to go to other servers.
+ * The tablets that will move to other servers.
  *
  * <p>A wish lives in the memory of one master and is only a hint: the tablet's record alone says
- * who may serve it. A wish that is lost with its master leaves the tablet where it is, or, if it
- * was unloaded already, to any server. It ends when the tablet is assigned again, when its target
+ * who may serve it. If a wish is lost with its master, the tablet stays where it is, or, if it was
+ * already unloaded, goes to any server. It ends when the tablet is assigned again, when its target
  * takes no tablets any more, and after a while in any case.
  *
  * <p>Safe for use by any number of threads; never waits.
@@ -72,7 +72,7 @@ final class Moves {
     return wishes.containsKey(tablet);
   }
 
-  /** The tablets that are to go to other servers. */
+  /** The tablets that will move to other servers. */
   synchronized Set<TabletId> tablets() {
     return Set.copyOf(wishes.keySet());
   }

@@ -15,14 +15,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds records of tables that are gone, which a master that lost its lock without knowing may have
- * written late.
+ * Finds records of tables that no longer exist. A master that lost its lock without knowing it may
+ * have written them late.
  *
  * <p>A table's node exists before its first record and is deleted after its last, and an id is
  * never used again. So if a table's node does not exist after a record of the table was read, the
- * record is an orphan. Orphans are never assigned. One to which nothing was ever written is
- * removed; any other is left to people, as it may be the node that was lost. If they give its table
- * up ({@link #giveUp}), its tablet is unloaded, and the record removed.
+ * record is an orphan. Orphans are never assigned. An orphan to which nothing was ever written is
+ * removed. Any other is left to an operator, because it may be the table's node that was lost. If
+ * the operator gives the table up ({@link #giveUp}), its tablet is unloaded and the record removed.
  *
  * <p>For the one thread of the master's loop, but for {@link #giveUp}, which any thread may call.
  */

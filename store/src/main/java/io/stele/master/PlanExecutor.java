@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Carries out what {@link AssignmentPlanner} decided: writes it into the tablets' records, many at
- * once, so that METADATA's log has them together, and asks the servers.
+ * once, so that METADATA's log writes them together, and sends the requests to the servers.
  *
  * <p>For the master's loop alone.
  */

@@ -12,10 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has tablets moved to even out what servers have ({@link Balance}), and hot ones split and small
- * ones merged ({@link Reshaping}); as long as nobody has set how, nothing is done.
+ * Moves tablets to balance the servers ({@link Balance}), splits hot tablets and merges small ones
+ * ({@link Reshaping}). It does nothing until it has been told how.
  *
- * <p>How it is done may be set by any thread; the rest is for the one thread of the master's loop.
+ * <p>Any thread may set how this is done; the rest is for the one thread of the master's loop.
  */
 final class Rebalancing {
   private static final Logger LOG = LoggerFactory.getLogger(Rebalancing.class);

@@ -25,8 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long the tablets of dead servers were away, and what the time went into: for the log and for
- * whoever asks for the cluster's status. Nothing depends on it, and it ends with this master.
+ * Records how long the tablets of dead servers were not served, and how long each stage of the
+ * recovery took: for the log and for the cluster's status. Nothing depends on it, and it is lost
+ * with this master.
  *
  * <p>A server's recovery has its stages in the order of {@link Stage}. Safe for use by any number
  * of threads.

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * When the master has tablets split because they are hot, and merged because they are small:
- * seldom, few at a time, and only while balancing is on.
+ * Decides when the master splits tablets that are hot, and merges tablets that are small: rarely,
+ * few at a time, and only while balancing is on.
  *
  * <p>For the master's loop alone.
  */

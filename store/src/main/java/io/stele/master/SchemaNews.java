@@ -13,12 +13,12 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
- * Schemas that changed and that not every server is known to have read yet which may answer
- * clients.
+ * Schemas that have changed, and that some server which may answer clients has perhaps not read
+ * yet.
  *
- * <p>A server that starts later reads the current schemas. One that has lost its lock is not told:
- * its lease is waited out, as under it clients read what the schema had before. Safe for use by any
- * number of threads; never waits.
+ * <p>A server that starts later reads the current schemas. A server that has lost its lock cannot
+ * be told. The master waits out its lease instead, because under the lease clients still read by
+ * the old schema. Safe for use by any number of threads; never waits.
  */
 final class SchemaNews {
   private final TabletServers servers;

@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The steps of changes of schema. Each can be repeated, by any master, for as long as it is the
- * change's step: it finds done what was done of it.
+ * The steps of changes of schema. Any master can repeat a step as long as it is the change's
+ * current step: the step skips what is already done.
  *
  * <p>Safe for use by any number of threads; steps wait for METADATA.
  */

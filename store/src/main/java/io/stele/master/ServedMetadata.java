@@ -13,8 +13,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Which records can be read and written: the root tablet's always, METADATA's while the root tablet
- * is served, and each other one while the METADATA tablet with its row is served. Immutable.
+ * Which records can be read and written: the root tablet's record always, METADATA's records while
+ * the root tablet is served, and any other record while the METADATA tablet with its row is served.
+ * Immutable.
  */
 final class ServedMetadata {
   private final boolean rootServed;

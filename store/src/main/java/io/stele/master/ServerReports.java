@@ -27,7 +27,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * The latest reports of the live tablet servers, and where that contradicts the records.
+ * The latest reports of the live tablet servers, and where they contradict the records.
  *
  * <p>They are asked every few seconds, in the background. Safe for use by any number of threads;
  * never waits.

@@ -26,17 +26,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which tablet servers live, and which are fenced.
+ * Knows which tablet servers are alive, and which are fenced.
  *
  * <p>A server lives while it holds its lock. One whose lock is gone is fenced: its log is taken
  * ({@link DeadLogs}). Only then is it among the {@link #fenced()}, and its tablets may be given to
  * others. A server that has a log directory or is named by a record but has no lock is fenced the
  * same way, whatever happened to it while no master looked.
  *
- * <p><b>Lease.</b> A server that had a lock and has it no more answers nothing any more: it has
- * released the lock, or its session was ended for its silence, and its lease is over before that
- * ({@link io.stele.lock.Lease}). There are two other cases, and in both the lease is waited out
- * first. A master may have taken the lock on suspicion; it has noted that before ({@link
+ * <p><b>Lease.</b> A server that had a lock and lost it answers no more requests: either it has
+ * released the lock, or its session expired, and the lease is over before that ({@link
+ * io.stele.lock.Lease}). There are two other cases, and in both the lease is waited out first. A
+ * master may have taken the lock on suspicion; it has noted that before ({@link
  * LockPaths#suspect}), for its successors too. And a server that no master has seen may be about to
  * take its lock: it is spared if it does so in time.
  *

@@ -17,8 +17,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What is known of one tablet: its row in METADATA (a METADATA tablet's is in the root tablet, the
- * root tablet's in the lock service) as it was read or last changed.
+ * The durable record of one tablet: its row in METADATA (a METADATA tablet's is in the root tablet,
+ * the root tablet's in the lock service) as it was read or last changed.
  *
  * @param id which tablet
  * @param extent its rows
@@ -28,11 +28,11 @@ import java.util.TreeSet;
  *     record is conditional on
  * @param files its SSTables
  * @param logs the servers whose commit logs may hold mutations of it above the redo point
- * @param redo from where on those logs must be read
+ * @param redo the sequence number above which those logs must be read
  * @param dropped paths of SSTables it does not need any more, and when it dropped them
  *     (milliseconds since 1970)
  * @param tentative the split whose lower child this is, or the merge whose lower tablet, as long as
- *     the record itself says so; the record after it decides whether it counts
+ *     the record itself says so; the next record decides whether it is valid
  * @param trouble why it could not be loaded; empty once it was
  * @param pins points of it that stay readable
  * @param pending SSTables that become the tablet's if their jobs commit

@@ -9,12 +9,13 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The records that one attempt of a task writes to a table, by digest: what it may say is settled,
- * and whether they are those that other attempts have written.
+ * The records that one attempt of a task writes to a table, by digest. It knows which records the
+ * attempt may declare settled, and whether they are the same as other attempts have written.
  *
  * <p>A tablet that answers for a record of which it only knows that it is settled says what is
- * settled, with the digest of these records. The attempt compares that with its own: at once, or
- * when it has come so far. So an attempt whose records are not those that count never ends well.
+ * settled, with the digest of these records. The attempt compares that with its own digest, at once
+ * or when it has come so far. So an attempt whose records differ from those that count never
+ * succeeds.
  *
  * <p>Not safe for use by several threads: it belongs to {@link Operations}.
  */

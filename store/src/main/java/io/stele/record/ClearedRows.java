@@ -13,7 +13,7 @@ import java.util.Optional;
  * row is cleared once for a change.
  *
  * @param change the number of the change, among those under the table's name; 0: there was none
- * @param rows what was cleared for it, in order; no range meets or touches the next
+ * @param rows the rows cleared for it, in order; no range overlaps or touches the next
  */
 public record ClearedRows(long change, List<RowRange> rows) {
   /** Nothing was ever cleared. */

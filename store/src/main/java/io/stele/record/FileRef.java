@@ -21,16 +21,16 @@ import java.util.TreeSet;
  * @param minSequence the tablet's operations from this sequence number on ...
  * @param maxSequence ... to this one, both inclusive, are what the file holds
  * @param families ... as far as they concern these: those of its locality group when it was written
- * @param collectedMicros what was garbage before this time is not in the file; microseconds of the
- *     tablet's own time
+ * @param collectedMicros cells that were garbage before this time are not in the file; microseconds
+ *     of the tablet's own time
  * @param operationsMicros the tablet's own time when the operations in the file were written down;
  *     where the file says an earlier one, all times of its operations are as much later. 0: the
  *     file has none
  * @param merged whether the tablet that wrote the file was merged with another since then
  * @param clearedAt 0; or these rows were cleared, as operation of this sequence number: they are
  *     kept for pins below it, and nobody else reads or compacts them
- * @param erased families whose cells in the file only pins see that are below the sequence number
- *     given: they were dropped, and other families may have their names since then
+ * @param erased families that were dropped, after which other families may have got their names.
+ *     Only pins below the given sequence number see their cells in the file
  */
 public record FileRef(
     String path,

@@ -7,9 +7,9 @@ import java.util.List;
 /**
  * What a job does to one table when it commits.
  *
- * @param files that it has written
- * @param replaced rows whose cells of before go in the same moment, whether the job has written any
- *     of them or not; ranges do not meet
+ * @param files the files that it has written
+ * @param replaced rows whose existing cells the commit deletes at the same moment, whether or not
+ *     the job has written to them; ranges do not overlap
  */
 public record JobChange(List<FileRef> files, List<RowRange> replaced) {
   public JobChange {

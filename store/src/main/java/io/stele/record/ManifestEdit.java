@@ -9,8 +9,8 @@ import java.util.Optional;
  * @param reason for the tablet's events: "minor compaction", "merging compaction", "major
  *     compaction"
  * @param added files that are the tablet's from now on; whole and synced
- * @param removed files that are no longer the tablet's: of a file of which it has several parts,
- *     this one
+ * @param removed files that are no longer the tablet's; if the tablet has several parts of a file,
+ *     only this part
  * @param redoPoint everything up to this sequence number is in the files; never goes back
  * @param highestTimestamp the highest timestamp the tablet has assigned, microseconds; never goes
  *     back
@@ -18,9 +18,9 @@ import java.util.Optional;
  *     so that this tablet needs no log any more but the current server's own
  * @param pinned pins that are the tablet's from now on
  * @param unpinned names of pins that are no longer the tablet's
- * @param pending what waits for the end of jobs from now on
+ * @param pending the changes of jobs that wait from now on for the end of their jobs
  * @param resolved jobs for which nothing waits any more: their files are among {@code added}, or
- *     struck
+ *     dropped
  * @param cleared which rows were cleared, if the edit clears any
  */
 public record ManifestEdit(

@@ -4,11 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The files of a tablet that is made of two neighbours.
+ * The files of a tablet that was merged from two neighbours.
  *
  * <p>Each keeps its bounds and sequence numbers: of one row all files are from the same neighbour.
- * Files that both had stay two. The merged tablet's own time goes on from the later of both. So
- * what the other one knows of operations is moved there, each as long ago as it was.
+ * A file that both had stays as two references. The merged tablet's own time continues from the
+ * later of both. So the operations that the other tablet remembers are shifted to that time, and
+ * keep their ages.
  */
 public final class MergedFiles {
   private MergedFiles() {}

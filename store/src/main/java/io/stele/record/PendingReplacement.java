@@ -3,8 +3,8 @@ package io.stele.record;
 import io.stele.model.RowRange;
 
 /**
- * A job replaces rows: when the tablet takes the job's files, all that was written to these rows
- * before goes. A tablet has it also where the job has written nothing.
+ * A job's replacement of rows: when the tablet takes the job's files, everything written to these
+ * rows before is deleted. A tablet has this record even if the job has written nothing there.
  *
  * @param job that replaces them
  * @param rows which are replaced

@@ -4,14 +4,14 @@ import io.stele.model.TableSchema;
 
 /**
  * A point of a tablet that stays readable, whatever is written, compacted or altered after it,
- * until the pin is taken away. It is part of the tablet's durable record, and of the records of the
+ * until the pin is removed. It is part of the tablet's durable record, and of the records of the
  * children of a split.
  *
- * @param name whose it is: unique in the tablet
- * @param readPoint what reads at it see: the operations up to this sequence number. When it was
- *     made everything up to it was in SSTables, so that no memtable and no file ever has operations
- *     of both sides of it
- * @param clockMicros the time, for the ages of what reads at it see; microseconds since 1970
+ * @param name names its owner; unique in the tablet
+ * @param readPoint reads at the pin see the operations up to this sequence number. When the pin was
+ *     made, everything up to it was in SSTables, so no memtable and no file ever has operations
+ *     from both sides of it
+ * @param clockMicros the time by which reads at the pin compute ages; microseconds since 1970
  * @param schema whose garbage collection policies these reads follow
  */
 public record Pin(String name, long readPoint, long clockMicros, TableSchema schema) {

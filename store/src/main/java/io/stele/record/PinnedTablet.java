@@ -5,13 +5,13 @@ import io.stele.model.TabletId;
 import java.util.List;
 
 /**
- * A tablet as one of its pins has it: what there is to read of it without asking its server.
+ * A tablet at one of its pins: everything needed to read it without asking its server.
  *
  * @param id which tablet
  * @param rows its rows
  * @param pin the point to read at
- * @param files those with what is to be read: the ones below the pin, as no file, and no memtable,
- *     has operations of both sides of it
+ * @param files the files to read: those below the pin, because no file and no memtable has
+ *     operations from both sides of it
  */
 public record PinnedTablet(TabletId id, RowRange rows, Pin pin, List<FileRef> files) {
   public PinnedTablet {

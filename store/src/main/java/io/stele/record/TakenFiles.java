@@ -10,8 +10,8 @@ import java.util.List;
  * are cleared, which is to replace them by nothing, or when families are erased ({@link
  * ErasedFiles}).
  *
- * @param removed the references that go
- * @param added those that come
+ * @param removed the references that are removed
+ * @param added the references that are added
  * @param clearedAt the number of the operation that clears the rows which are replaced; 0 where no
  *     rows are cleared
  * @param upTo the highest number that this takes

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 
 /**
  * Does the same for each of many items, several at a time: the caller and some threads of a pool
- * take one after another. Where the pool is busy or closed, the caller does it alone.
+ * take one after another. If the pool is busy or closed, the caller does all the work alone.
  */
 public final class FanOut<T> {
   private final Queue<T> rest;

@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-/** The one way to wait for a future, and to see what made it fail. */
+/** Waits for futures, and unwraps their failures. No other code does so. */
 public final class Futures {
   private Futures() {}
 

@@ -1,8 +1,8 @@
 package io.stele.runtime;
 
 /**
- * Where work that takes much memory asks for it before it does. What it got is given back at its
- * end, by whoever made the claim.
+ * Work that takes much memory asks for it here first. The creator of the claim gives the memory
+ * back when the work has ended.
  */
 @FunctionalInterface
 public interface MemoryClaim {

@@ -4,7 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.SteleException;
 
 /**
- * Memory that several have together, counted in bytes. Whoever is alone gets what it asks for.
+ * An amount of memory that several users share, in bytes. A user that is alone gets whatever it
+ * asks for.
  *
  * <p>Safe for use by any number of threads.
  */

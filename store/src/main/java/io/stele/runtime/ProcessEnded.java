@@ -1,8 +1,8 @@
 package io.stele.runtime;
 
 /**
- * Ends the tasks of a process that is over: thrown by every wait in it. Nothing may catch it but to
- * go on unwinding.
+ * Ends the tasks of a process that is over: thrown by every wait in it. Code that catches it must
+ * throw it again.
  */
 public abstract class ProcessEnded extends Error {
   private static final long serialVersionUID = 1L;

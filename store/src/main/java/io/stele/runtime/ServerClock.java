@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 
 /**
- * A server's wall clock, which also says whether it may be believed. Safe for use by any number of
+ * A server's wall clock, which also says whether it can be trusted. Safe for use by any number of
  * threads.
  */
 public interface ServerClock extends InstantSource {

@@ -1,8 +1,8 @@
 package io.stele.sstable;
 
 /**
- * Remembers, roughly and for a short time, what was asked for once: most keys are never asked for
- * again. Safe for use by any number of threads: a race makes it forget.
+ * Remembers, approximately and for a short time, which keys were asked for once: most keys are
+ * never asked for again. Safe for use by any number of threads: a race makes it forget.
  */
 final class Doorkeeper {
   private static final int TRIED = 1;

@@ -8,7 +8,7 @@ import java.util.Objects;
  *
  * @param inMemory whether the whole file is loaded at its first read and then held while it is
  *     open, as far as the cache has room for such files
- * @param priority what its blocks are worth where it is not
+ * @param priority the priority of its blocks in the cache, if the file is not held whole
  */
 public record FileCaching(boolean inMemory, CachePriority priority) {
   /** As blocks are asked for. */

@@ -7,12 +7,12 @@ import io.stele.format.MalformedException;
 import io.stele.model.SteleException;
 
 /**
- * The fixed end of a file, and the fixed start that says again what is most needed.
+ * The fixed end of a file, and the fixed start, which repeats the most important part of it.
  *
  * @param properties the block of the properties
  * @param index the root of the index
  * @param bloom the root of the Bloom filter's index; {@link Handle#NONE}: there is no filter
- * @param fileId tells the file's blocks from those of other files
+ * @param fileId distinguishes the file's blocks from those of other files
  */
 record Footer(Handle properties, Handle index, Handle bloom, long fileId) {
   private static final int CRC_AT = SSTableFormat.FOOTER_BYTES - Long.BYTES - Integer.BYTES;

@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** MurmurHash64A with seed 0: the hash that Bloom filters on disk are made with. */
+/** MurmurHash64A with seed 0: the hash of Bloom filters on disk. */
 final class KeyHash {
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);

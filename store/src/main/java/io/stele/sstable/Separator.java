@@ -2,7 +2,7 @@ package io.stele.sstable;
 
 import java.util.Arrays;
 
-/** The shortest keys between others: what an index needs to know. */
+/** Computes the shortest key between two others, for an index. */
 final class Separator {
   private Separator() {}
 

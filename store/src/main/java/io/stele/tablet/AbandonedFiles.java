@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The SSTables that compactions of a tablet began and will never commit. They are deleted, again
- * and again until they are gone: the master's sweep leaves files of the present epoch alone, as one
- * of them may be about to be committed.
+ * The SSTables that compactions of a tablet began and will never commit. Their deletion is retried
+ * until they are gone: the master's sweep does not touch files of the current epoch, because one of
+ * them may be about to be committed.
  *
  * <p>Safe for use by any number of threads; nothing is locked while files are deleted.
  */

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The jobs that were found to live since a tablet was opened. Only their tasks' operations may
+ * The jobs that were found to be alive since a tablet was opened. Only their tasks' operations may
  * begin.
  *
  * <p>Not safe for use by several threads: it belongs to an {@link OperationWindow}.

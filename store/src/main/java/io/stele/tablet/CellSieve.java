@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * Judges cells, one by one in their order, by the tombstones before them and by the garbage
- * collection policies: the only place that decides what reads see and what compactions keep.
+ * Decides which cells reads see and compactions keep; no other class decides this. It takes cells
+ * one by one, in order, and applies the tombstones before them and the garbage collection policies.
  *
  * <p>Tombstones work by sequence number: a delete hides what came before it, and nothing after,
  * whatever the timestamps. Not safe for use by several threads.

@@ -2,7 +2,10 @@ package io.stele.tablet;
 
 import io.stele.model.OperationId;
 
-/** The client of an {@link OperationId}: a random number of 128 bits. In the order of these. */
+/**
+ * The client of an {@link OperationId}: a random number of 128 bits. Names are ordered by this
+ * number.
+ */
 record ClientName(long high, long low) implements Comparable<ClientName> {
   static ClientName of(OperationId id) {
     return new ClientName(id.clientHigh(), id.clientLow());

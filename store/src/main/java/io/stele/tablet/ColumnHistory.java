@@ -9,19 +9,19 @@ import java.util.Arrays;
  *
  * <p>A version lives from the operation that wrote it to the one that overwrote, deleted or pushed
  * it out. It is pushed out by the first operation after which as many live versions with greater
- * timestamps existed as the policy counts: so what is deleted today may have pushed out something
- * before, which does not come back. Versions that were pushed out push out nothing that those which
- * did it would not; so it is enough to know one number, the last moment at which enough versions
- * with greater timestamps lived ({@link #pushedOutThrough}), and a version was pushed out exactly
- * when it was written no later. docs/decisions has the proof.
+ * timestamps existed as the policy counts: so a version that is deleted today may have pushed out
+ * another before, and that one does not come back. A version that was pushed out pushes out nothing
+ * that the versions above it would not push out anyway. So one number is enough: the last moment at
+ * which enough versions with greater timestamps lived ({@link #pushedOutThrough}). A version was
+ * pushed out if, and only if, it was written no later. docs/decisions has the proof.
  *
  * <p><b>Unseen past.</b> If cells with lower sequence numbers exist that are not read (in a
  * compaction of some of the files), an unseen version may have pushed out one of these before it
- * was deleted by a tombstone seen here. So there a version is counted on only up to the first
- * tombstone that reaches above its timestamp, and what is called pushed out was pushed out whatever
- * the past.
+ * was deleted by a tombstone seen here. So there a version counts only up to the first tombstone
+ * that reaches above its timestamp. A version that is reported as pushed out was then pushed out
+ * whatever the unseen past.
  *
- * <p>A moment is a sequence number: an operation is one moment, whatever it does in which order.
+ * <p>A moment is a sequence number: an operation is one moment, whatever its edits and their order.
  * Not safe for use by several threads; one instance serves column after column.
  */
 final class ColumnHistory {

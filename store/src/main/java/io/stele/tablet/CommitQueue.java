@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The operations that are queued for the log, in the order of their sequence numbers, and the read
- * point, which moves over an operation once it and all before it are durable.
+ * point. The read point moves past an operation once that operation and all before it are durable.
  *
  * <p>Safe for use by any number of threads. Callbacks run outside of any lock, on the thread that
  * reported the last missing operation durable.

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The cells of a file without those of families that were erased from it: they are passed one by
- * one, until a compaction has written the file again. Not safe for use by several threads.
+ * The cells of a file without those of families that were erased from it. The cursor skips these
+ * one by one, until a compaction has rewritten the file. Not safe for use by several threads.
  */
 final class ErasedCursor extends ForwardingCursor {
   private final List<byte[]> erased; // What follows the row part of their keys.

@@ -9,9 +9,9 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Files of a tablet that have locality groups in common, directly or through others: the part of
- * the tablet within which compactions are chosen, as no cell of it hides or counts against one
- * elsewhere.
+ * Files of a tablet that have locality groups in common, directly or through other files.
+ * Compactions are chosen within a stack, because none of its cells hides a cell of another stack,
+ * or counts against its versions.
  *
  * <p>Usually these are the files of one locality group. After families moved to other groups, files
  * with families of several groups share a stack until a compaction rewrites them.

@@ -16,9 +16,9 @@ import java.util.function.BiFunction;
  * RowFilter} passes for the whole row.
  *
  * <p>Counts continue from part to part. A condition must have seen the whole row before it lets
- * anything through, so a row may have to pass several times: while {@link #isDecided} is false a
- * pass lets nothing through that counts, and {@link #endPass} then decides what that pass could
- * tell. What is remembered between two parts is {@link #save}d and {@link #restore}d.
+ * anything through, so a row may need several passes. While {@link #isDecided} is false, the cells
+ * that a pass lets through do not count; {@link #endPass} then decides the conditions that the pass
+ * has answered. {@link #save} and {@link #restore} keep the state between two parts.
  *
  * <p>Not safe for use by several threads.
  */

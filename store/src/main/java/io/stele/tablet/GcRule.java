@@ -5,10 +5,10 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A garbage collection policy made ready for judging versions.
+ * A garbage collection policy, prepared for deciding about versions.
  *
- * <p>A version is garbage by two things that, once true of it, stay true: whether newer ones have
- * pushed it out of the policy's count, and how old it is.
+ * <p>Two facts make a version garbage: newer versions have pushed it out of the policy's count, or
+ * it is too old. Once true, each stays true.
  */
 final class GcRule {
   /** Of a family the schema does not have: whatever is found of it is garbage. */

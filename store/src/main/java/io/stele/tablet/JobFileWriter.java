@@ -34,8 +34,8 @@ import org.apache.hadoop.fs.Path;
 
 /**
  * Writes the SSTables of a job, one for each locality group that has cells: {@code
- * bulk/<job>/<name>-<n>.sst}. They are nobody's until tablets take them; so all that tablets get
- * wrong in them is refused here.
+ * bulk/<job>/<name>-<n>.sst}. They belong to no tablet until tablets take them. So everything that
+ * a tablet would refuse is refused here.
  *
  * <p>Mutations come in the order of their rows. Those of one row are one change, in the order in
  * which they come. Closing it deletes the files unless they were finished. Not safe for use by

@@ -7,7 +7,7 @@ import io.stele.model.TabletId;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A commit log that many tablets share, as one of them sees it. */
+/** One tablet's view of a commit log that many tablets share. */
 record LogOfTablet(CommitLog log, TabletId tablet) implements TabletLog {
   @Override
   public CompletableFuture<Void> append(LogRecord record, Durability durability) {

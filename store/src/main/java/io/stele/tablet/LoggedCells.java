@@ -11,8 +11,8 @@ import io.stele.model.Mutation;
 import java.io.IOException;
 
 /**
- * The cells of an operation as the log has them, and the only way to put them into a memtable, both
- * when an operation is applied and when it is replayed.
+ * The cells of an operation in the encoding of the log. Only this class puts cells into a memtable,
+ * both when an operation is applied and when it is replayed.
  *
  * <p>A write copies a value twice: into this block, which the log writes out as it is, and from it
  * into the memtable.

@@ -9,9 +9,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
  * forgets or refuses operations. So they never use more than twice the limit plus what is in
  * flight, and no tablet is refused because of others.
  *
- * <p>Operations take far less once a minor compaction has written them to a file. So where somebody
- * makes minor compactions when this {@link #isTight is tight}, a tablet that they help waits for
- * one, and does not forget what a client may still send again.
+ * <p>Operations take far less once a minor compaction has written them to a file. So if minor
+ * compactions are made when this {@link #isTight is tight}, a tablet that they help waits for one,
+ * and does not forget operations that a client may still send again.
  *
  * <p>Safe for use by any number of threads.
  */

@@ -11,11 +11,11 @@ import java.util.Optional;
  * A row operation as a client asked for it.
  *
  * @param operation what to do
- * @param id by which a retry is told; none: a retry may be applied again
+ * @param id identifies a retry; none: a retry may be applied again
  * @param outstanding what that client may still send again; not above the id's own number
- * @param durability what an acknowledgement promises, at least
- * @param memory asked for what its evaluation takes
- * @param memtable asked for what its cells take beyond {@link io.stele.model.OperationSize}
+ * @param durability the least durability that an acknowledgement promises
+ * @param memory asked for the memory of its evaluation
+ * @param memtable asked for the memory of its cells beyond {@link io.stele.model.OperationSize}
  */
 public record OperationRequest(
     RowOperation operation,

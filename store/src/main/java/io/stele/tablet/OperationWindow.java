@@ -24,7 +24,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The operations of its clients that a tablet remembers, so that a retry is applied once. This is
- * the scheme of RIFL (Lee et al., SOSP 2015), in which the client says what may be forgotten.
+ * the scheme of RIFL (Lee et al., SOSP 2015), in which the client says which operations may be
+ * forgotten.
  *
  * <p>For each client it keeps the lowest number that may still be retried. It refuses operations
  * below that number, and knows every operation at or above it that this tablet has applied, with
@@ -32,12 +33,12 @@ import java.util.concurrent.TimeUnit;
  * that it ever sent here. After sixteen windows it is forgotten, and what it last sent lies before
  * the <em>horizon</em>.
  *
- * <p><b>Time</b> is the tablet's own: how long it was open, wherever that was, by the monotonic
- * clocks of its servers. It runs slower than real time, as moves and crashes take some, and goes on
- * in the blocks. So what came before the horizon is at least as old as the tablet says. A client
- * that is not known says how long its operations have been under way; if that is less than the time
- * since the horizon, none of them can have been applied here and forgotten. Otherwise they are
- * refused. Lengths are compared, never the readings of two clocks.
+ * <p><b>Time</b> is the tablet's own: how long it has been open, on any server, by the monotonic
+ * clocks of its servers. It runs slower than real time, because it stands still during moves and
+ * crashes; the blocks carry it on. So everything before the horizon is at least as old as the
+ * tablet says. An unknown client says how long its operations have been under way. If that is less
+ * than the time since the horizon, none of them can have been applied here and forgotten. Otherwise
+ * they are refused. Only durations are compared, never the readings of two clocks.
  *
  * <p>An operation is <em>recent</em> until a minor compaction has written it to an SSTable's block,
  * and <em>written</em> from then on. Each block has the operations that were recent when the block

@@ -24,9 +24,9 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * What a tablet's files have at a pin, read without the tablet, by the code that its server reads
- * with: the tablet's record is enough. Everything up to the pin is in files, and no file has
- * operations of both sides of it, so the files below it are all there is to read.
+ * Reads a tablet's files at a pin, without the tablet, by the code of its server: the tablet's
+ * record is enough. Everything up to the pin is in files, and no file has operations from both
+ * sides of it. So only the files below the pin need to be read.
  *
  * <p>Files are read in one pass, far ahead, and nothing is cached. Not safe for use by several
  * threads.

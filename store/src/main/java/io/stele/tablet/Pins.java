@@ -13,11 +13,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The pins of a tablet, and what they ask of compactions. A pin divides the files: each has
- * operations of one side of it only. So a compaction keeps what a pin needs if it
+ * The pins of a tablet, and what they require of compactions. A pin divides the files: each file
+ * has operations from one side of it only. So a compaction keeps what a pin needs if it
  *
  * <ul>
- *   <li>has inputs of one side of it only, as what is above the pin is not read at it, and
+ *   <li>has inputs from one side of it only, because operations above the pin are not read at it,
+ *       and
  *   <li>below it, drops nothing that the pin's own policies and clock would show.
  * </ul>
  *

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The page being read: takes rows from {@link VisibleCells}, filters them, and says when it is
- * full: by rows, bytes, cells passed and seeks, or time. Every page makes progress.
+ * The page being read. It takes rows from {@link VisibleCells}, filters them, and ends when it is
+ * full. Rows, bytes, work (cells passed and seeks) and time limit it. Every page makes progress.
  *
  * <p>A row of more bytes than a part may have is read part by part if the request allows it, and
  * the page may end inside it. Not safe for use by several threads.

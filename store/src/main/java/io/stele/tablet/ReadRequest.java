@@ -10,14 +10,14 @@ import java.util.OptionalLong;
  *
  * @param query what to read; rows outside of the tablet are passed over
  * @param readPoint the read point; none: the newest
- * @param allowFresh whether to read at the newest one where the read point asked for cannot be read
- *     any more, instead of refusing
- * @param bytesMax the page ends at the row at which it has this size; 0: the tablet's own limit;
- *     never more than {@link io.stele.model.Limits#PAGE_BYTES_MAX}
+ * @param allowFresh whether to read at the newest read point, instead of refusing, if the requested
+ *     one can no longer be read
+ * @param bytesMax the page ends with the row at which it reaches this size; 0: the tablet's own
+ *     limit; never more than {@link io.stele.model.Limits#PAGE_BYTES_MAX}
  * @param memoryOnly whether to fail with {@link io.stele.sstable.NotInMemoryException} instead of
  *     reading a file; such a read never waits
  * @param parts whether the page may end inside a row, and begin inside one
- * @param memory asked for what it takes; where there is none left, the page ends
+ * @param memory asked for the memory of the page; when none is left, the page ends
  * @param pin the name of the {@link io.stele.record.Pin} to read at, instead of at a read point
  */
 public record ReadRequest(

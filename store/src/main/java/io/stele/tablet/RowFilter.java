@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * A {@link Filter} made ready for use: a function from the cells of a row to those let through.
+ * A {@link Filter} prepared for use: a function from the cells of a row to those that pass.
  *
  * <p>Immutable, safe for use by any number of threads.
  */

@@ -13,7 +13,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** A table's schema made ready for use. Immutable. */
+/** A table's schema, prepared for use. Immutable. */
 final class SchemaRules {
   private final OperationRules operations;
   private final Map<String, GcRule> gc = new HashMap<>();

@@ -25,10 +25,10 @@ import java.util.concurrent.CompletableFuture;
 /**
  * One tablet, open.
  *
- * <p>The invariant: everything a fresh read sees is durable; everything up to the redo point is in
- * the files that the manifest names, and everything above it in the log; no answer depends on when
- * compactions ran. If that cannot be kept the tablet stops ({@link #failure}) and must be opened
- * again from its record.
+ * <p>The invariants: everything that a fresh read sees is durable; everything up to the redo point
+ * is in the files that the manifest names, and everything above it is in the log; no answer depends
+ * on when compactions ran. If they cannot be kept, the tablet stops ({@link #failure}) and must be
+ * opened again from its record.
  *
  * <p>The paths through it are {@link WritePath}, {@link ReadPath} and {@link Compactor}; they share
  * the {@link TabletCore}.

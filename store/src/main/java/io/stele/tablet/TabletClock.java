@@ -7,10 +7,10 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * A tablet's timestamps and ages, in microseconds.
  *
- * <p>Timestamps never go back, through moves and restarts: after a clock that was ahead they
- * advance one by one from the highest. Ages are measured by the current clock, which may go back,
- * and never by a timestamp: timestamps from a clock that was ahead make nothing older. Safe for use
- * by any number of threads.
+ * <p>Timestamps never go back, not even after moves and restarts: after a clock that was ahead,
+ * they advance one by one from the highest. Ages are measured by the current clock, which may go
+ * back, and never by a timestamp. So timestamps from a clock that was ahead make nothing older.
+ * Safe for use by any number of threads.
  */
 final class TabletClock {
   private static final long MICROS = 1_000_000;

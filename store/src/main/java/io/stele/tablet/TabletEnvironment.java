@@ -9,19 +9,20 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * All that a tablet touches outside of itself.
+ * Everything outside of itself that a tablet uses.
  *
  * @param runtime of its process; its wall clock is not used
  * @param clock the wall clock of its server
  * @param fs where its files are
  * @param root the directory that the paths of files are relative to
  * @param cache for blocks of SSTables, shared by all tablets of a server
- * @param memtables what counts the memory of its memtables
- * @param operations bounds what its server's tablets remember of their clients' operations
+ * @param memtables counts the memory of its memtables
+ * @param operations limits the memory in which its server's tablets remember their clients'
+ *     operations
  * @param log where its operations are made durable
  * @param manifest where its files are recorded
  * @param pace how fast merging and major compactions may go
- * @param options what an operator may turn
+ * @param options the settings of an operator
  * @param largeBlocks memory of all compactions of the server, for blocks with large values
  */
 public record TabletEnvironment(

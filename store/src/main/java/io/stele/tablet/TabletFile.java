@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An open SSTable and the part of it that is the tablet's. Closed when the last state that has it
- * goes. Safe for use by any number of threads.
+ * An open SSTable and the part of it that belongs to the tablet. It is closed when the last state
+ * with it is released. Safe for use by any number of threads.
  */
 final class TabletFile {
   /** By sequence numbers, and by path where these are the same. */

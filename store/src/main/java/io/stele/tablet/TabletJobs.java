@@ -5,10 +5,11 @@ import io.stele.model.TaskProgress;
 import java.util.Set;
 
 /**
- * What a tablet remembers for the jobs whose tasks write to it: it is kept until {@link #end}.
+ * What a tablet remembers for the jobs whose tasks write to it. It is kept until {@link #end}.
  *
- * <p>Operations of a job's tasks are put off until the job was {@link #admit admitted}, once for
- * each time that the tablet is opened. Safe for use by any number of threads.
+ * <p>Operations of a job's tasks are answered 'retry later' until the job is {@link #admit
+ * admitted}, which is necessary each time the tablet is opened. Safe for use by any number of
+ * threads.
  */
 public final class TabletJobs {
   private final OperationWindow window;

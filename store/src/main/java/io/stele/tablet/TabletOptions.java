@@ -7,7 +7,7 @@ import java.time.Duration;
  *
  * @param valueBytesMax largest value of one cell
  * @param operationsWindow a client silent this long is forgotten: its retries are then refused
- * @param merging what merging compactions take
+ * @param merging which files merging compactions take
  * @param page where a page of a read ends
  * @param replicasMin on how many DataNodes a new SSTable must be; fewer where a file has fewer
  */

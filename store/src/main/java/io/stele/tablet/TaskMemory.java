@@ -10,9 +10,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * What a tablet keeps of the records of a task that are settled: how far they go, a digest of all,
- * and digests of a few of those that it has applied itself. So it takes the same memory however
- * many they are.
+ * What a tablet keeps of a task's settled records: how far they go, a digest of all, and digests of
+ * a few records that it has applied itself. So the memory does not depend on the number of records.
  *
  * <p>The few are chosen by their numbers alone, so that the samples of two tablets, or of two
  * files, can be united. Not safe for use by several threads: it belongs to {@link

@@ -16,9 +16,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The cells that a read sees, row by row: merged cells through the sieve, of the columns wanted,
- * not more versions than asked for. If possible it seeks over cells that are not wanted. It claims
- * the memory of cells that it collects, and of what the answer makes of them.
+ * The cells that a read sees, row by row: the merged cells that pass the sieve, of the requested
+ * columns, with at most the requested number of versions. It seeks past other cells where possible.
+ * It claims the memory of the cells that it collects, and of their copies in the answer.
  *
  * <p>Not safe for use by several threads.
  */

@@ -19,9 +19,10 @@ import java.util.concurrent.locks.Lock;
  *   <li><em>recognise</em>: under the row's lock, join or repeat the outcome of a retry;
  *   <li><em>evaluate</em>: refuse what the schema or a limit forbids, and work out the changes,
  *       seeing the operations that are queued before;
- *   <li><em>sequence</em>: have the {@link Sequencer} put them in order and queue them for the log;
- *   <li><em>publish</em>: when the log has them, and all before them, the read point moves over
- *       them, and the caller is told.
+ *   <li><em>sequence</em>: the {@link Sequencer} puts the changes in order and queues them for the
+ *       log;
+ *   <li><em>publish</em>: when the changes and all before them are in the log, the read point moves
+ *       past them, and the caller gets its answer.
  * </ol>
  *
  * <p>No thread waits between the fourth and the fifth. Safe for use by any number of threads.

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.stream.LongStream;
 
 /**
- * Operations of one client that are done and in an SSTable: by their numbers, in as little memory
- * as can be, since a job may have millions of them. Not safe for use by several threads.
+ * Operations of one client that are done and in an SSTable, by their numbers. They take as little
+ * memory as possible, because a job may have millions of them. Not safe for use by several threads.
  */
 final class WrittenOperations {
   /** Takes in one operation. */

@@ -5,15 +5,15 @@ import io.stele.model.SteleException;
 import java.io.IOException;
 
 /**
- * The cause of a failed operation on a tablet, and so what must stop: this is the only place that
+ * The cause of a failed operation on a tablet, which determines what must stop. Only this class
  * decides it.
  *
- * <p>Three failures are not classified here but stop the server where they are found, as nothing
- * that it says can be trusted after them: a log that failed, a lease that is lost, and a write to
- * METADATA whose outcome stays unknown ({@link ServerLife#untilKnown}), which also is what stops a
- * tablet in the middle of a commit: what its record says and what is in memory may differ then, so
- * it must not be served, and a server that dropped it alone could not be told from one that still
- * answers for it.
+ * <p>Three failures are not classified here. They stop the server where they are found, because
+ * none of its answers can be trusted after them: a failed log, a lost lease, and a write to
+ * METADATA whose outcome stays unknown ({@link ServerLife#untilKnown}). The last also stops a
+ * tablet in the middle of a commit: its record and its memory may then differ, so it must not be
+ * served. Dropping only the tablet is not enough, because nobody could distinguish such a server
+ * from one that still answers for the tablet.
  */
 enum Blame {
   /** The process: memory is short, or a class is missing. It ends. */

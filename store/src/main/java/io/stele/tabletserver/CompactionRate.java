@@ -8,9 +8,9 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 
 /**
- * A number of bytes a second that the compactions of a server share. The next call waits for the
- * bytes of the ones before it, so that a single small compaction never waits. Safe for use by any
- * number of threads.
+ * A rate, in bytes a second, that the compactions of a server share. A call waits for the bytes of
+ * the calls before it, so a single small compaction never waits. Safe for use by any number of
+ * threads.
  */
 final class CompactionRate implements CompactionPace {
   private static final double NANOS_PER_SECOND = 1e9;

@@ -41,9 +41,9 @@ import org.slf4j.LoggerFactory;
  * The data plane of a tablet server: finds the tablet that a request names, calls it, and answers.
  *
  * <p>An answer leaves only under a valid lease, checked after the request was evaluated: a server
- * that was cut off must not say what its successor contradicts. A read of one row that memory can
- * answer is answered on the event loop that decoded it; all else goes to a handler. A write is
- * answered from the commit log's completion; no thread waits for it.
+ * that was cut off must not give an answer that its successor contradicts. A read of one row that
+ * memory can answer is answered on the event loop that decoded it; everything else goes to a
+ * handler. A write is answered from the commit log's completion; no thread waits for it.
  */
 final class DataService implements RequestHandler {
   private static final Logger LOG = LoggerFactory.getLogger(DataService.class);

@@ -15,10 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The pins of the tablets here: each is a job's, made only while the job is there, and taken away
- * when it is over.
+ * The pins of this server's tablets. Each belongs to a job, is made only while the job lives, and
+ * is removed when the job is over.
  *
- * <p>So a job has at most one pin in a tablet, ever: where one was taken away, the job was over,
+ * <p>So a job never has more than one pin in a tablet: when a pin was removed, the job was over,
  * and no other is made. {@link #pin} and {@link #unpin} are called with the tablet's permit of
  * minor compactions, so that they exclude each other; that also keeps them apart from splits. The
  * rest is safe for use by any number of threads.

@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The jobs whose tasks write to the tablets here: a tablet takes their operations once their node
- * was seen, and remembers them until it is gone. Safe for use by any number of threads.
+ * The jobs whose tasks write to this server's tablets. A tablet takes a job's operations once the
+ * server has seen the job's node, and remembers them until the node is gone. Safe for use by any
+ * number of threads.
  */
 final class JobTasks {
   private static final Logger LOG = LoggerFactory.getLogger(JobTasks.class);

@@ -13,9 +13,9 @@ import io.stele.tablet.OperationBudget;
  *
  * @param kind the kind
  * @param log where their operations are made durable
- * @param memtables what their memtables may take together
- * @param operations what they may remember of their clients' operations
- * @param threads for all that may wait
+ * @param memtables the memory that their memtables may take together
+ * @param operations the memory in which they may remember their clients' operations
+ * @param threads for all work that may wait
  */
 record KindResources(
     TabletKind kind,

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What fenced servers logged of a tablet above its redo point, read as it is asked for, so that of
- * the records one at a time is in memory. Not safe for use by several threads.
+ * The records of a tablet above its redo point in the logs of fenced servers. They are read on
+ * demand, so that only one record at a time is in memory. Not safe for use by several threads.
  */
 final class LogReplay implements RecordSource {
   private final FencedLogs fenced;

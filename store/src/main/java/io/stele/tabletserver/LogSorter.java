@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Sorts segments of dead servers' logs for the master, in the background.
  *
- * <p>What it has in memory meanwhile counts as memtables, as the replays that follow do. Safe for
+ * <p>The memory that it uses counts as memtables, like that of the replays that follow. Safe for
  * use by any number of threads.
  */
 final class LogSorter implements AutoCloseable {

@@ -25,13 +25,14 @@ import org.slf4j.LoggerFactory;
 /**
  * Decides in rounds which tablets compact and split, and starts that work on other threads.
  *
- * <p>A tablet makes a minor compaction when its memtable is large (and its SSTables not too many),
- * when it is the largest while memory is tight, and when it is what keeps too many log segments
- * alive, or old ones. Rounds are run by one thread; the work by the executors of each kind, so that
- * METADATA never waits for user data.
+ * <p>A tablet makes a minor compaction when its memtable is large (and it does not have too many
+ * SSTables), when its memtable is the largest while memory is tight, or when it keeps too many log
+ * segments, or old ones, from being deleted. Rounds are run by one thread; the work by the
+ * executors of each kind, so that METADATA never waits for user data.
  *
- * <p>Work that fails because of its tablet ({@link Blame#TABLET}) is retried less and less often.
- * The tablet is still served, but if minor compactions fail, it accepts writes only up to a limit.
+ * <p>Work that fails because of its tablet ({@link Blame#TABLET}) is retried after ever longer
+ * pauses. The tablet is still served, but if minor compactions fail, it accepts writes only up to a
+ * limit.
  */
 final class Maintenance implements JobOutcomes {
   private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);

@@ -29,11 +29,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The messages that a server sends to the master unasked. Each is sent once: if it is lost, the
- * master finds out by asking.
+ * The messages that a server sends to the master without being asked. Each is sent once: if it is
+ * lost, the master finds out by asking.
  *
- * <p>Changes of tablets, and of what the server's lock says, are sent by a thread of its own, those
- * together that come while it waits for an answer. Safe for use by any number of threads.
+ * <p>A separate thread sends changes of tablets, and of the contents of the server's lock. Changes
+ * that come while it waits for an answer are sent together. Safe for use by any number of threads.
  */
 final class MasterContact implements TabletNews, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(MasterContact.class);

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one request has been let through: the tablets that may answer it although files of jobs wait
- * in them. Safe for use by any number of threads.
+ * The permissions of one request: the tablets that may answer it although files of jobs wait in
+ * them. Safe for use by any number of threads.
  */
 final class Passage {
   private volatile List<HostedTablet> passed = List.of();

@@ -10,13 +10,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 
 /**
- * Keeps replay within the budget of memtables: what a dead server had in memory may be as much as
- * this one may have, and this one has some already.
+ * Keeps replay within the budget of memtables: a dead server may have had as much in memory as this
+ * one may have, and this one has some already.
  *
- * <p>While there is room, any number of tablets are replayed at a time. One that meets none lets go
- * of what it has and begins anew when it has the turn. Only who has the turn waits, for the
- * memtables of served tablets to be written out; so no two wait for each other. Safe for use by any
- * number of threads.
+ * <p>While there is room, any number of tablets are replayed at a time. A replay that finds no room
+ * releases what it has, and starts again when it has the turn. Only the replay that has the turn
+ * waits, for the memtables of served tablets to be written out; so no two replays wait for each
+ * other. Safe for use by any number of threads.
  */
 final class ReplayRoom {
   private static final Duration PAUSE = Duration.ofMillis(20);

@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Clears rows of tablets, or erases dropped families from all their rows, once for a change of
- * their table: which rows were is in the tablet's record, written together with what it does to the
- * files.
+ * Clears rows of tablets, or erases dropped families from all their rows, once for each change of
+ * their table. The tablet's record says which rows are done; it is written together with the change
+ * of the files.
  */
 final class RowClearing {
   private static final Logger LOG = LoggerFactory.getLogger(RowClearing.class);

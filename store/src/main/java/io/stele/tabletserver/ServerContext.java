@@ -9,10 +9,10 @@ import io.stele.runtime.ProcessRuntime;
  *
  * @param runtime clocks, threads, timers, and ways to wait
  * @param id the server's name
- * @param life whether it still lives, and how it ends itself
+ * @param life whether the server is still alive, and how it stops itself
  * @param records the tablets' records
  * @param tablets those it serves
- * @param resources logs, memory and threads, for each kind of tablet its own
+ * @param resources separate logs, memory and threads for each kind of tablet
  */
 record ServerContext(
     ProcessRuntime runtime,

@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether this server still lives, and the only way in which it stops itself.
+ * Whether this server is still alive. The server stops itself only through this class.
  *
  * <p>It stops once, for the first reason given. Safe for use by any number of threads.
  */

@@ -5,7 +5,7 @@ import io.stele.model.Bytes;
 import io.stele.model.TabletId;
 import java.util.List;
 
-/** Receives at once what came of a server's work on tablets, so that nobody has to ask. */
+/** Receives the results of a server's work on tablets at once, so that nobody has to poll. */
 interface TabletNews {
   /**
    * A load is over, and the tablet is not served here.

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * The tablet-server process. Takes no arguments: its configuration is Hadoop's with {@code
  * stele-site.xml}, or the file that the environment names in {@code STELE_CONF}.
  *
- * <p>Exit status: 0 after it was drained; 1 where it could not start (the reason is on standard
- * error); 3 where it had to end.
+ * <p>Exit status: 0 after it was drained; 1 if it could not start (the reason is on standard
+ * error); 3 if it had to stop itself.
  */
 public final class TabletServerMain {
   private static final Logger LOG = LoggerFactory.getLogger(TabletServerMain.class);

@@ -13,9 +13,9 @@ import org.apache.hadoop.fs.FileSystem;
 /**
  * Where and how a server's tablets have their files.
  *
- * @param clock by which they age
+ * @param clock the clock for ages of cells
  * @param fs the file system
- * @param layout where what is on it
+ * @param layout the directories on it
  * @param cache for blocks of SSTables
  * @param pace of the merging and major compactions of users' tablets
  * @param options of tablets

@@ -41,8 +41,8 @@ import java.util.function.Function;
  * no thread waits for it.
  *
  * <p>Each method throws {@link Passage.FilesWaitException} or {@link Passage.JobUnknownException}
- * before it has done anything, where it is to be called again when more is known of a job. Safe for
- * use by any number of threads.
+ * before it has done anything; call it again when more is known about the job. Safe for use by any
+ * number of threads.
  */
 final class WriteRequests {
   /** What a message has, it has beside its frame, and so has what is made of it. */

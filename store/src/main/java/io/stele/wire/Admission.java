@@ -4,8 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What a server has accepted: requests not yet answered, and the memory that they take, for their
- * frames and for what is made of them. Above the limits it accepts no more, and from one connection
+ * The requests that a server has accepted and not yet answered, and the memory that they take, for
+ * their frames and for their copies. Above the limits it accepts no more, and from one connection
  * at most half.
  *
  * <p>Safe for use by any number of threads.

@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /**
- * What each side says first on a data plane connection, before any frame.
+ * The first message of each side on a data plane connection, before any frame.
  *
  * <pre>
  *   hello   = magic length payload

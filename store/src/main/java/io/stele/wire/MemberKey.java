@@ -11,11 +11,11 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The secret that a cluster's members, its masters and tablet servers, have in common: by it they
- * tell each other from clients.
+ * The secret that a cluster's members, its masters and tablet servers, share. It distinguishes
+ * members from clients.
  *
- * <p>It never leaves its process, and is not in {@link #toString}. Who has it proves so by an HMAC
- * over what both sides of a connection drew for it. Immutable.
+ * <p>It never leaves its process, and is not in {@link #toString}. A member proves that it has the
+ * key by an HMAC over the random numbers that both sides of a connection drew. Immutable.
  */
 public final class MemberKey {
   /** Bytes of a key, of what each side draws, and of a proof. */

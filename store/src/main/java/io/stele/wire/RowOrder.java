@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Keeps the mutations of one row in one batch in order: after one that its client will send again,
- * none of that row is applied, as it would overtake it.
+ * Keeps the mutations of one row in one batch in order: after a mutation that its client will send
+ * again, no other mutation of that row is applied, because it would overtake the first.
  *
  * <p>A mutation that is refused permanently does not block those behind it: sent one by one, they
  * would be applied too. Used by the one thread that applies the batch.

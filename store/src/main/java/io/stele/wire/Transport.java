@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 import org.apache.hadoop.thirdparty.protobuf.BlockingService;
 
 /**
- * The network as one process has it: how it reaches others and how they reach it, over both planes
- * and for its status page.
+ * One process's access to the network: how it reaches other processes and how they reach it, over
+ * both planes and for its status page.
  *
  * <p>{@link NetworkTransport} is the real one. Safe for use by any number of threads. Closing it
  * closes what it opened, listeners included.

@@ -21,7 +21,7 @@ import org.apache.hadoop.mapreduce.Job;
  * <p>Immutable.
  */
 public interface TableJob {
-  /** The finding of a job that has succeeded. */
+  /** The verdict of a job that has succeeded. */
   enum Verdict {
     /** Nothing is wrong. */
     GOOD,
