@@ -15,15 +15,20 @@ import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.MiniYARNCluster;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerState;
 
-/** A real YARN of two nodes and a real HDFS in this process, and the processes that it started. */
+/** A real YARN and a real HDFS in this process, and the processes that it started. */
 final class TestCluster implements AutoCloseable {
   private final MiniDFSCluster dfs;
   private final MiniYARNCluster yarn;
   private final Path directory;
 
+  /** With two nodes. */
   TestCluster(Path directory) throws IOException {
+    this(directory, 2, new YarnConfiguration());
+  }
+
+  /** With so many nodes, and what {@code wanted} asks for. */
+  TestCluster(Path directory, int nodes, Configuration wanted) throws IOException {
     this.directory = directory;
-    Configuration wanted = new YarnConfiguration();
     wanted.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, directory.resolve("dfs").toString());
     dfs = new MiniDFSCluster.Builder(wanted).numDataNodes(1).build();
     // Both NodeManagers are on one host: only with their ports are they two nodes to the scheduler.
@@ -38,7 +43,7 @@ final class TestCluster implements AutoCloseable {
     wanted.set("yarn.scheduler.capacity.maximum-am-resource-percent", "0.9");
     wanted.setInt(
         "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", 99);
-    yarn = new MiniYARNCluster("stele", 2, 1, 1);
+    yarn = new MiniYARNCluster("stele", nodes, 1, 1);
     yarn.init(wanted);
     yarn.start();
   }
@@ -72,6 +77,11 @@ final class TestCluster implements AutoCloseable {
 
   static String commandLine(ProcessHandle process) {
     return process.info().arguments().map(words -> String.join(" ", words)).orElse("");
+  }
+
+  /** YARN's own daemons. */
+  MiniYARNCluster yarn() {
+    return yarn;
   }
 
   /** Whether a NodeManager has reported the container as running. */
