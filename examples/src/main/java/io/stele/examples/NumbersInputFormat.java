@@ -20,8 +20,8 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
 /**
  * The input of jobs that generate data: the numbers from 0, divided among {@code
- * mapreduce.job.maps} mappers. What is made of a number depends on it and the seed, so that it is
- * the same with any number of mappers and in every attempt.
+ * mapreduce.job.maps} mappers. The data generated for a number depends only on the number and the
+ * seed, so it is the same with any number of mappers and in every attempt.
  */
 public final class NumbersInputFormat extends InputFormat<LongWritable, NullWritable> {
   private static final String COUNT = "examples.numbers";

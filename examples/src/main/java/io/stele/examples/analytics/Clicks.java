@@ -23,7 +23,7 @@ import org.apache.hadoop.mapreduce.Mapper;
 
 /**
  * The table of raw clicks: a row for each session, its key the site and the time at which the
- * session began, so that the sessions of a site stand together, the earliest first.
+ * session began, so that the sessions of a site are together, the earliest first.
  *
  * <pre>
  * row                                          session:visitor  session:referrer    click:/cart
@@ -31,9 +31,9 @@ import org.apache.hadoop.mapreduce.Mapper;
  * </pre>
  *
  * <p>The clicks of a session are the versions of its columns {@code click:}, at the times of the
- * clicks. As no site's name has a blank, that of one never begins the rows of another.
+ * clicks. Sites' names contain no blank, so a site's name is never a prefix of another site's rows.
  *
- * <p>The sessions are made up: {@link #generate}.
+ * <p>The sessions are generated: {@link #generate}.
  */
 final class Clicks {
   static final String SESSION = "session";
@@ -71,7 +71,7 @@ final class Clicks {
     return Bytes.of(text.substring(0, text.indexOf('T', text.indexOf(' '))));
   }
 
-  /** The job that makes sessions up and writes files of them, which appear all at once. */
+  /** The job that generates sessions and writes them in files, which become visible all at once. */
   static Job generate(Configuration conf, String table, long sessions, long seed)
       throws IOException {
     Job job = SteleJob.create(conf, "analytics: generate sessions", Clicks.class);

@@ -26,7 +26,7 @@ final class SiteDay {
   long clicks;
   long visitors;
 
-  /** What half of the sessions lasted at most, from the first click to the last. */
+  /** The median duration of sessions, from the first click to the last. */
   long medianMillis;
 
   /** How often each page was viewed. */

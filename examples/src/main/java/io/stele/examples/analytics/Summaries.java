@@ -21,9 +21,9 @@ import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
 
 /**
- * The job that makes the summaries. It reads all clicks as they were when it was submitted, and
- * puts its summaries in place of all of before in the moment in which it commits. So it can run at
- * any time and as often as one likes; a run that fails leaves the summaries of the one before.
+ * The job that makes the summaries. It reads all clicks as they were when it was submitted, and its
+ * commit replaces all earlier summaries at one moment. So it can run at any time and any number of
+ * times; a run that fails leaves the summaries of the run before.
  */
 final class Summaries {
   private static final int REDUCERS_MAX = 50;

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Job;
 
-/** Takes pictures of the earth, makes tiles of a map of them, and looks tiles up. */
+/** Generates pictures of the earth, makes map tiles of them, and looks up tiles. */
 public final class Earth extends Example {
   private static final String IMAGERY = "imagery";
   private static final String TILES = "tiles";

@@ -19,15 +19,15 @@ import org.apache.hadoop.mapreduce.Mapper;
 
 /**
  * The table of raw images: a row for each {@link Segment} of one zoom level, a column for each
- * scene, which is what a satellite took in one go. A scene covers few segments, so that of its many
- * columns each row has a handful.
+ * scene, which is what a satellite took in one go. A scene covers few segments, so each row has
+ * only a few of the table's many columns.
  *
  * <pre>
  * row    raw:scene00017   source:scene00017   raw:scene00141   source:scene00141
  * 03121  a PNG            31 % clouds         a PNG            4 % clouds
  * </pre>
  *
- * <p>The earth is made up, and so are the clouds: {@link #generate}.
+ * <p>The earth and the clouds are generated: {@link #generate}.
  */
 final class Imagery {
   static final String RAW = "raw";

@@ -32,10 +32,10 @@ import org.apache.hadoop.mapreduce.Reducer;
  * without clouds; those of up to {@link #COARSER_MAX} coarser zoom levels show four tiles of the
  * next level each.
  *
- * <p>A run writes to a directory of its own, and replaces the index in the moment in which it
- * commits. Only then are the files of the run before deleted: who looks a tile up finds the old one
- * or the new one. Attempts of tasks that came to nothing leave files that no index names; they go
- * with the others of their run.
+ * <p>A run writes to its own directory, and its commit replaces the index at one moment. Only then
+ * are the files of the run before deleted: a reader finds the old tile or the new one. Failed
+ * attempts of tasks leave files that no index names; they are deleted with the other files of their
+ * run.
  */
 final class Tiles {
   /** A tile of so many levels above a segment's shows one pixel of it. */
@@ -68,7 +68,7 @@ final class Tiles {
     return job;
   }
 
-  /** Deletes the files of all runs before a job, which has committed. */
+  /** Deletes the files of all runs before a committed job. */
   static void deleteOlder(Job committed) throws IOException {
     Path own = new Path(committed.getConfiguration().get(DIRECTORY));
     FileSystem fs = own.getFileSystem(committed.getConfiguration());
@@ -124,7 +124,7 @@ final class Tiles {
     }
   }
 
-  /** Each pixel is the median of those that show no cloud; a cloud where all do. */
+  /** Each pixel is the median of the pixels without a cloud; a cloud if all show one. */
   private static Picture clean(List<Picture> raw) {
     Picture clean = new Picture(Imagery.SIDE);
     for (int i = 0; i < Imagery.SIDE * Imagery.SIDE; i++) {

@@ -24,15 +24,15 @@ import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 
 /**
- * Makes profiles of what users did lately: how much of their interest each topic has. The job reads
- * the table at a pin and writes each profile into its user's row, in one mutation: who reads a
- * profile sees the old one or the new one. Users who did nothing lately are not even read.
+ * Makes profiles of users' recent actions: what share of a user's interest each topic has. The job
+ * reads the table at a pin and writes each profile into its user's row, in one mutation: a reader
+ * sees the old profile or the new one. Rows of users without recent actions are not even read.
  */
 final class Profiles {
-  /** Older actions say nothing. */
+  /** Older actions are ignored. */
   static final Duration LATELY = Duration.ofDays(90);
 
-  /** An action of that age counts half as much as one of now. */
+  /** An action of that age counts half as much as a current one. */
   static final Duration HALF_LIFE = Duration.ofDays(30);
 
   /** A click tells more than a query; a word of several topics is divided among them. */

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.mapreduce.Job;
 
-/** Records what users do, makes profiles of it, and finds pages for them. */
+/** Records users' actions, makes profiles of them, and finds pages for users. */
 public final class Search extends Example {
   private static final String USERS = "users";
   private static final long USERS_MADE = 1000;

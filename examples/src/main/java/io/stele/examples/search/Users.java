@@ -33,9 +33,9 @@ import org.apache.hadoop.mapreduce.Mapper;
  *          engine (@ Sunday 20:12) ...     ...
  * </pre>
  *
- * <p>The policies of the families are quotas: however much a user does, of each type the newest
- * {@link #ACTIONS_MAX} actions are kept, for {@link #KEPT}. A profile that no job renews goes after
- * {@link #PROFILE_KEPT}.
+ * <p>The policies of the families are quotas: however much a user does, only the newest {@link
+ * #ACTIONS_MAX} actions of each type are kept, for {@link #KEPT}. A profile that no job renews
+ * expires after {@link #PROFILE_KEPT}.
  */
 final class Users {
   static final String QUERY = "query";
@@ -45,7 +45,7 @@ final class Users {
   /** The user's choices; as in the paper, others keep theirs in columns of their own. */
   static final String SETTING = "setting";
 
-  /** Is there for a user of whom nothing is recorded. */
+  /** Set for a user whose actions must not be recorded. */
   static final Column NO_HISTORY = Column.of(SETTING, "no-history");
 
   static final int ACTIONS_MAX = 100;
@@ -79,7 +79,7 @@ final class Users {
         new Filter.ColumnIs(NO_HISTORY), Mutation.of(user).put(type, "", when, what));
   }
 
-  /** Forgets what a user did, all at once, and records nothing from now on. */
+  /** Deletes all of a user's actions at once, and records none from now on. */
   static Mutation forget(Bytes user) {
     return Mutation.of(user)
         .deleteFamily(QUERY)
@@ -89,7 +89,8 @@ final class Users {
   }
 
   /**
-   * The job that makes up what users did, and records it row by row, as it would come from users.
+   * The job that generates users' actions, and records them row by row, as they would come from
+   * users.
    *
    * @param until the time of the last actions
    */
@@ -104,7 +105,7 @@ final class Users {
     return job;
   }
 
-  /** Makes the actions of one user, most of them about one topic, of each number. */
+  /** Generates the actions of one user for each number, most of them about one topic. */
   static final class UserMapper extends Mapper<LongWritable, NullWritable, NullWritable, Mutation> {
     @Override
     protected void map(LongWritable number, NullWritable nothing, Context context)

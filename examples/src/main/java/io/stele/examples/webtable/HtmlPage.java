@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the Webtable wants of a page: its language, and its links with their texts.
+ * The parts of a page that the Webtable needs: its language, and its links with their texts.
  *
  * <p>Reads HTML as it is found, in one pass, never failing and in linear time: tags with and
  * without quotes, comments, scripts, entities. Links within {@code nav} and {@code footer} are left
- * out: they say where a page stands in its site, not what it refers to.
+ * out: they navigate within the site, and say nothing about the page's contents.
  */
 final class HtmlPage {
   /** A longer text of a link is cut. */

@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Tells a text's language by its commonest words: plain and honest, and silent where there are too
- * few of them.
+ * Guesses a text's language by its commonest words; it returns no language if there are too few of
+ * them.
  */
 final class Language {
   private static final int HITS_MIN = 3;

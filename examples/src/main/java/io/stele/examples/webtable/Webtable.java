@@ -13,7 +13,7 @@ import java.util.List;
 
 /**
  * The table: a row for each page, its key the page's address with the host reversed, so that the
- * pages of a site, and of its sub-sites, stand together.
+ * pages of a site, and of its sub-sites, are together.
  *
  * <pre>
  * row                                            contents:   language:   anchor:&lt;referring row&gt;

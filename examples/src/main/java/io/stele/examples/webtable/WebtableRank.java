@@ -29,20 +29,20 @@ import org.apache.hadoop.util.ToolRunner;
  * com.example/a.html (empty)                   1.3174
  * </pre>
  *
- * <p>The first job turns the anchors that {@link WebtableLink} has written around, and gives each
- * page the rank 1. Each round is a job that reads this table as it was when the job was submitted,
- * and replaces all of it in the moment in which it commits: a round that fails leaves the ranks of
- * the round before, and nobody ever sees those of two. In each round a page divides its rank among
- * the pages that it refers to, and gets {@code 0.15 + 0.85 * } what it is given.
+ * <p>The first job inverts the anchors that {@link WebtableLink} has written, and gives each page
+ * the rank 1. Each round is a job that reads this table as it was when the job was submitted, and
+ * whose commit replaces the whole table at one moment: a round that fails leaves the ranks of the
+ * round before, and no reader sees ranks of two rounds. In each round a page divides its rank among
+ * the pages that it refers to, and gets {@code 0.15 + 0.85 * } the sum of the shares given to it.
  */
 public final class WebtableRank extends Configured implements Tool {
-  /** Where a page refers to. */
+  /** The pages that a page refers to. */
   public static final String LINK = "link";
 
   /** The page's rank, as text. */
   public static final String RANK = "rank";
 
-  /** Among mutations on their way to a reducer: what the page is given. */
+  /** In mutations on their way to a reducer: a share of rank given to the page. */
   private static final String GIVEN = "given";
 
   private static final double DAMPING = 0.85;

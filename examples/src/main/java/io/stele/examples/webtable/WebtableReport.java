@@ -34,8 +34,8 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
 /**
- * Sums the Webtable up: how many pages and links there are, which pages are referred to by most
- * others and with what words, and which tablets there are and who serves them.
+ * Summarizes the Webtable: how many pages and links it has, which pages most others refer to and
+ * with what words, and which tablets it has and which servers serve them.
  */
 public final class WebtableReport extends Configured implements Tool {
   private static final String TABLE = "webtable.report.table";
