@@ -8,7 +8,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code stele balance}: whether tablets are moved to even out what servers have. */
+/** {@code stele balance}: turns the balancing of tablets on or off, or balances them now. */
 @Command(
     name = "balance",
     description = "Show whether tablets are balanced, or turn that on or off.",

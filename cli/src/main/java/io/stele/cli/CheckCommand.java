@@ -24,7 +24,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code stele check}: whether a cluster is as it should be. */
+/** {@code stele check}: checks whether a cluster is consistent. */
 @Command(
     name = "check",
     description = "Check whether a running cluster is as it should be. Changes nothing.",

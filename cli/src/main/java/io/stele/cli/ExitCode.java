@@ -3,7 +3,7 @@ package io.stele.cli;
 import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 
-/** What the command's exit tells scripts; also in {@code bin/stele}. */
+/** The command's exit codes, for scripts; also in {@code bin/stele}. */
 enum ExitCode {
   /** Done. */
   DONE(0),

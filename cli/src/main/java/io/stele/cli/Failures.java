@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine;
 
-/** What a command that failed says: a line or three, and no stack trace unless it is asked for. */
+/** Prints why a command failed: one to three lines, and a stack trace only on request. */
 final class Failures {
   private static final int CAUSES_MAX = 2;
 

@@ -12,7 +12,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 import picocli.CommandLine;
 
-/** Runs a job: how far it is goes to standard error, what came of it to standard output. */
+/** Runs a job: prints its progress to standard error, and its result to standard output. */
 final class JobRun {
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);

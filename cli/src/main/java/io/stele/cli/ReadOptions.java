@@ -10,7 +10,7 @@ import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What of a row to read, and how to show it: shared by {@code get} and {@code scan}. */
+/** Which part of a row to read, and how to show it: shared by {@code get} and {@code scan}. */
 final class ReadOptions {
   private static final int WIDTH_ON_TERMINAL = 160;
 

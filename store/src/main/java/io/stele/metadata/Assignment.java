@@ -11,8 +11,8 @@ import java.util.Optional;
  * Which server may serve a tablet. Its states are none -> assigned -> loaded -> none; each is
  * written before it is acted on.
  *
- * @param state how far it is
- * @param server who; none in state NONE
+ * @param state the step it has reached
+ * @param server the server; none in state NONE
  * @param epoch 0 before the first assignment, one more at each
  */
 public record Assignment(State state, Optional<ServerId> server, long epoch) {

@@ -16,9 +16,9 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The first start of a cluster, and the check at every other that root directory and lock service
- * belong together. The active master does it; each step is done only where it was not done before,
- * so that it may stop at any point and be started again.
+ * Prepares a cluster at its first start, and checks at every later start that root directory and
+ * lock service belong together. The active master runs it. Each step is skipped if it was done
+ * before, so it may stop at any point and be started again.
  */
 public final class Bootstrap {
   private Bootstrap() {}

@@ -9,12 +9,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which rows of METADATA count.
+ * Decides which rows of METADATA are valid.
  *
  * <p>A split writes the lower child's row as a tentative record, then changes the parent's row,
- * which comes after it, into the upper child. That one change makes the lower child count: a
- * tentative record counts if the next row that counts begins at its end. No other row can begin
- * there, as a row's key is its end: there is one tentative record per end.
+ * which comes after it, into the upper child. That one change makes the lower child valid: a
+ * tentative record is valid if the next valid row begins at its end. No other row can begin there,
+ * as a row's key is its end: there is one tentative record per end.
  */
 final class CountedRecords {
   private CountedRecords() {}

@@ -5,7 +5,7 @@ import io.stele.model.TableId;
 import java.util.Optional;
 
 /**
- * What came of a change of schema.
+ * The outcome of a change of schema.
  *
  * @param id the client's
  * @param sequence its number among the changes under its table's name

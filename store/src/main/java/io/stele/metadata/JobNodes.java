@@ -22,13 +22,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The jobs for which tablets may be pinned, or whose files may wait in tablets: a node of the lock
- * service each, whose data is the lease, how often it was renewed, what application runs the job,
- * if that is known, whether its tablets are being pinned, and whether it has committed.
+ * The jobs for which tablets may be pinned, or whose files may wait in tablets. Each has a node in
+ * the lock service. Its data is the lease, how often it was renewed, the application that runs the
+ * job, if known, whether tablets are being pinned for it, and whether it has committed.
  *
- * <p>A job is over when it has committed, or its node is gone, and then for ever: no name is used
- * twice. The node of one that has committed stays as long as files of it wait somewhere. Safe for
- * use by any number of threads.
+ * <p>A job is over when it has committed or its node is gone. It stays over, because no name is
+ * used twice. The node of a committed job stays as long as any of its files wait. Safe for use by
+ * any number of threads.
  */
 public final class JobNodes {
   private static final Pattern REQUEST = Pattern.compile("[0-9a-f]{32}");

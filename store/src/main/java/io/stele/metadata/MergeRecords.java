@@ -11,16 +11,16 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The records of two neighbours that become one tablet, while nobody has them. For the master; what
- * it does is conditional as in {@link TabletRecords}.
+ * Merges the records of two neighbouring tablets while no server has them. For the master; its
+ * writes are conditional as in {@link TabletRecords}.
  *
- * <p>First the lower record is marked: it names the upper one's epoch, counts as long as the upper
- * tablet begins where it ends, and cannot be assigned. Then one conditional write to the upper
- * record makes it that of both, and the lower one count no more.
+ * <p>First the lower record is marked: it names the upper one's epoch, is valid as long as the
+ * upper tablet begins where it ends, and cannot be assigned. Then one conditional write makes the
+ * upper record that of both, and the lower one invalid.
  *
- * <p>Whoever finds a marked record goes on: makes the merge, or, where the upper record has changed
- * since, gives it up. It can never be made then, by no master however late, as that write is
- * conditional on what has changed.
+ * <p>A master that finds a marked record continues: it completes the merge, or gives it up if the
+ * upper record has changed since. After that no master can complete it, however late, because the
+ * write is conditional on what has changed.
  *
  * <p>Safe for use by any number of threads. All calls block.
  */

@@ -1,7 +1,7 @@
 package io.stele.metadata;
 
 /**
- * From where on a tablet's commit log must be read again.
+ * The point from which a tablet's commit log must be replayed.
  *
  * @param sequence all mutations up to this sequence number are in the tablet's SSTables
  * @param highestTimestamp the highest timestamp a server gave out up to there, in microseconds: it

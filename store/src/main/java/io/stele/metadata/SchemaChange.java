@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A change of schema under way: everything that a master needs to carry it on.
+ * A change of schema under way: everything that a master needs to continue it.
  *
  * @param id the client's, the same each time it asks
  * @param sequence its number among the changes under its table's name
@@ -17,7 +17,7 @@ import java.util.Optional;
  * @param wanted the schema, until it is in the table's node; empty then, and for a drop
  * @param splitRows where a new table is cut, until they are in its node
  * @param begunMillis when it began, by the clock of the master that began it; for people only
- * @param rows which rows it clears, where that is what it does; all otherwise
+ * @param rows the rows that it clears, if it clears rows; all otherwise
  */
 public record SchemaChange(
     String id,

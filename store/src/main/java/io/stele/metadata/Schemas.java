@@ -27,10 +27,10 @@ import org.slf4j.LoggerFactory;
 /**
  * The schemas of tables, in the lock service.
  *
- * <p>A table comes in steps, each of which can be repeated: its name ({@link TableNames}), its node
- * (CREATING, with the rows it is cut at), its rows in METADATA, READY. It goes in steps as well:
- * DROPPING, rows and files, node, name. The master does both; every change is conditional on the
- * node's version.
+ * <p>A table is created in steps, each of which can be repeated: its name ({@link TableNames}), its
+ * node (CREATING, with the rows it is cut at), its rows in METADATA, READY. It is dropped in steps
+ * as well: DROPPING, rows and files, node, name. The master does both; every change is conditional
+ * on the node's version.
  *
  * <p>The schemas of the root tablet and of METADATA are constants. Safe for use by any number of
  * threads.

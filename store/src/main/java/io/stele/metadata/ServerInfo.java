@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a tablet server's lock says of it.
+ * The contents of a tablet server's lock.
  *
  * @param control where its control plane listens
  * @param data where its data plane listens

@@ -31,8 +31,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
- * What METADATA and the tablet servers of a {@link SimulatedCluster} say, as any client may ask
- * them.
+ * Reads METADATA and the tablet servers of a {@link SimulatedCluster} as any client can.
  *
  * <p>For the holder of the simulation's baton alone.
  */

@@ -25,11 +25,12 @@ import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.util.Progressable;
 
 /**
- * One process's view of a {@link CrashableDisk} as a Hadoop file system, scheme {@code crash}: what
- * Stele uses of one, with HDFS's meaning of hflush, hsync, rename and leases.
+ * One process's view of a {@link CrashableDisk} as a Hadoop file system, scheme {@code crash}. It
+ * has the operations that Stele uses, with the semantics of HDFS for hflush, hsync, rename and
+ * leases.
  *
- * <p>When the process has crashed, everything here fails forever; what comes after it mounts the
- * disk again. Safe for use by any number of threads, its streams as Hadoop's are.
+ * <p>When the process has crashed, all calls fail forever; its successor mounts the disk again.
+ * Safe for use by any number of threads, its streams as Hadoop's are.
  */
 public final class CrashableFileSystem extends FileSystem implements LeaseRecoverable {
   private static final URI ROOT = URI.create("crash:///");

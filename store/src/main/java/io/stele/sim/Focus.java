@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * What the faults of a history are mostly about. Faults of all kinds, thrown together, hardly ever
- * come in the order that some mistakes need; faults of one family often do.
+ * The kind of faults that prevails in a history. Faults of all kinds mixed hardly ever come in the
+ * order that reveals some mistakes; faults of one family often do.
  */
 enum Focus {
   /** Anything. */

@@ -16,8 +16,8 @@ import java.util.Optional;
 import org.apache.hadoop.fs.Path;
 
 /**
- * One history of a simulated cluster: it starts, clients work while faults happen, the faults end,
- * and what the clients were told is checked against what is there.
+ * One history of a simulated cluster: the cluster starts, clients work while faults happen, the
+ * faults end, and the clients' answers are checked against the stored data.
  */
 public final class HistoryRun {
   private static final long STEPS_MAX = 3_000_000;

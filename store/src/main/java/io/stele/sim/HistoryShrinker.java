@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Makes a history that fails smaller: fewer faults, workloads and clients, a shorter time, for as
- * long as it fails.
+ * Reduces a failing history: fewer faults, workloads and clients, and a shorter time, as long as it
+ * still fails.
  */
 public final class HistoryShrinker {
   private final List<Workload> known;

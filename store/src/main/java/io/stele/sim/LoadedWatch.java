@@ -25,16 +25,17 @@ import java.util.stream.Collectors;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Whether, all along a history, each tablet whose record says that it is LOADED is served by the
- * server that the record names, or is so within five seconds.
+ * Checks throughout a history that each tablet whose record says LOADED is served by the server
+ * that the record names, or will be within five seconds.
  *
- * <p>A server counts while it lives and no fault touches it, whatever befalls others, and again
- * when what the last fault left behind is over. That is a message that got lost. Its sender waits
- * for an answer for as long as one attempt at METADATA takes, which is a lease at most ({@link
- * TabletAccess}), pauses for at most {@link Attempts#PAUSE_MAX}, and asks again, with success. So a
- * server counts from a lease and that pause after its last fault on. A failed read does not count:
- * the five seconds start again. So do they where a server of METADATA does not count: it may answer
- * reads and write nothing, so that others cannot say what they do not serve any more.
+ * <p>A server is checked while it is alive and no fault affects it, whatever happens to others, and
+ * again when the consequences of its last fault are over. Such a consequence is a lost message. Its
+ * sender waits for an answer for as long as one attempt at METADATA takes, which is a lease at most
+ * ({@link TabletAccess}), pauses for at most {@link Attempts#PAUSE_MAX}, and asks again, with
+ * success. So a server is checked again a lease and that pause after its last fault. After a failed
+ * read the five seconds start again. They also start again while a server of METADATA is not
+ * checked: it may answer reads but accept no writes, so that other servers cannot record which
+ * tablets they no longer serve.
  *
  * <p>The same records also say which SSTables must be there ({@link MissingFiles}), whatever the
  * faults.

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.NavigableMap;
 
 /**
- * The names of a {@link CrashableDisk} as they were at one moment: what a NameNode that is behind
- * answers by. Immutable.
+ * The names of a {@link CrashableDisk} as they were at one moment, by which a stale NameNode
+ * answers. Immutable.
  *
  * @param files by path
  */

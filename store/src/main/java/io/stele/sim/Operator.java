@@ -35,8 +35,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Somebody who moves tablets, drains servers and runs jobs of a {@link SimulatedCluster}, by the
- * requests that anybody can make. What fails is not tried for long.
+ * An operator who moves tablets, drains servers and runs jobs of a {@link SimulatedCluster}, by
+ * public requests. Failed requests are not retried for long.
  *
  * <p>For the holder of the simulation's baton alone.
  */

@@ -25,12 +25,12 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Whether a cluster without faults comes to rest: METADATA tiles every table, every tablet is
- * served by the server that its record names, no file is missing, and none is left over; nor is a
- * job, or a pin.
+ * Checks that a cluster without faults becomes healthy: METADATA tiles every table, every tablet is
+ * served by the server that its record names, no file is missing, and no file, job or pin is left
+ * over.
  *
- * <p>It asks the cluster as any client would, again and again until all is well or the time is up;
- * what is wrong then, stays wrong.
+ * <p>It asks the cluster as any client would, repeatedly, until everything is correct or the time
+ * is up. What is still wrong then is reported.
  */
 final class RestCheck {
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);

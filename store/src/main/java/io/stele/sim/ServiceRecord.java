@@ -19,12 +19,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * From when to when each server answered for each tablet, as the network saw it: when the first and
- * the last of the requests came that it answered.
+ * The period in which each server answered for each tablet, as the network saw it: when the first
+ * and the last of the requests that it answered arrived.
  *
- * <p>When the answer leaves does not matter. It may be late, when another server has answered
- * already; as the call began before that, it may also have happened before. The same goes for an
- * operation whose request comes again: it may have happened when it came first.
+ * <p>The time of the answer does not matter. An answer may be late, when another server has already
+ * answered; because the call began before that, its operation may have happened before, too. The
+ * same holds for a repeated request: its operation may have happened when the request first
+ * arrived.
  */
 final class ServiceRecord {
   private final Map<TabletId, Map<String, OwnerChecker.Service>> byTablet = new TreeMap<>();

@@ -31,7 +31,7 @@ import org.apache.hadoop.fs.Path;
 /**
  * A whole cluster in a {@link Simulation}: masters and tablet servers, each in a process that may
  * die at any moment and is then started again, as an ApplicationMaster would; and the network, lock
- * service and file system that they have in common.
+ * service and file system that they share.
  *
  * <p>For the holder of the simulation's baton alone.
  */

@@ -16,9 +16,9 @@ import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
 
 /**
- * The lock service of a {@link Simulation}: sessions that end when their process was silent for too
- * long, calls that take their time, answers that get lost, and an ensemble that may be down, which
- * expires nobody.
+ * The lock service of a {@link Simulation}: sessions expire when their process is silent for too
+ * long, calls take time, answers get lost, and the ensemble may be down; while it is down no
+ * session expires.
  *
  * <p>For the holder of the simulation's baton alone.
  */

@@ -47,8 +47,8 @@ import org.apache.hadoop.thirdparty.protobuf.Message;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /**
- * The network of a {@link Simulation}: messages take their time, may come late and so in another
- * order, may come twice or not at all, and pass no cut.
+ * The network of a {@link Simulation}: messages take time, may arrive late and so in another order,
+ * may arrive twice or not at all, and do not reach processes that are cut off.
  *
  * <p>For the holder of the simulation's baton alone.
  */

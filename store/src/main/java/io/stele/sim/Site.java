@@ -11,8 +11,8 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * What the processes of a {@link MiniStele} have in common: a file system and a lock service, of
- * which each process has a view of its own, so that it can die alone.
+ * What the processes of a {@link MiniStele} share: a file system and a lock service. Each process
+ * has its own view of them, so that it can die alone.
  */
 public interface Site {
   /** The file system as a new process sees it. */

@@ -1,6 +1,6 @@
 package io.stele.sim;
 
-/** Something that a process does, at which a trap may catch it. */
+/** A step of a process at which a trap can stop it. */
 enum Step {
   CREATE,
   WRITE,

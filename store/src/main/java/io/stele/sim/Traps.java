@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What happens to a process when it comes to one of its next steps.
+ * Decides what happens to a process when it reaches one of its next steps.
  *
  * <p>For the holder of the simulation's baton alone.
  */

@@ -7,8 +7,8 @@
  * service, {@link io.stele.sim.SimulatedFiles} the file system. A seed decides a {@link
  * io.stele.sim.HistoryPlan}; {@link io.stele.sim.HistoryRun} runs it: clients work while each
  * {@link io.stele.sim.Fault} happens, then the cluster must come to rest and every answer is
- * checked. What clients do is in {@code workload}; what must hold of the answers is in {@code
- * check}.
+ * checked. The clients' workloads are in {@code workload}; the checks of their answers are in
+ * {@code check}.
  *
  * <p>{@link io.stele.sim.MiniStele} runs a cluster on real threads and real time instead, over
  * files and a lock service in memory or of an embedded Hadoop.

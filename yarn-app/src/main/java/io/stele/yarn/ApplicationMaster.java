@@ -25,9 +25,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the asked number of components running. A thin shell: what YARN reports and operators ask
- * becomes an event; one thread takes events, notes them in {@link ApplicationState} and does what
- * {@link Planner} says. Calls that block go to other threads and come back as events.
+ * Keeps the requested number of components running. It is a thin shell: reports of YARN and
+ * requests of operators become events; one thread takes the events, records them in {@link
+ * ApplicationState} and takes the actions that {@link Planner} decides. Calls that block go to
+ * other threads and come back as events.
  *
  * <p>Only that one thread touches the state; the published status is a snapshot for all others.
  */

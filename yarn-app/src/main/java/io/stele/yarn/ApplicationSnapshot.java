@@ -8,12 +8,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * All that {@link Planner} knows when it decides: a snapshot.
+ * A snapshot of everything that {@link Planner} needs for its decisions.
  *
  * @param wanted how many components of each kind to keep running
- * @param stopping whether everything is to end
- * @param containers what YARN has given us
- * @param asks what we have asked of YARN
+ * @param stopping whether everything must end
+ * @param containers the containers that YARN has given us
+ * @param asks the containers that we have requested from YARN
  * @param nodes the nodes that YARN reports as alive; empty when not known yet
  * @param history what is remembered of slots
  * @param provenKinds kinds of which some process has kept running

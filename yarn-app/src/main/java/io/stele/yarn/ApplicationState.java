@@ -23,9 +23,9 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * What the ApplicationMaster knows: the containers it holds, what it has asked for, the nodes, and
- * the history of its slots. Changed by what YARN reports and by the actions taken; {@link
- * #snapshot} is what decisions are made from. It performs nothing itself.
+ * The state of the ApplicationMaster: the containers it holds, its outstanding requests, the nodes,
+ * and the history of its slots. Reports of YARN and the actions taken change it; decisions are made
+ * from a {@link #snapshot}. It performs no action itself.
  *
  * <p>Confined to the ApplicationMaster's one thread.
  */

@@ -27,9 +27,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds the YARN application of one cluster: the one that the lock service says has the cluster, or
- * else one that was submitted for it, which a tag tells. Never by its name, which others may have
- * given theirs.
+ * Finds the YARN application of one cluster: the one that has the cluster according to the lock
+ * service, or else one whose tag says that it was submitted for the cluster. It never goes by the
+ * application's name, which others may use too.
  *
  * <p>Calls block. For use by one thread.
  */

@@ -10,9 +10,10 @@ import java.util.Optional;
 import org.apache.hadoop.yarn.api.records.ApplicationReport;
 
 /**
- * Which YARN application has the cluster: at most one, by a node of the lock service that holds its
- * id. An application takes the cluster before it asks for containers, and keeps it through the
- * restarts of its ApplicationMaster; one that has ended loses it to the next that asks.
+ * Records which YARN application has the cluster. At most one has it: a node of the lock service
+ * holds its id. An application takes the cluster before it asks for containers, and keeps it
+ * through restarts of its ApplicationMaster. After it has ended, the next application that asks
+ * takes the cluster.
  *
  * <p>Calls block. Safe for use by several threads.
  */

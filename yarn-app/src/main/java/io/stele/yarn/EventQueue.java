@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What the ApplicationMaster's one thread is to do, in the order it came. Any number of threads may
- * add, one takes.
+ * The events that the ApplicationMaster's one thread must handle, in the order of their arrival.
+ * Any number of threads may add events; one takes them.
  */
 final class EventQueue {
   private final ProcessRuntime runtime;

@@ -5,8 +5,8 @@ import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.NodeId;
 
 /**
- * What the ApplicationMaster asks of YARN's NodeManagers, beside starting processes. Every call
- * blocks: so none is made on the ApplicationMaster's own thread. Safe for use by several threads.
+ * The ApplicationMaster's requests to YARN's NodeManagers. Every call blocks, so none is made on
+ * the ApplicationMaster's own thread. Safe for use by several threads.
  */
 interface NodeManagers {
   /** Kills the container's process. */

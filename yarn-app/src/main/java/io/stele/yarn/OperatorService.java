@@ -8,7 +8,7 @@ import io.stele.wire.application.ApplicationProtos.StopRequestProto;
 import io.stele.wire.application.ApplicationProtos.StopResponseProto;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 
-/** What operators may ask of an ApplicationMaster, on RPC threads. */
+/** Serves operators' requests to an ApplicationMaster, on RPC threads. */
 final class OperatorService implements ApplicationProtocol {
   private final ApplicationMaster master;
 

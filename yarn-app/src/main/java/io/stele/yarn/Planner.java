@@ -17,9 +17,9 @@ import java.util.stream.Collectors;
  * Decides what the ApplicationMaster does next: a pure function of a {@link ApplicationSnapshot}.
  *
  * <p>Each wanted slot has at most one container, or else one ask. An ask names a node: the one that
- * the slot had before, else one without another of its kind. A node that does not answer in time is
- * given up for the next; after {@value #NAMED_NODES_MAX} of them any node will do. A container that
- * nothing wants is drained, stopped or released, whichever its phase calls for.
+ * the slot had before, else one without another of its kind. If a node has no room in time, the
+ * next is asked for; after {@value #NAMED_NODES_MAX} nodes, any node will do. An unwanted container
+ * is drained, stopped or released, depending on its phase.
  */
 final class Planner {
   private static final int NAMED_NODES_MAX = 3;

@@ -16,7 +16,7 @@ import org.apache.hadoop.yarn.client.api.YarnClient;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.exceptions.YarnException;
 
-/** Looks for what would make a start fail, and says it before anything is changed. */
+/** Looks for problems that would make a start fail, and reports them before anything is changed. */
 final class Preflight {
   private static final int CONNECT_MILLIS = 3_000;
 

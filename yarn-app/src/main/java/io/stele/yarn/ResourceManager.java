@@ -11,8 +11,8 @@ import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.NodeReport;
 
 /**
- * What the ApplicationMaster asks of YARN's ResourceManager: containers, to take them back, and
- * what it knows of nodes and applications.
+ * The ApplicationMaster's requests to YARN's ResourceManager: to give and take back containers, and
+ * to report nodes and applications.
  *
  * <p>Confined to the ApplicationMaster's thread except for {@link #nodes()} and {@link #fateOf},
  * which block; what it reports goes to a {@link Listener}.

@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Stele's own processes as the ApplicationMaster speaks to them, found by the container that they
- * run in. Calls block; safe for use by several threads.
+ * The ApplicationMaster's connection to Stele's own processes, which it finds by their containers.
+ * Calls block; safe for use by several threads.
  */
 interface Servers {
   /**

@@ -17,7 +17,7 @@ import org.apache.hadoop.yarn.conf.YarnConfiguration;
  * variables resolved where it was started.
  *
  * <p>It has a file name of its own and is added to a {@link Configuration} as a resource, so that
- * it goes over whatever the nodes have. (Named core-site.xml it would be overridden by
+ * it overrides the configuration of the nodes. (Named core-site.xml it would be overridden by
  * yarn-default.xml and hdfs-default.xml, which are loaded later.)
  */
 final class ShippedConfiguration {

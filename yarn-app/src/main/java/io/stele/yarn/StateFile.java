@@ -14,8 +14,8 @@ import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 
 /**
- * What one attempt of the ApplicationMaster leaves for the next, in one small file that is replaced
- * as a whole: a reader sees the old or the new one.
+ * The state that one attempt of the ApplicationMaster leaves for the next, in one small file. The
+ * file is replaced as a whole: a reader sees the old or the new one.
  *
  * <p>Not thread-safe.
  */

@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The applications of a YARN, as its ResourceManager knows them. Where that cannot be reached it is
- * left alone for a while, so that jobs which need no answer do not wait for it. Safe for use by any
- * number of threads.
+ * The applications of a YARN cluster, as its ResourceManager knows them. After it could not be
+ * reached, it is not asked again for a while, so that jobs that need no answer do not wait for it.
+ * Safe for use by any number of threads.
  */
 final class YarnApplications implements Applications {
   private static final Logger LOG = LoggerFactory.getLogger(YarnApplications.class);

@@ -12,7 +12,8 @@ import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.exceptions.YarnException;
 
 /**
- * The real ones, by YARN's client. A call blocks up to {@link #CONNECT_WAIT_MILLIS} on a dead node.
+ * The real NodeManagers, by YARN's client. A call blocks up to {@link #CONNECT_WAIT_MILLIS} on a
+ * dead node.
  *
  * <p>Uses the synchronous client: the asynchronous one does not stop containers that an earlier
  * attempt started.

@@ -32,8 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The real one, by YARN's clients. A ResourceManager that is away is waited for without end. What
- * it reports comes on its own thread.
+ * The real ResourceManager, by YARN's clients. While it cannot be reached, calls wait without
+ * limit. Its reports come on its own thread.
  */
 final class YarnResourceManager implements ResourceManager {
   private static final Logger LOG = LoggerFactory.getLogger(YarnResourceManager.class);

@@ -17,7 +17,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 
 /**
- * What the configuration says of the YARN application.
+ * The settings of the YARN application, from the configuration.
  *
  * @param cluster the cluster's name
  * @param root the directory of all data, not yet made absolute

@@ -6,10 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/**
- * Guesses a text's language by its commonest words; it returns no language if there are too few of
- * them.
- */
+/** Guesses a text's language by its commonest words; {@code und} if there are too few of them. */
 final class Language {
   private static final int HITS_MIN = 3;
 
