@@ -5,23 +5,27 @@ import io.stele.config.Keys;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
-import io.stele.runtime.Task;
+import io.stele.sim.check.Call;
 import io.stele.sim.check.Violation;
 import io.stele.sim.workload.Service;
 import io.stele.sim.workload.Workload;
 import io.stele.sim.workload.WorkloadRun;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Workloads at work on a running cluster, all at once, in tables that are theirs alone.
@@ -162,43 +166,61 @@ final class Torture {
     boolean served = faults.isEmpty() || isServedAgain(faults.get(), last);
     run.readBack(runtime, last);
     boolean good = tell(run.results(), timeout);
-    faults.ifPresent(all -> tell(run, all.injected()));
-    return good && served;
+    return (faults.isEmpty() || tell(run, faults.get())) && good && served;
   }
 
-  private void workUnderFaults(TortureFaults all, Stele stele) throws InterruptedException {
-    Task failing = runtime.start("faults", () -> inject(all, stele));
+  private void workUnderFaults(TortureFaults all, Stele stele)
+      throws IOException, InterruptedException {
+    CompletableFuture<Void> failing = new CompletableFuture<>();
+    runtime.start("faults", () -> failing.completeAsync(() -> inject(all, stele), Runnable::run));
     runtime.sleep(plan.length());
     all.stop();
-    runtime.await(failing.ended(), FAULTS_END_MAX);
+    if (!runtime.await(failing, FAULTS_END_MAX)) {
+      throw new IOException(
+          "the last fault has not ended " + FAULTS_END_MAX.toSeconds() + " s after the clients");
+    }
+    Futures.await(runtime, failing, "making things fail");
   }
 
-  private static void inject(TortureFaults all, Stele stele) {
+  private static @Nullable Void inject(TortureFaults all, Stele stele) {
     try {
       all.run(stele);
+      return null;
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts the faults", e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
   private boolean isServedAgain(TortureFaults all, Stele stele) throws InterruptedException {
-    Optional<Duration> took = all.awaitServed(stele, SERVED_MAX);
+    TortureScene.Waited waited = all.awaitServed(stele, SERVED_MAX);
     out.println(
-        took.isPresent()
-            ? "all tablets were served " + seconds(took.get()) + " after the last call"
-            : "WRONG: tablets are not served " + seconds(SERVED_MAX) + " after the last fault");
-    return took.isPresent();
+        waited
+            .missing()
+            .map(why -> "WRONG: after the last fault " + why)
+            .orElse("all tablets were served " + seconds(waited.took()) + " after the last call"));
+    return waited.missing().isEmpty();
   }
 
-  /** The longest time in which a workload was not answered, from each fault on. */
-  private void tell(WorkloadRun run, List<TortureFaults.Injected> injected) {
+  /** Tells of each fault the longest time in which a workload was not answered from then on. */
+  private boolean tell(WorkloadRun run, TortureFaults all) {
+    boolean good = all.good();
     TextTable text = new TextTable("FAULT", "TOOK", "LONGEST GAP");
-    for (TortureFaults.Injected fault : injected) {
+    for (TortureFaults.Injected fault : all.injected()) {
       Duration took = Duration.ofNanos(fault.endNanos() - fault.startNanos());
       Duration gap = run.longestGap(fault.startNanos(), fault.endNanos() + AFTERMATH.toNanos());
       text.line(fault.what(), seconds(took), seconds(gap));
     }
     text.lines("").forEach(out::println);
+    for (TortureFaults.Injected fault : all.injected()) {
+      if (fault.fault().harmless()) {
+        List<Call> failed = run.failed(fault.startNanos(), fault.endNanos());
+        failed.forEach(call -> out.println("WRONG: " + fault.what() + ": failed: " + call));
+        good &= failed.isEmpty();
+      }
+    }
+    return good;
   }
 
   private boolean tell(List<WorkloadRun.Result> results, Duration timeout) {

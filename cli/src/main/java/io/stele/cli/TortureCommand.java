@@ -43,6 +43,7 @@ import picocli.CommandLine.Spec;
       "  stele torture",
       "  stele torture --seconds 20 --workload counters --workload registers",
       "  stele torture --seconds 300 --faults         kill and stop processes of the demo that was kept",
+      "  stele torture --faults --fault rolling-restart --fault full-disks",
       "  stele torture --pause-max 5 --clients 8      harder"
     })
 final class TortureCommand implements Callable<Integer> {
@@ -94,8 +95,15 @@ final class TortureCommand implements Callable<Integer> {
       arity = "0..1",
       fallbackValue = "",
       description =
-          "Kill and stop processes, take ZooKeeper and parts of HDFS away, drain servers and move tablets meanwhile. Only on a cluster that stele demo --keep left running, in DIR, or, without DIR, where it usually is.")
+          "Kill and stop processes, restart all in turn, take ZooKeeper and parts of HDFS away, fill disks, drain servers and move tablets meanwhile. Only on a cluster that stele demo --keep left running, in DIR, or, without DIR, where it usually is.")
   private Optional<String> faults = Optional.empty();
+
+  @Option(
+      names = "--fault",
+      paramLabel = "NAME",
+      description =
+          "With --faults: only this fault; may be repeated. One of kill-server, stop-server, stop-server-long, kill-master, stop-master, kill-am, drain, move, merge, rolling-restart, zookeeper, namenode, datanode, full-disks, quota.")
+  private List<String> faultNames = List.of();
 
   @Option(
       names = "--fault-every",
@@ -151,6 +159,9 @@ final class TortureCommand implements Callable<Integer> {
 
   private Optional<TortureFaults> faults(long chosen, PrintWriter out) throws IOException {
     if (faults.isEmpty()) {
+      if (!faultNames.isEmpty()) {
+        throw new ParameterException(spec.commandLine(), "--fault needs --faults");
+      }
       return Optional.empty();
     }
     requireAtLeast("--fault-every", faultSeconds, 1);
@@ -170,6 +181,7 @@ final class TortureCommand implements Callable<Integer> {
             SystemRuntime.INSTANCE,
             directory,
             new SplittableRandom(chosen),
+            faultNames,
             Duration.ofSeconds(faultSeconds),
             out));
   }

@@ -130,6 +130,8 @@ class TortureCommandTest {
     assertThat(run(Workloads::all, "--seconds", "0").exit()).isEqualTo(2);
     assertThat(run(Workloads::all, "--pause-max", "-1").exit()).isEqualTo(2);
     assertThat(run(Workloads::all, "--seed", "-1").exit()).isEqualTo(2);
+    assertThat(run(Workloads::all, "--fault", "quota"))
+        .isEqualTo(new Ran(2, "", "stele: --fault needs --faults\nTry: stele torture --help\n"));
   }
 
   private static Workload counters(Pace pace, String prefix) {

@@ -19,14 +19,19 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants;
+import org.apache.hadoop.hdfs.server.datanode.DataNode;
+import org.apache.hadoop.hdfs.server.datanode.fsdataset.FsDatasetSpi;
+import org.apache.hadoop.hdfs.server.datanode.fsdataset.impl.FsVolumeImpl;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A cluster whose HDFS is away for half a minute. */
+/** A cluster whose HDFS is away, or takes no data, for half a minute. */
 @Execution(ExecutionMode.CONCURRENT) // They wait for the outage to end.
 @Timeout(300)
 class HdfsOutageIT {
@@ -34,6 +39,8 @@ class HdfsOutageIT {
   private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(3);
   private static final Duration LATE_MAX = Duration.ofSeconds(20);
   private static final Duration BACK_MAX = Duration.ofSeconds(60);
+
+  private static final long AS_IT_IS = -1;
 
   @TempDir static File scratch;
 
@@ -62,6 +69,31 @@ class HdfsOutageIT {
   @Test
   void withoutANameNodeNoServerEndsAndNoWriteIsLost() throws Exception {
     survives("namenode", hdfs -> hdfs.shutdownNameNode(0), hdfs -> hdfs.restartNameNode(0));
+  }
+
+  @Test
+  void withFullDisksNoServerEndsAndNoWriteIsLost() throws Exception {
+    survives("disks", hdfs -> setCapacity(hdfs, 0), hdfs -> setCapacity(hdfs, AS_IT_IS));
+  }
+
+  @Test
+  void withAnExhaustedQuotaNoServerEndsAndNoWriteIsLost() throws Exception {
+    survives(
+        "quota",
+        hdfs -> setSpaceQuota(hdfs, 1),
+        hdfs -> setSpaceQuota(hdfs, HdfsConstants.QUOTA_RESET));
+  }
+
+  private static void setCapacity(MiniDFSCluster hdfs, long bytes) throws IOException {
+    for (DataNode node : hdfs.getDataNodes()) {
+      try (FsDatasetSpi.FsVolumeReferences volumes = node.getFSDataset().getFsVolumeReferences()) {
+        volumes.forEach(volume -> ((FsVolumeImpl) volume).setCapacityForTesting(bytes));
+      }
+    }
+  }
+
+  private static void setSpaceQuota(MiniDFSCluster hdfs, long bytes) throws IOException {
+    hdfs.getFileSystem().setQuota(new Path("/"), HdfsConstants.QUOTA_DONT_SET, bytes);
   }
 
   private static Site site(MiniDFSCluster hdfs) throws IOException {
@@ -102,6 +134,7 @@ class HdfsOutageIT {
       hdfs.waitActive();
       Configuration own = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
       own.set(Keys.CLIENT_TIMEOUT.name(), CLIENT_TIMEOUT.toSeconds() + "s");
+      own.set(Keys.LOG_SEGMENT_BYTES.name(), "64k"); // Soon another block is needed.
       try (MiniStele cluster = MiniStele.start(own, site(hdfs), 2, 1)) {
         new Outage(cluster).run(() -> begin.take(hdfs), () -> end.take(hdfs));
       }
@@ -141,13 +174,15 @@ class HdfsOutageIT {
       }
       begin.take();
       long away = System.nanoTime();
+      int failed = 0;
       for (int i = 0; System.nanoTime() - away < OUTAGE.toNanos(); i++) {
         long start = System.nanoTime();
-        put("meanwhile" + i);
+        failed += put("meanwhile" + i) ? 0 : 1;
         assertThat(Duration.ofNanos(System.nanoTime() - start))
             .isLessThan(CLIENT_TIMEOUT.plus(LATE_MAX));
         assertThat(table.readRow("before0")).as("a row that memory has").isPresent();
       }
+      assertThat(failed).as("writes that the outage hindered").isPositive();
       assertThat(cluster.aborts()).isEmpty();
 
       end.take();

@@ -3,6 +3,7 @@ package io.stele.cli.demo;
 import io.stele.cli.Distribution;
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.client.Stele;
+import io.stele.config.Keys;
 import io.stele.examples.webtable.Webtable;
 import io.stele.examples.webtable.WebtableLink;
 import io.stele.examples.webtable.WebtableLoad;
@@ -12,6 +13,7 @@ import io.stele.runtime.AtExit;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
+import io.stele.yarn.ComponentStatus;
 import io.stele.yarn.StartOptions;
 import io.stele.yarn.YarnSubmitter;
 import java.io.IOException;
@@ -77,18 +79,21 @@ final class Demo {
   private final Path directory;
   private final List<Path> pages;
   private final boolean keep;
+  private final Configuration site;
   private final PrintStream out;
   private final Progress progress;
 
   /**
    * @param pages javadoc jars
    * @param keep whether the cluster stays up
+   * @param site what is set for the cluster
    */
   @SuppressWarnings("SystemConsoleNull") // As it was before Java 22: bin/stele says so.
-  Demo(Path directory, List<Path> pages, boolean keep, PrintStream out) {
+  Demo(Path directory, List<Path> pages, boolean keep, Configuration site, PrintStream out) {
     this.directory = directory;
     this.pages = pages;
     this.keep = keep;
+    this.site = site;
     this.out = out;
     this.progress = new Progress(out, System.console() != null, columns(), keep ? 7 : 8);
   }
@@ -176,7 +181,8 @@ final class Demo {
     TreeSet<String> up = new TreeSet<>();
     EmbeddedHadoop hadoop =
         EmbeddedHadoop.start(
-            EmbeddedHadoop.Options.in(directory).withNodeManagers(NODE_MANAGERS, NODE_MANAGER_MB),
+            EmbeddedHadoop.Options.in(directory)
+                .withNodeManagers(NODE_MANAGERS, NODE_MANAGER_MB + moreMb(site)),
             daemon -> {
               up.add(daemon);
               progress.say(String.join(", ", up) + " up");
@@ -185,7 +191,17 @@ final class Demo {
     return hadoop;
   }
 
-  /** What is set for the demo's cluster. */
+  /** What the servers of a cluster take that those of the demo as it is do not, in MB. */
+  private static int moreMb(Configuration site) {
+    return (int) Math.max(0, (serverBytes(site) - serverBytes(settings())) >> 20);
+  }
+
+  private static long serverBytes(Configuration site) {
+    return Keys.YARN_MASTER_COUNT.in(site) * Keys.YARN_MASTER_MEMORY.in(site)
+        + Keys.YARN_TABLETSERVER_COUNT.in(site) * Keys.YARN_TABLETSERVER_MEMORY.in(site);
+  }
+
+  /** What is set for the demo's cluster if nothing else is said. */
   static Configuration settings() {
     Configuration site = new Configuration(false);
     for (String[] setting : SETTINGS) {
@@ -198,7 +214,6 @@ final class Demo {
    * The cluster's configuration, also written to where {@code stele} finds it in another terminal.
    */
   private Configuration configuration(EmbeddedHadoop hadoop) throws IOException {
-    Configuration site = settings();
     try (OutputStream file = Files.newOutputStream(directory.resolve(SITE_FILE))) {
       site.writeXml(file);
     }
@@ -210,15 +225,19 @@ final class Demo {
   private void startStele(YarnSubmitter yarn) throws IOException {
     progress.begin("Start Stele on YARN");
     yarn.start(StartOptions.of(Distribution.serverJars()), progress::say);
-    long servers =
-        yarn.status()
-            .map(
-                status ->
-                    status.components().stream()
-                        .filter(c -> c.id().startsWith("tabletserver"))
-                        .count())
-            .orElse(0L);
-    progress.end("ApplicationMaster, master, " + servers + " tablet servers");
+    List<String> components =
+        yarn.status().stream()
+            .flatMap(status -> status.components().stream())
+            .map(ComponentStatus::id)
+            .toList();
+    long masters = components.stream().filter(id -> id.startsWith("master")).count();
+    long servers = components.stream().filter(id -> id.startsWith("tabletserver")).count();
+    progress.end(
+        "ApplicationMaster, "
+            + (masters == 1 ? "master" : masters + " masters")
+            + ", "
+            + servers
+            + " tablet servers");
   }
 
   private void createTable(Stele stele) throws IOException {

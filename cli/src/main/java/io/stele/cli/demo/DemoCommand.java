@@ -2,6 +2,7 @@ package io.stele.cli.demo;
 
 import io.stele.cli.Distribution;
 import io.stele.cli.embedded.EmbeddedHadoop;
+import io.stele.config.Keys;
 import io.stele.model.SteleException;
 import io.stele.runtime.Futures;
 import io.stele.runtime.SystemRuntime;
@@ -9,9 +10,11 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import org.apache.hadoop.conf.Configuration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -32,6 +35,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  stele demo",
       "  stele demo --keep        leave it up; then try: stele scan webtable --prefix org.apache.hadoop -c language:",
+      "  stele demo --keep -D stele.yarn.master.count=2 -D stele.yarn.tabletserver.count=3",
       "  stele demo --stop        end the one that was left up"
     })
 public final class DemoCommand implements Callable<Integer> {
@@ -55,6 +59,13 @@ public final class DemoCommand implements Callable<Integer> {
       arity = "1..*",
       description = "Javadoc jars (or zip files of web pages) to load instead of Hadoop's.")
   private List<Path> pages = List.of();
+
+  @Option(
+      names = "-D",
+      paramLabel = "KEY=VALUE",
+      description =
+          "Set a configuration key of the demo's cluster, such as stele.yarn.tabletserver.count.")
+  private Map<String, String> settings = Map.of();
 
   @Option(
       names = {"-v", "--verbose"},
@@ -94,12 +105,20 @@ public final class DemoCommand implements Callable<Integer> {
           Path.of(EmbeddedHadoop.logDirectory(work).toString(), "demo.log").toString());
     }
     try {
-      new Demo(work, pages.isEmpty() ? Distribution.pages() : pages, keep, System.out).run();
+      new Demo(work, pages.isEmpty() ? Distribution.pages() : pages, keep, configured(), System.out)
+          .run();
       return 0;
     } catch (IOException | RuntimeException e) {
       waitIfEnding();
       throw e;
     }
+  }
+
+  private Configuration configured() {
+    Configuration site = Demo.settings();
+    settings.forEach(site::set);
+    Keys.check(site);
+    return site;
   }
 
   /** After Ctrl-C everything fails because it is being ended: that is not worth a word. */

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 
 /**
  * Outages of the daemons in this JVM, as other processes ask for them. For one thread, which does
@@ -62,12 +63,27 @@ final class Outages implements Runnable {
           sleep(wanted.time());
           hdfs.restartDataNode(stopped, true); // With the same port.
         }
+        case DISK_SPACE -> {
+          FullDisks full = FullDisks.fill(hdfs);
+          sleep(wanted.time());
+          full.close();
+        }
+        case QUOTA -> {
+          setSpaceQuota(1);
+          sleep(wanted.time());
+          setSpaceQuota(HdfsConstants.QUOTA_RESET);
+        }
       }
       return Optional.empty();
     } catch (IOException | RuntimeException e) {
       e.printStackTrace(); // Into the log of the daemons.
       return Optional.of(e.toString());
     }
+  }
+
+  private void setSpaceQuota(long bytes) throws IOException {
+    hdfs.getFileSystem()
+        .setQuota(new org.apache.hadoop.fs.Path("/"), HdfsConstants.QUOTA_DONT_SET, bytes);
   }
 
   private static void sleep(Duration time) throws IOException {

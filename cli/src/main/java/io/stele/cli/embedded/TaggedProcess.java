@@ -36,6 +36,11 @@ public record TaggedProcess(long pid, Map<String, String> environment, String co
     ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
   }
 
+  /** Asks it to end, as {@code kill} does; nothing if it has ended. */
+  public void terminate() throws IOException {
+    signal("-TERM");
+  }
+
   /** Stops it until {@link #goOn}, as {@code kill -STOP} does; nothing if it has ended. */
   public void stop() throws IOException {
     signal("-STOP");

@@ -107,9 +107,17 @@ class EmbeddedHadoopIT {
         EmbeddedHadoop.beWithout(hadoop.directory(), outage, Duration.ofMillis(500));
         Await.until(PATIENCE, "a file", () -> succeeds(() -> read(conf, "/kept").endsWith("kept")));
         Await.until(PATIENCE, "a node", () -> succeeds(() -> locks.read("lock").isPresent()));
+        Await.until(PATIENCE, "a new file", () -> succeeds(() -> write(conf, "/after-" + outage)));
       }
       lock.renew();
     }
+  }
+
+  private static boolean write(Configuration conf, String path) throws IOException {
+    try (FSDataOutputStream out = FileSystem.get(conf).create(new Path(path))) {
+      out.writeUTF("written");
+    }
+    return true;
   }
 
   /** Connections from before an outage fail once. */

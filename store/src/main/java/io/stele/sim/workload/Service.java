@@ -67,6 +67,16 @@ public record Service(int answered, int rejected, int unknown, Duration longestG
     return Duration.ofNanos(Math.max(longest, toNanos - before));
   }
 
+  /** Those of {@code calls} that began and failed between the two, or were cut short. */
+  static List<Call> failed(List<Call> calls, long fromNanos, long toNanos) {
+    return calls.stream()
+        .filter(call -> call.client() != History.READ_BACK && call.hasEnded())
+        .filter(call -> call.start().nanos() - fromNanos >= 0)
+        .filter(call -> toNanos - call.end().nanos() >= 0)
+        .filter(call -> !RecordedTable.isWhole(call.outcome()))
+        .toList();
+  }
+
   private static Duration p99(List<Call> answered) {
     long[] times =
         answered.stream()

@@ -177,6 +177,17 @@ public final class WorkloadRun {
         .orElse(Duration.ZERO);
   }
 
+  /**
+   * The calls of clients that began and failed in some time, or were cut short.
+   *
+   * @param fromNanos the time in question, by the clock of the histories
+   */
+  public List<Call> failed(long fromNanos, long toNanos) {
+    return histories.values().stream()
+        .flatMap(history -> Service.failed(history.calls(), fromNanos, toNanos).stream())
+        .toList();
+  }
+
   /** What came of each workload. */
   public List<Result> results() {
     List<Result> results = new ArrayList<>();

@@ -54,6 +54,22 @@ class ServiceTest {
   }
 
   @Test
+  void whatBeganAndFailedInATimeIsFailedThere() {
+    Result.Rows part = new Result.Rows(List.of(), Optional.of(Code.RETRY_LATER));
+    call(0, REJECTED, 99, 110);
+    call(0, REJECTED, 100, 111);
+    call(1, ANSWERED, 100, 112);
+    call(0, UNKNOWN, 111, 120);
+    call(0, new CallOutcome.Answered(part), 120, 200);
+    call(History.READ_BACK, REJECTED, 120, 150);
+    call(0, REJECTED, 180, 201);
+    history.begin(1, new Action.Other("call"), 130);
+    assertThat(Service.failed(history.calls(), 100, 200))
+        .extracting(failed -> failed.end().nanos())
+        .containsExactly(111L, 120L, 200L);
+  }
+
+  @Test
   void aCallThatHasNotReturnedIsUnknown() {
     history.begin(0, new Action.Other("call"), 100);
     assertThat(service(90, 150).unknown()).isEqualTo(1);

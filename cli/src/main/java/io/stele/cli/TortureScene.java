@@ -1,0 +1,103 @@
+package io.stele.cli;
+
+import io.stele.client.ClusterStatus;
+import io.stele.client.Stele;
+import io.stele.runtime.Deadline;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+
+/**
+ * Where things fail: a cluster whose processes are all on this machine.
+ *
+ * @param hadoop the work directory of the embedded Hadoop it runs on
+ * @param random decides what fails, and for how long
+ * @param over whether nothing more is to fail
+ */
+record TortureScene(
+    ProcessRuntime runtime, Path hadoop, SplittableRandom random, BooleanSupplier over) {
+  static final Duration LOOK_EVERY = Duration.ofMillis(100);
+  private static final Duration SHORTEST = Duration.ofMillis(500);
+
+  /**
+   * How a wait ended.
+   *
+   * @param took how long it was
+   * @param missing what was still not there at its end; empty: nothing
+   */
+  record Waited(Duration took, Optional<String> missing) {}
+
+  /** Waits; less long if it is over. */
+  void pause(Duration time) throws InterruptedException {
+    Deadline deadline = Deadline.after(runtime, time);
+    while (!over.getAsBoolean() && !deadline.isOver()) {
+      runtime.sleep(LOOK_EVERY);
+    }
+  }
+
+  /** A time of up to {@code longest}. */
+  Duration upTo(Duration longest) {
+    return Duration.ofMillis(random.nextLong(SHORTEST.toMillis(), longest.toMillis()));
+  }
+
+  /** One of them; empty if there is none. */
+  <T> Optional<T> any(List<T> all) {
+    return all.isEmpty() ? Optional.empty() : Optional.of(all.get(random.nextInt(all.size())));
+  }
+
+  /** Waits until all tablets are served. */
+  Waited awaitServed(Stele stele, Duration most) throws InterruptedException {
+    return await(stele, most, "all tablets are served", status -> status.unassigned() == 0);
+  }
+
+  /** Waits until all tablets are served, and at least so many servers take tablets. */
+  Waited awaitWhole(Stele stele, long servers, Duration most) throws InterruptedException {
+    return await(
+        stele,
+        most,
+        servers + " servers take tablets and all tablets are served",
+        status -> status.unassigned() == 0 && taking(status) >= servers);
+  }
+
+  /** How many servers take tablets. */
+  static long taking(ClusterStatus status) {
+    return status.servers().stream().filter(server -> !server.draining()).count();
+  }
+
+  private Waited await(Stele stele, Duration most, String what, Predicate<ClusterStatus> condition)
+      throws InterruptedException {
+    long start = runtime.nanoTime();
+    Deadline deadline = Deadline.after(runtime, most);
+    while (true) {
+      String last;
+      try {
+        ClusterStatus status = stele.admin().clusterStatus();
+        if (condition.test(status)) {
+          return new Waited(since(start), Optional.empty());
+        }
+        last =
+            status.unassigned()
+                + " tablets are not served, and "
+                + taking(status)
+                + " servers take tablets";
+      } catch (IOException | RuntimeException e) {
+        last = "the cluster's status cannot be had: " + e.getMessage();
+      }
+      if (deadline.isOver()) {
+        String missing = "not so after " + most.toSeconds() + " s: " + what + ". Last seen: ";
+        return new Waited(since(start), Optional.of(missing + last));
+      }
+      runtime.sleep(LOOK_EVERY);
+    }
+  }
+
+  private Duration since(long startNanos) {
+    return Duration.ofNanos(runtime.nanoTime() - startNanos);
+  }
+}
