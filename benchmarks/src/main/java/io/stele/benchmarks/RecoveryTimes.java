@@ -1,6 +1,5 @@
 package io.stele.benchmarks;
 
-import io.stele.ChildJvm;
 import io.stele.client.BatchWriter;
 import io.stele.client.Stele;
 import io.stele.client.Table;
@@ -23,15 +22,12 @@ import io.stele.wire.MasterProtocol;
 import io.stele.wire.NetworkTransport;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
@@ -58,14 +54,6 @@ public final class RecoveryTimes {
   private static final int VALUE_BYTES = 1000;
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-  private static final String LOGGING =
-      """
-      log4j.rootLogger=INFO, A
-      log4j.appender.A=org.apache.log4j.ConsoleAppender
-      log4j.appender.A.layout=org.apache.log4j.PatternLayout
-      log4j.appender.A.layout.ConversionPattern=%d{ABSOLUTE} %p %c{1}: %m%n
-      """;
-
   /**
    * What to measure.
    *
@@ -80,7 +68,6 @@ public final class RecoveryTimes {
   private final Plan plan;
   private final Path directory;
   private final Configuration conf = new Configuration();
-  private final Map<String, Process> servers = new LinkedHashMap<>(); // By container.
 
   private RecoveryTimes(Plan plan, Path directory) {
     this.plan = plan;
@@ -118,43 +105,22 @@ public final class RecoveryTimes {
       conf.set(Keys.MEMTABLE_TOTAL_BYTES.name(), "1200m");
       conf.set(Keys.LOG_SEGMENTS_MAX.name(), "100");
       conf.set(Keys.CLIENT_TIMEOUT.name(), "120s");
-      Files.writeString(directory.resolve("log4j.properties"), LOGGING);
-      Path file = directory.resolve("stele-site.xml");
-      try (OutputStream out = Files.newOutputStream(file)) {
-        conf.writeXml(out);
-      }
-      List<Process> all = new ArrayList<>();
-      all.add(start("master", MasterMain.class, "-Xmx512m", file));
-      for (int i = 1; i <= plan.servers(); i++) {
-        Process server = start("server-" + i, TabletServerMain.class, "-Xmx3g", file);
-        servers.put("server-" + i, server);
-        all.add(server);
-      }
-      try (LockService locks =
-              CuratorLockService.connect(
-                  SystemRuntime.INSTANCE, zookeeper.quorum(), "stele", Duration.ofSeconds(10));
-          Stele client = Stele.connect(conf)) {
-        measure(client, locks);
-      } finally {
-        all.forEach(Process::destroyForcibly);
+      try (ServerProcesses servers = new ServerProcesses(directory, conf)) {
+        servers.start("master", MasterMain.class, "-Xmx512m");
+        for (int i = 1; i <= plan.servers(); i++) {
+          servers.start("server-" + i, TabletServerMain.class, "-Xmx3g");
+        }
+        try (LockService locks =
+                CuratorLockService.connect(
+                    SystemRuntime.INSTANCE, zookeeper.quorum(), "stele", Duration.ofSeconds(10));
+            Stele client = Stele.connect(conf)) {
+          measure(client, locks, servers);
+        }
       }
     }
   }
 
-  private Process start(String name, Class<?> main, String heap, Path file) throws IOException {
-    return ChildJvm.start(
-        List.of(
-            heap,
-            "-XX:MaxDirectMemorySize=512m",
-            "-XX:+UseParallelGC",
-            "-Dlog4j.configuration=file:" + directory.resolve("log4j.properties")),
-        main,
-        List.of(),
-        Map.of("STELE_CONF", file.toString(), "CONTAINER_ID", name, "NM_HOST", "localhost"),
-        directory.resolve(name + ".log"));
-  }
-
-  private void measure(Stele client, LockService locks) throws Exception {
+  private void measure(Stele client, LockService locks, ServerProcesses servers) throws Exception {
     while (ServerInfo.all(locks).size() < plan.servers()) {
       TimeUnit.MILLISECONDS.sleep(50);
     }
@@ -169,12 +135,12 @@ public final class RecoveryTimes {
     Table table = client.table("t");
 
     for (int kill = 1; kill <= KILLS; kill++) {
-      kill(table, locks);
+      kill(table, locks, servers);
     }
     System.out.println("logs in " + directory);
   }
 
-  private void kill(Table table, LockService locks) throws Exception {
+  private void kill(Table table, LockService locks, ServerProcesses servers) throws Exception {
     Map.Entry<ServerId, ServerInfo> victim = ServerInfo.all(locks).entrySet().iterator().next();
     List<TabletInfo> its =
         table.tablets().stream()
@@ -190,7 +156,7 @@ public final class RecoveryTimes {
 
     String container = victim.getValue().container().orElseThrow();
     long killed = System.nanoTime();
-    Objects.requireNonNull(servers.get(container)).destroyForcibly().waitFor();
+    servers.kill(container);
     if (plan.reports()) {
       report(locks, victim.getKey());
     }

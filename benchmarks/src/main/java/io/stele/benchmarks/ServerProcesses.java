@@ -1,0 +1,72 @@
+package io.stele.benchmarks;
+
+import io.stele.ChildJvm;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * Masters and tablet servers as processes, with their logs in one directory. Those that run when
+ * this is closed are killed. For one thread.
+ */
+final class ServerProcesses implements AutoCloseable {
+  private static final String LOGGING =
+      """
+      log4j.rootLogger=INFO, A
+      log4j.appender.A=org.apache.log4j.ConsoleAppender
+      log4j.appender.A.layout=org.apache.log4j.PatternLayout
+      log4j.appender.A.layout.ConversionPattern=%d{ABSOLUTE} %p %c{1}: %m%n
+      """;
+
+  private final Path directory;
+  private final Path site;
+  private final Map<String, Process> running = new LinkedHashMap<>(); // By container.
+
+  /** Writes what all of them read. */
+  ServerProcesses(Path directory, Configuration conf) throws IOException {
+    this.directory = directory;
+    this.site = directory.resolve("stele-site.xml");
+    Files.writeString(directory.resolve("log4j.properties"), LOGGING);
+    try (OutputStream out = Files.newOutputStream(site)) {
+      conf.writeXml(out);
+    }
+  }
+
+  /**
+   * Starts one.
+   *
+   * @param container by which the cluster knows it
+   * @param heap the option that says how large its heap is
+   */
+  void start(String container, Class<?> main, String heap) throws IOException {
+    running.put(
+        container,
+        ChildJvm.start(
+            List.of(
+                heap,
+                "-XX:MaxDirectMemorySize=512m",
+                "-XX:+UseParallelGC",
+                "-Dlog4j.configuration=file:" + directory.resolve("log4j.properties")),
+            main,
+            List.of(),
+            Map.of(
+                "STELE_CONF", site.toString(), "CONTAINER_ID", container, "NM_HOST", "localhost"),
+            directory.resolve(container + ".log")));
+  }
+
+  /** Kills one, as kill -9 does, and returns when it has ended. */
+  void kill(String container) throws InterruptedException {
+    Objects.requireNonNull(running.remove(container)).destroyForcibly().waitFor();
+  }
+
+  @Override
+  public void close() {
+    running.values().forEach(Process::destroyForcibly);
+  }
+}
