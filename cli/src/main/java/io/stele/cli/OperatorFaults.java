@@ -58,7 +58,7 @@ final class OperatorFaults {
     Optional<Table> table = table(stele);
     if (table.isPresent()) {
       List<TabletInfo> tablets = table.get().tablets();
-      for (int i = 0; i < MOVES && !scene.over().getAsBoolean(); i++) {
+      for (int i = 0; i < MOVES && !scene.isOver(); i++) {
         TabletInfo tablet = tablets.get(scene.random().nextInt(tablets.size()));
         stele.admin().moveTablet(table.get().name(), tablet.rows().start(), Optional.empty());
       }
@@ -100,13 +100,13 @@ final class OperatorFaults {
   private Optional<String> restartAll(Stele stele) throws IOException, InterruptedException {
     List<String> done = new ArrayList<>();
     for (ServerId server : servers(stele)) {
-      if (!scene.over().getAsBoolean()) {
+      if (!scene.isOver()) {
         stele.admin().restartServer(server, RESTART_MAX);
         done.add(server.hostAndPort());
       }
     }
     for (TaggedProcess master : ProcessFaults.some(scene, ProcessFaults::isMaster)) {
-      if (!scene.over().getAsBoolean()) {
+      if (!scene.isOver()) {
         master.terminate();
         awaitSuccessor(stele, master);
         done.add(master.component().orElse("master"));

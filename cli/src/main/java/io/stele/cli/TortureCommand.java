@@ -176,14 +176,11 @@ final class TortureCommand implements Callable<Integer> {
               + directory
               + ": start one with `stele demo --keep`. Processes of other clusters are not killed");
     }
+    TortureScene scene =
+        new TortureScene(SystemRuntime.INSTANCE, directory, new SplittableRandom(chosen));
     return Optional.of(
         new TortureFaults(
-            SystemRuntime.INSTANCE,
-            directory,
-            new SplittableRandom(chosen),
-            faultNames,
-            Duration.ofSeconds(faultSeconds),
-            out));
+            scene, TortureFaults.named(faultNames, scene), Duration.ofSeconds(faultSeconds), out));
   }
 
   private void dropAtExit(Torture torture) {

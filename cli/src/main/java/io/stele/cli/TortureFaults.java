@@ -2,10 +2,8 @@ package io.stele.cli;
 
 import io.stele.client.Stele;
 import io.stele.model.SteleException;
-import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -14,7 +12,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /**
@@ -37,45 +34,40 @@ final class TortureFaults {
   record Injected(TortureFault fault, String what, long startNanos, long endNanos) {}
 
   private final TortureScene scene;
-  private final List<TortureFault> chosen;
+  private final List<TortureFault> faults;
   private final Duration every;
   private final PrintWriter out;
   private final Deque<TortureFault> next = new ArrayDeque<>();
   private final List<Injected> injected = new ArrayList<>();
   private final List<String> wrong = new ArrayList<>();
-  private volatile boolean over;
 
   /**
    * Faults of a cluster.
    *
-   * @param hadoop the work directory of the embedded Hadoop it runs on
-   * @param names of the faults; none: all there are
+   * @param faults which; at least one
    * @param every how long it is between two, on average
-   * @throws SteleException REFUSED if there is none of that name
    */
-  TortureFaults(
-      ProcessRuntime runtime,
-      Path hadoop,
-      SplittableRandom random,
-      List<String> names,
-      Duration every,
-      PrintWriter out) {
-    this.scene = new TortureScene(runtime, hadoop, random, () -> over);
-    this.chosen = chosen(all(scene), names);
+  TortureFaults(TortureScene scene, List<TortureFault> faults, Duration every, PrintWriter out) {
+    this.scene = scene;
+    this.faults = List.copyOf(faults);
     this.every = every;
     this.out = out;
   }
 
-  private static List<TortureFault> all(TortureScene scene) {
-    return Stream.of(
-            new ProcessFaults(scene).all(),
-            new OperatorFaults(scene).all(),
-            new HadoopFaults(scene).all())
-        .flatMap(List::stream)
-        .toList();
-  }
-
-  private static List<TortureFault> chosen(List<TortureFault> all, List<String> names) {
+  /**
+   * The faults of those names.
+   *
+   * @param names none: all that there are
+   * @throws SteleException REFUSED if there is none of some name
+   */
+  static List<TortureFault> named(List<String> names, TortureScene scene) {
+    List<TortureFault> all =
+        Stream.of(
+                new ProcessFaults(scene).all(),
+                new OperatorFaults(scene).all(),
+                new HadoopFaults(scene).all())
+            .flatMap(List::stream)
+            .toList();
     List<String> known = all.stream().map(TortureFault::name).toList();
     for (String name : names) {
       if (!known.contains(name)) {
@@ -95,7 +87,7 @@ final class TortureFaults {
     long servers = TortureScene.taking(stele.admin().clusterStatus());
     while (true) {
       scene.pause(Duration.ofMillis(scene.random().nextLong(1, 2 * every.toMillis())));
-      if (over) {
+      if (scene.isOver()) {
         return;
       }
       TortureFault fault = draw();
@@ -107,7 +99,7 @@ final class TortureFaults {
 
   private TortureFault draw() {
     if (next.isEmpty()) {
-      List<TortureFault> deck = new ArrayList<>(chosen);
+      List<TortureFault> deck = new ArrayList<>(faults);
       Collections.shuffle(deck, new Random(scene.random().nextLong()));
       next.addAll(deck);
     }
@@ -119,7 +111,7 @@ final class TortureFaults {
       throws InterruptedException {
     TortureScene.Waited waited = scene.awaitWhole(stele, servers, WHOLE_MAX);
     waited.missing().ifPresent(why -> wrong("before " + fault.name() + ": " + why));
-    return waited.missing().isEmpty() && !over;
+    return waited.missing().isEmpty() && !scene.isOver();
   }
 
   private void inject(TortureFault fault, Stele stele) throws InterruptedException {
@@ -150,7 +142,7 @@ final class TortureFaults {
 
   /** Ends it soon. Safe for use by any thread. */
   void stop() {
-    over = true;
+    scene.over().set(true);
   }
 
   /** What failed, in order; ask once {@link #run} has returned. */

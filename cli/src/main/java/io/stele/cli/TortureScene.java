@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.function.BooleanSupplier;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 
 /**
@@ -21,7 +21,7 @@ import java.util.function.Predicate;
  * @param over whether nothing more is to fail
  */
 record TortureScene(
-    ProcessRuntime runtime, Path hadoop, SplittableRandom random, BooleanSupplier over) {
+    ProcessRuntime runtime, Path hadoop, SplittableRandom random, AtomicBoolean over) {
   static final Duration LOOK_EVERY = Duration.ofMillis(100);
   private static final Duration SHORTEST = Duration.ofMillis(500);
 
@@ -33,10 +33,20 @@ record TortureScene(
    */
   record Waited(Duration took, Optional<String> missing) {}
 
+  /** Where nothing is over yet. */
+  TortureScene(ProcessRuntime runtime, Path hadoop, SplittableRandom random) {
+    this(runtime, hadoop, random, new AtomicBoolean());
+  }
+
+  /** Whether nothing more is to fail. */
+  boolean isOver() {
+    return over.get();
+  }
+
   /** Waits; less long if it is over. */
   void pause(Duration time) throws InterruptedException {
     Deadline deadline = Deadline.after(runtime, time);
-    while (!over.getAsBoolean() && !deadline.isOver()) {
+    while (!isOver() && !deadline.isOver()) {
       runtime.sleep(LOOK_EVERY);
     }
   }

@@ -182,6 +182,28 @@ class SteleOnYarnIT {
   }
 
   @Test
+  void allServersRestartedInTurnUnderTortureFailNoCall() throws Exception {
+    Ran ran =
+        cluster.run(
+            "torture",
+            "--seconds",
+            "30",
+            "--clients",
+            "2",
+            "--seed",
+            "13",
+            "--fault-every",
+            "2",
+            "--fault",
+            "rolling-restart",
+            "--faults",
+            cluster.hadoop().directory().toString());
+    assertThat(ran.exit()).as(ran.out() + ran.err()).isZero();
+    assertThat(ran.out()).contains("Nothing wrong was found.").contains("\nrestart in turn ");
+    cluster.awaitAllComponents();
+  }
+
+  @Test
   void anAlteredFamilyKeepsWhatIsNotSaid() throws Exception {
     assertThat(cluster.run("table", "create", "altered", "f:versions=3", "g").exit()).isZero();
     assertThat(cluster.run("table", "alter", "altered", "f:group=default").exit()).isZero();
