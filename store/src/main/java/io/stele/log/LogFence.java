@@ -30,10 +30,12 @@ import org.slf4j.LoggerFactory;
 public final class LogFence {
   private static final Logger LOG = LoggerFactory.getLogger(LogFence.class);
 
-  // recoverLease starts the recovery over at every call, so there are long waits between calls: the
-  // first recovery mostly succeeds within seconds, unless a DataNode of the pipeline is dead.
+  // recoverLease may start the recovery over, so there are long waits between calls: the first
+  // recovery mostly succeeds within seconds, unless a DataNode of the pipeline is dead. A recovery
+  // that failed needs another call, once its cause is gone.
   private static final Duration SECOND_CALL = Duration.ofSeconds(4);
   private static final Duration FURTHER_CALLS = Duration.ofSeconds(64);
+  private static final int LONGER_CALLS = 2; // Then the waits grow no more.
   private static final Duration POLL_MIN = Duration.ofMillis(10);
   private static final Duration POLL_MAX = Duration.ofSeconds(1);
   private static final int POLL_PART = 20; // Of the time waited so far: no more is lost by it.
@@ -147,6 +149,10 @@ public final class LogFence {
     }
   }
 
+  private static Duration untilNextCall(int calls) {
+    return calls == 1 ? SECOND_CALL : FURTHER_CALLS.multipliedBy(Math.min(calls - 1, LONGER_CALLS));
+  }
+
   private static Duration pause(Duration waited) {
     long part = waited.dividedBy(POLL_PART).toNanos();
     return Duration.ofNanos(Math.max(POLL_MIN.toNanos(), Math.min(part, POLL_MAX.toNanos())));
@@ -162,9 +168,14 @@ public final class LogFence {
         return false;
       }
       segment.calls++;
-      Duration wait =
-          segment.calls == 1 ? SECOND_CALL : FURTHER_CALLS.multipliedBy(segment.calls - 1L);
-      segment.nextCallNanos = now + wait.toNanos();
+      segment.nextCallNanos = now + untilNextCall(segment.calls).toNanos();
+      if (segment.calls > 2) {
+        LOG.warn(
+            "HDFS has not closed {} yet: the tablets of that server wait for it. The logs of the"
+                + " NameNode and the DataNodes say why; if they say \"Block length mismatch\","
+                + " restart that DataNode",
+            segment.file);
+      }
       return leases.recover(segment.file.getName());
     } catch (FileNotFoundException e) {
       return true; // Deleted meanwhile: nothing needed it.

@@ -11,9 +11,13 @@ import org.apache.hadoop.hdfs.server.datanode.fsdataset.FsVolumeSpi;
 import org.apache.hadoop.hdfs.server.datanode.fsdataset.impl.FsVolumeImpl;
 
 /**
- * The disks of all DataNodes of this JVM, which are full until this is closed: a block that is
- * being written fails as with ENOSPC, and DataNodes and the NameNode see volumes without space, so
- * none is begun.
+ * The disks of all DataNodes of this JVM, which are full until this is closed: what is written to a
+ * block is not acknowledged, its pipeline ends with ENOSPC, and DataNodes and the NameNode see
+ * volumes without space, so none is begun.
+ *
+ * <p>Bytes that are refused are in the block all the same, as where the disk is full of what others
+ * write at the same time. A part of a packet is not: HDFS does not recover such a block before its
+ * DataNode starts again ("Block length mismatch" in the DataNode's log).
  */
 final class FullDisks implements AutoCloseable {
   private static final long AS_IT_IS = -1;
@@ -39,17 +43,11 @@ final class FullDisks implements AutoCloseable {
     DataNodeFaultInjector.set(
         new DataNodeFaultInjector() {
           @Override
-          public void delayWriteToDisk() { // Called as data of a block is written.
-            throwUnchecked(new IOException("No space left on device"));
+          public void delaySendingAckToUpstream(String from) throws IOException {
+            throw new IOException("No space left on device");
           }
         });
     return new FullDisks(volumes);
-  }
-
-  /** The method that HDFS has for this declares nothing, though its caller expects failures. */
-  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-  private static <E extends Exception> void throwUnchecked(Exception failure) throws E {
-    throw (E) failure;
   }
 
   /** Makes room again. */

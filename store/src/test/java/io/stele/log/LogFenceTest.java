@@ -1,0 +1,94 @@
+package io.stele.log;
+
+import static io.stele.log.LogRecords.SERVER;
+import static io.stele.log.LogRecords.TABLET;
+import static io.stele.log.LogRecords.record;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.model.TabletKind;
+import io.stele.runtime.ManualRuntime;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.CrashableFileSystem;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.LeaseRecoverable;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A fence of a log that HDFS does not close at first. */
+@Timeout(60)
+class LogFenceTest {
+  private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
+  private static final Path FENCED = new Path("crash:/recovery/" + SERVER);
+
+  private final CrashableFileSystem fs = CrashableFileSystem.create();
+  private final ManualRuntime runtime = new ManualRuntime();
+
+  private Duration now() {
+    return Duration.ofNanos(runtime.nanoTime());
+  }
+
+  /** Files are closed by calls from some time on; earlier ones do nothing for good. */
+  private final class LateRecovery extends FilterFileSystem implements LeaseRecoverable {
+    private final Duration from;
+    private final Map<Path, List<Duration>> calls = new TreeMap<>();
+    private final Set<Path> closed = new TreeSet<>();
+
+    LateRecovery(FileSystem under, Duration from) {
+      super(under);
+      this.from = from;
+    }
+
+    @Override
+    public FileSystem getRawFileSystem() {
+      return this;
+    }
+
+    @Override
+    public boolean recoverLease(Path file) {
+      calls.computeIfAbsent(file, any -> new ArrayList<>()).add(now());
+      if (now().compareTo(from) >= 0) {
+        closed.add(file);
+      }
+      return isFileClosed(file);
+    }
+
+    @Override
+    public boolean isFileClosed(Path file) {
+      return closed.contains(file);
+    }
+  }
+
+  @Test
+  void aSegmentThatHdfsCannotCloseForALongTimeIsAskedForAgainAndAgain() throws Exception {
+    LogDirectory.create(fs, DIRECTORY);
+    CommitLog log =
+        CommitLog.open(
+            SystemRuntime.INSTANCE,
+            new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER),
+            LogOptions.DEFAULT,
+            failure -> {});
+    log.append(record(TABLET, 1, 100)).get();
+    log.close();
+    Duration repaired = Duration.ofMinutes(30);
+    LateRecovery hdfs = new LateRecovery(fs, repaired);
+    assertThat(new LogFence(runtime, hdfs).fence(DIRECTORY, FENCED)).contains(FENCED);
+    assertThat(now().minus(repaired)).isBetween(Duration.ZERO, Duration.ofSeconds(130));
+    assertThat(hdfs.calls).isNotEmpty();
+    for (List<Duration> calls : hdfs.calls.values()) {
+      for (int i = 2; i < calls.size(); i++) {
+        Duration wait = calls.get(i).minus(calls.get(i - 1));
+        // A recovery that goes well is not started over.
+        assertThat(wait).as("until call %d", i).isGreaterThanOrEqualTo(Duration.ofSeconds(60));
+      }
+    }
+  }
+}
