@@ -140,7 +140,14 @@ final class MasterRequests implements MasterProtocol {
   @Override
   public ClusterStatusResponseProto clusterStatus(RpcController c, EmptyProto request)
       throws ServiceException {
-    return serve(this::status);
+    return serve(
+        () -> {
+          if (loop.view().tablets().isEmpty()) { // There is always the root tablet.
+            throw SteleException.retryLater(
+                "this master was elected just now, and has not looked at the cluster yet");
+          }
+          return status();
+        });
   }
 
   /** The cluster at this moment. */

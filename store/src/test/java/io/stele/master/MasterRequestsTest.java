@@ -107,10 +107,27 @@ class MasterRequestsTest {
   }
 
   @Test
+  void aMasterThatHasNotLookedYetDoesNotSayThatThereIsNothing() throws Exception {
+    master.run(
+        () -> {
+          master.requests.servesAt(new Address("here", 7));
+          EmptyProto request = EmptyProto.getDefaultInstance();
+          assertThatThrownBy(() -> master.requests.clusterStatus(null, request))
+              .isInstanceOf(SteleException.class)
+              .extracting(failure -> ((SteleException) failure).code())
+              .isEqualTo(SteleException.Code.RETRY_LATER);
+          running(true);
+          master.sleep(Duration.ofSeconds(5));
+          assertThat(master.requests.clusterStatus(null, request).getTablets()).isPositive();
+        });
+  }
+
+  @Test
   void theStatusShowsChangesUnderWay() throws Exception {
     master.run(
         () -> {
           running(true);
+          master.sleep(Duration.ofSeconds(5)); // The loop has looked.
           master.requests.servesAt(new Address("here", 7));
           master.memory.setAway(Optional.of(RowRange.ALL));
           master.requests.createTable(null, create());
