@@ -27,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class Pinning {
   private static final int AT_ONCE = 16;
+  private static final Duration LOOK_FIRST = Duration.ofMillis(5);
   private static final Duration LOOK = Duration.ofMillis(50);
   private static final Duration RENEW = Duration.ofSeconds(1);
 
@@ -113,6 +114,7 @@ final class Pinning {
   /** Pins the tablet with {@code row} in it; returns where the rows end that are pinned so. */
   private Bytes pinTablet(Bytes row) throws IOException {
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
+    Duration pause = LOOK_FIRST;
     while (!over) {
       TabletLocation at = connection.locate(table, row, what);
       PinTabletRequestProto request =
@@ -146,14 +148,15 @@ final class Pinning {
                 + connection.timeout().toMillis()
                 + " ms");
       }
-      pause();
+      pause(pause);
+      pause = LOOK.compareTo(pause.multipliedBy(2)) < 0 ? LOOK : pause.multipliedBy(2);
     }
     throw SteleException.retryLater(what + ": given up");
   }
 
-  private void pause() throws InterruptedIOException {
+  private void pause(Duration pause) throws InterruptedIOException {
     try {
-      connection.runtime().sleep(LOOK);
+      connection.runtime().sleep(pause);
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, what);
     }

@@ -6,6 +6,7 @@ import io.stele.lock.LockService;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -19,11 +20,16 @@ import org.slf4j.LoggerFactory;
  * many tasks on each host, each of which may read and write tables. Clients hold no locks, so they
  * can share a session.
  *
- * <p>A session is opened by the first connection and closed by the last. Safe for use by any number
- * of threads; the monitor is not held while one is opened or closed.
+ * <p>A session is opened by the first connection and closed a while after the last, on a thread of
+ * its own: to open and to close one takes ZooKeeper's client a tenth of a second each, and programs
+ * often open one connection after another, as a job does to submit and for each task. Safe for use
+ * by any number of threads; the monitor is not held while a session is opened or closed.
  */
 final class SharedLocks {
   private static final Logger LOG = LoggerFactory.getLogger(SharedLocks.class);
+
+  /** How long a session stays open that no connection uses. */
+  static final Duration UNUSED = Duration.ofSeconds(1);
 
   private final ProcessRuntime runtime;
   private final Opener opener;
@@ -49,6 +55,7 @@ final class SharedLocks {
   private static final class Shared {
     final CompletableFuture<LockService> session = new CompletableFuture<>();
     int holders;
+    int releases; // By the last holder.
   }
 
   SharedLocks(ProcessRuntime runtime, Opener opener) {
@@ -66,8 +73,9 @@ final class SharedLocks {
       Shared shared;
       boolean first;
       synchronized (this) {
+        first = !open.containsKey(cluster);
         shared = open.computeIfAbsent(cluster, none -> new Shared());
-        first = shared.holders++ == 0;
+        shared.holders++;
       }
       if (first) {
         open(cluster, shared);
@@ -98,12 +106,23 @@ final class SharedLocks {
   }
 
   private void release(ClusterConfig cluster, Shared shared, LockService locks) {
+    int release;
     synchronized (this) {
       if (--shared.holders > 0) {
         return;
       }
+      release = ++shared.releases;
+    }
+    runtime.after(UNUSED, () -> closeUnused(cluster, shared, locks, release));
+  }
+
+  private void closeUnused(ClusterConfig cluster, Shared shared, LockService locks, int release) {
+    synchronized (this) {
+      if (shared.holders > 0 || shared.releases != release) {
+        return; // It is used again, or was, and is closed later.
+      }
       open.remove(cluster, shared);
     }
-    locks.close();
+    runtime.start("close-session", locks::close);
   }
 }

@@ -83,7 +83,7 @@ final class ZooKeeperConnection implements AutoCloseable {
     } catch (Exception e) {
       throw new IOException("cannot connect to ZooKeeper at " + quorum, e);
     }
-    if (!awaitConnection(Deadline.after(runtime, patience))) {
+    if (!awaitEvent(Deadline.after(runtime, patience))) {
       throw new UnreachableException(
           "no ZooKeeper server answers at "
               + quorum
@@ -317,11 +317,20 @@ final class ZooKeeperConnection implements AutoCloseable {
     try {
       // Curator learns of a lost connection a moment later than the call that was lost.
       runtime.sleep(RETRY_PAUSE);
-      CompletableFuture<Void> come;
-      synchronized (this) {
-        come = connection;
-      }
-      return !deadline.isOver() && runtime.await(come, deadline.remaining());
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "waiting for the connection to ZooKeeper");
+    }
+    return !deadline.isOver() && awaitEvent(deadline);
+  }
+
+  /** Waits until Curator says that it is connected. */
+  private boolean awaitEvent(Deadline deadline) throws IOException {
+    CompletableFuture<Void> come;
+    synchronized (this) {
+      come = connection;
+    }
+    try {
+      return runtime.await(come, deadline.remaining());
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "waiting for the connection to ZooKeeper");
     }

@@ -5,12 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.config.ClusterConfig;
 import io.stele.lock.LockService;
+import io.stele.runtime.ForwardingRuntime;
 import io.stele.runtime.SystemRuntime;
+import io.stele.runtime.Task;
+import io.stele.runtime.Timer;
 import io.stele.sim.MemoryLockStore;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.conf.Configuration;
@@ -19,13 +25,42 @@ import org.junit.jupiter.api.Test;
 class SharedLocksTest {
   private final ClusterConfig cluster = ClusterConfig.of(new Configuration(false));
   private final AtomicInteger opened = new AtomicInteger();
+  private final Timers timers = new Timers();
+
+  /** Timers that a test runs; what they start has ended when they return. */
+  private static final class Timers extends ForwardingRuntime {
+    private final Queue<Runnable> due = new ArrayDeque<>();
+
+    @Override
+    public Timer after(Duration delay, Runnable work) {
+      due.add(work);
+      return () -> {};
+    }
+
+    @Override
+    public Task start(String name, Runnable work) {
+      Task task = super.start(name, work);
+      task.ended().join();
+      return task;
+    }
+
+    void runNext() {
+      due.remove().run();
+    }
+
+    void runDue() {
+      while (!due.isEmpty()) {
+        runNext();
+      }
+    }
+  }
 
   @Test
-  void allConnectionsOfAProcessShareOneSessionWhichTheLastCloses() throws IOException {
+  void allConnectionsOfAProcessShareOneSessionWhichIsClosedAWhileAfterTheLast() throws IOException {
     List<LockService> sessions = new ArrayList<>();
     SharedLocks shared =
         new SharedLocks(
-            SystemRuntime.INSTANCE,
+            timers,
             to -> {
               sessions.add(new MemoryLockStore().connect());
               return sessions.get(sessions.size() - 1);
@@ -37,7 +72,18 @@ class SharedLocksTest {
     reader.release().run();
     assertThat(writer.locks().read("masters")).isEmpty(); // It is open.
     writer.release().run();
-    assertThat(shared.hold(cluster).locks()).isNotSameAs(reader.locks());
+
+    SharedLocks.Hold again = shared.hold(cluster);
+    assertThat(again.locks()).as("not closed yet").isSameAs(reader.locks());
+    timers.runDue();
+    assertThat(again.locks().read("masters")).as("used again").isEmpty();
+    again.release().run();
+    shared.hold(cluster).release().run();
+    timers.runNext();
+    assertThat(again.locks().read("masters")).as("used since").isEmpty();
+    timers.runNext();
+    assertThatThrownBy(() -> again.locks().read("masters")).isInstanceOf(Exception.class);
+    assertThat(shared.hold(cluster).locks()).isNotSameAs(again.locks());
     assertThat(sessions).hasSize(2);
   }
 
@@ -61,7 +107,7 @@ class SharedLocksTest {
     SharedLocks[] shared = new SharedLocks[1];
     shared[0] =
         new SharedLocks(
-            SystemRuntime.INSTANCE,
+            timers,
             to -> {
               if (opened.getAndIncrement() == 0) {
                 inAnotherThread(
@@ -75,6 +121,7 @@ class SharedLocksTest {
             });
     SharedLocks.Hold first = shared[0].hold(cluster);
     first.release().run();
+    timers.runDue();
     assertThat(shared[0].hold(cluster).locks()).isNotSameAs(first.locks());
     assertThat(opened).hasValue(2);
   }
