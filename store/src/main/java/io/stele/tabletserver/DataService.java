@@ -1,7 +1,5 @@
 package io.stele.tabletserver;
 
-import io.stele.format.CellBlockWriter;
-import io.stele.model.Row;
 import io.stele.model.RowQuery;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
@@ -307,11 +305,7 @@ final class DataService implements RequestHandler {
             .setRows(page.rows().size());
     page.nextRow().ifPresent(row -> answer.setNextRow(ByteStrings.of(row)));
     page.position().ifPresent(place -> answer.setNextPosition(ByteStrings.of(place)));
-    CellBlockWriter block = CellBlockWriter.sequential(4096);
-    for (Row row : page.rows()) {
-      RowCodec.write(row, block);
-    }
-    answers.read(responder, answer, RowCodec.body(block));
+    answers.read(responder, answer, RowCodec.body(page.rows()));
   }
 
   private void sampleRowKeys(SampleRowKeysProto request, Responder responder) throws IOException {

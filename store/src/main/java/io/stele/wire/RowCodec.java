@@ -8,6 +8,7 @@ import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Column;
+import io.stele.model.Limits;
 import io.stele.model.Row;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -20,6 +21,9 @@ import java.util.List;
  * label is a cell of type {@link CellType#LABEL} after the cell it belongs to.
  */
 public final class RowCodec {
+  private static final int BLOCK_BYTES = 64;
+  private static final int CELL_BYTES = 24; // Its numbers, and the ends of key parts.
+
   private RowCodec() {}
 
   /** Adds the cells of {@code row} to {@code block}. */
@@ -31,6 +35,29 @@ public final class RowCodec {
         block.add(key, cell.timestampMicros(), 0, 0, CellType.LABEL, Bytes.of(label));
       }
     }
+  }
+
+  /** A block of {@code rows}. */
+  public static ByteBuffer body(List<Row> rows) {
+    // A page may have megabytes: to let the block grow to it would copy them several times.
+    CellBlockWriter block = CellBlockWriter.sequential(Math.toIntExact(bytesAtMost(rows)));
+    for (Row row : rows) {
+      write(row, block);
+    }
+    return body(block);
+  }
+
+  /** How many bytes the rows have in a block, at most, unless there are zeros in keys. */
+  private static long bytesAtMost(List<Row> rows) {
+    long bytes = BLOCK_BYTES;
+    for (Row row : rows) {
+      bytes += row.key().length();
+      for (Cell cell : row.cells()) {
+        bytes +=
+            CELL_BYTES + cell.family().length() + cell.qualifier().length() + cell.value().length();
+      }
+    }
+    return Math.min(bytes, Limits.PAGE_BYTES_MAX);
   }
 
   /** The bytes of {@code block}, valid until it is written to again. */
