@@ -11,10 +11,10 @@ import picocli.CommandLine.Spec;
 /** {@code stele balance}: turns the balancing of tablets on or off, or balances them now. */
 @Command(
     name = "balance",
-    description = "Show whether tablets are balanced, or turn that on or off.",
+    description = "Show whether balancing is on, turn it on or off, or balance the tablets once.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "[on | off | now]",
-    footer = {"", "What next: stele server list shows what servers have"})
+    footer = {"", "Next: stele server list shows how many tablets each server has"})
 final class BalanceCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
   @Spec private CommandSpec spec;
@@ -33,7 +33,7 @@ final class BalanceCommand implements Callable<Integer> {
 
   @Command(
       name = "on",
-      description = "Have the master move tablets where servers have more than others.",
+      description = "Let the master move tablets from servers with more load than others.",
       mixinStandardHelpOptions = true)
   int on(@Mixin ClusterOptions options) throws Exception {
     return set(options, true);
@@ -41,7 +41,7 @@ final class BalanceCommand implements Callable<Integer> {
 
   @Command(
       name = "off",
-      description = "Leave tablets where they are, until it is turned on.",
+      description = "Leave tablets where they are until balancing is turned on again.",
       mixinStandardHelpOptions = true)
   int off(@Mixin ClusterOptions options) throws Exception {
     return set(options, false);
@@ -57,7 +57,7 @@ final class BalanceCommand implements Callable<Integer> {
 
   @Command(
       name = "now",
-      description = "Even out what servers have once, whether balancing is on or off, and wait.",
+      description = "Balance the tablets once, whether balancing is on or off, and wait until it is done.",
       mixinStandardHelpOptions = true)
   int now(@Mixin ClusterOptions options) throws Exception {
     try (Stele stele = Stele.connect(options.configuration())) {

@@ -10,8 +10,8 @@ final class ChangeOptions {
   @Option(
       names = {"--no-wait", "--async"},
       description =
-          "Do not wait: print the change's id and return. `stele table change ID` shows how far it"
-              + " is.")
+          "Do not wait: print the change's id and return. `stele table change ID` shows its"
+              + " progress.")
   private boolean noWait;
 
   /**

@@ -27,22 +27,22 @@ import picocli.CommandLine.Spec;
 /** {@code stele check}: checks whether a cluster is consistent. */
 @Command(
     name = "check",
-    description = "Check whether a running cluster is as it should be. Changes nothing.",
+    description = "Check a running cluster for inconsistencies. Changes nothing.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Compares METADATA with itself, with ZooKeeper, with the files and with what the tablet servers serve.",
-      "Looks a second time at what it finds, as tablets move and are compacted meanwhile.",
-      "Exits with 1 if something is wrong.",
+      "Checks METADATA for contradictions, and compares it with ZooKeeper, the files and what the tablet servers serve.",
+      "Checks each problem a second time, because tablets move and are compacted in the meantime.",
+      "Exits with 1 if it finds a problem.",
       "",
       "Examples:",
-      "  stele check             what is wrong, and what to do",
-      "  stele check --data      the same, and read every SSTable; takes as long as that takes"
+      "  stele check             show the problems, and how to solve them",
+      "  stele check --data      the same, and read every SSTable: this takes long if there is much data"
     })
 final class CheckCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
 
-  @Option(names = "--data", description = "Read all SSTables and check what is in them.")
+  @Option(names = "--data", description = "Read all SSTables and check their contents.")
   private boolean data;
 
   @Mixin private Wait wait;
@@ -53,7 +53,7 @@ final class CheckCommand implements Callable<Integer> {
         names = "--wait",
         paramLabel = "SECONDS",
         description =
-            "How long after it the second look is taken (15). Longer than tablets are away when a server dies.")
+            "Pause before the second check (default: 15). Must be longer than tablets are unserved when a server dies.")
     private int seconds = 15;
   }
 

@@ -32,7 +32,7 @@ public final class ClusterOptions {
       paramLabel = "DIR",
       description =
           "Read stele-site.xml and Hadoop's *-site.xml from this directory. Default: STELE_CONF_DIR and HADOOP_CONF_DIR, or, if"
-              + " STELE_CONF_DIR is not set, the demo cluster that was kept up.")
+              + " STELE_CONF_DIR is not set, the demo cluster left running by --keep.")
   private Optional<Path> directory = Optional.empty();
 
   @Option(

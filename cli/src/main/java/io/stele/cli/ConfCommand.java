@@ -30,7 +30,7 @@ final class ConfCommand implements java.util.concurrent.Callable<Integer> {
       arity = "0..1",
       paramLabel = "TEXT",
       defaultValue = "",
-      description = "Only keys that contain this text.")
+      description = "Show only keys that contain this text.")
   private String text;
 
   @Override

@@ -22,12 +22,12 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "events",
     description =
-        "Show what happened to the tablets of a table, to one tablet, or to those of a server.",
+        "Show the events of a table's tablets, of one tablet, or of a server's tablets.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Each tablet keeps its last events. What happened before a split is shown for the upper half.",
-      "Below them: what the time of recoveries went into, as far as this master has seen them.",
+      "Each tablet keeps its latest events. Events before a split are shown with the upper half.",
+      "After the events: how long each stage of a recovery took, for the recoveries that this master saw.",
       "",
       "Examples:",
       "  stele events web",
@@ -41,7 +41,7 @@ final class EventsCommand implements Callable<Integer> {
   @Option(
       names = "--last",
       paramLabel = "N",
-      description = "Show only so many, the newest (${DEFAULT-VALUE}).",
+      description = "Show at most this many events, the newest (default: ${DEFAULT-VALUE}).",
       defaultValue = "200")
   private int last;
 

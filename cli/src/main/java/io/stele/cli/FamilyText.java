@@ -44,8 +44,8 @@ final class FamilyText {
   }
 
   /**
-   * {@code family} with the settings that such a text has behind the name; what it does not say
-   * stays.
+   * {@code family} with the settings that follow the name in such a text; settings that it does not
+   * mention stay as they are.
    */
   static ColumnFamily change(ColumnFamily family, String text) {
     Settings settings = Settings.parse(text);
@@ -103,7 +103,7 @@ final class FamilyText {
     }
   }
 
-  /** At most so many versions, and none older: where one of them keeps all, the other alone. */
+  /** Keeps at most these versions, and none older; if one limit keeps all, the other alone applies. */
   private static GcPolicy policy(GcPolicy versions, GcPolicy age) {
     if (age.kind() == GcPolicy.Kind.KEEP_ALL) {
       return versions;
@@ -111,7 +111,7 @@ final class FamilyText {
     return versions.kind() == GcPolicy.Kind.KEEP_ALL ? age : GcPolicy.union(versions, age);
   }
 
-  /** The part of the family's policy that is of that kind; all is kept where it has none. */
+  /** The part of the family's policy of that kind; if there is none, the part keeps everything. */
   private static GcPolicy part(ColumnFamily family, GcPolicy.Kind kind) {
     List<GcPolicy> parts =
         family.gc() instanceof GcPolicy.Union union ? union.policies() : List.of(family.gc());

@@ -88,7 +88,7 @@ final class FileCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Exits with 7 if a file is damaged. A torn tail of a log is not damage: every crash leaves one."
+        "Exits with 7 if a file is damaged. A torn tail of a log is not damage: any crash can leave one."
       })
   int verify(
       @Mixin ClusterOptions cluster,

@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Each line has row, column, time and value, separated by tabs. Bytes that are not text are shown as \\xNN.",
-      "Exits with 3 if there is no such row.",
+      "Exits with 3 if the row does not exist.",
       "",
       "Examples:",
       "  stele get webtable com.example/",
@@ -42,7 +42,7 @@ final class GetCommand implements Callable<Integer> {
   @Parameters(index = "1", paramLabel = "ROW")
   private String row;
 
-  @Option(names = "--raw", description = "Write only the value of the first cell, byte for byte.")
+  @Option(names = "--raw", description = "Write only the value of the first cell, as raw bytes.")
   private boolean raw;
 
   @Override

@@ -56,7 +56,7 @@ final class JobCommand implements Runnable {
     @Option(
         names = "--versions",
         paramLabel = "N",
-        description = "How many versions of each column, newest first (default: all).")
+        description = "Read at most this many versions of each column, newest first (default: all).")
     private int versions = Integer.MAX_VALUE;
 
     TableInput of(String table, CommandSpec spec) {
@@ -94,7 +94,7 @@ final class JobCommand implements Runnable {
 
   @Command(
       name = "stats",
-      description = "Show what is in a table, by family, and which rows have most of it.",
+      description = "Show the contents of a table by family, and its largest rows.",
       mixinStandardHelpOptions = true,
       footer = {"", "Example:", "  stele job stats web --prefix-bytes 12"})
   int stats(
@@ -105,7 +105,7 @@ final class JobCommand implements Runnable {
               paramLabel = "N",
               defaultValue = "8",
               description =
-                  "Put rows together whose keys begin with the same N bytes (default: 8).")
+                  "Group the rows whose keys begin with the same N bytes (default: 8).")
           int prefixBytes,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)
       throws Exception {
@@ -115,7 +115,7 @@ final class JobCommand implements Runnable {
   @Command(
       name = "copy",
       description =
-          "Copy cells to another table, with their timestamps, as they are when the job is submitted.",
+          "Copy cells with their timestamps to another table, as of the time when the job is submitted.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
@@ -141,8 +141,8 @@ final class JobCommand implements Runnable {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "The first is read as it is when the job is submitted, the second as it is when it is read:",
-        "of rows that somebody writes meanwhile a difference says nothing.",
+        "The job reads the first table as of the time when it is submitted, but the current state of the second.",
+        "Differences in rows that are written while the job runs are therefore not significant.",
         "",
         "Example:",
         "  stele job compare web web-2026 --prefix com."
@@ -159,13 +159,13 @@ final class JobCommand implements Runnable {
   @Command(
       name = "verify",
       description =
-          "Check every block of a table's files, and that tablet servers give the rows that are in"
+          "Check every block of a table's files, and that tablet servers return the rows in"
               + " them. Exits with 7 if anything is damaged.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Reads the table as it is when the job is submitted, twice from its files and once from its",
-        "servers. The job's user needs the right to read the files.",
+        "Reads the table as of the time when the job is submitted, twice from its files and once from its",
+        "servers. The job's user needs permission to read the files.",
         "",
         "Example:",
         "  stele job verify web",
@@ -197,7 +197,7 @@ final class JobCommand implements Runnable {
       @Mixin Input input,
       @Mixin Records records,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
-      @Parameters(paramLabel = "DIR", description = "Where to; it must not exist.") Path directory)
+      @Parameters(paramLabel = "DIR", description = "The directory to write; it must not exist.") Path directory)
       throws Exception {
     return run(cluster, new ExportAvro(input.of(table, spec), directory, records.mapping()));
   }
@@ -218,7 +218,7 @@ final class JobCommand implements Runnable {
       @Mixin ClusterOptions cluster,
       @Mixin Output output,
       @Mixin Records records,
-      @Parameters(paramLabel = "DIR", description = "The files, as export-avro makes them.")
+      @Parameters(paramLabel = "DIR", description = "The directory of the files, as export-avro writes them.")
           Path directory,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)
       throws Exception {
@@ -227,11 +227,11 @@ final class JobCommand implements Runnable {
 
   @Command(
       name = "import-text",
-      description = "Write lines of text to a table: a row a line, a column a field.",
+      description = "Write lines of text to a table: one row per line, one column per field.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Empty fields are left out. Fields cannot contain the separator, quoted or not.",
+        "Empty fields are skipped. A field cannot contain the separator, not even in quotes.",
         "",
         "Example:",
         "  stele job import-text people /data/people.tsv --fields ROW,name:first,-,name:last"
@@ -246,17 +246,17 @@ final class JobCommand implements Runnable {
               paramLabel = "FIELD",
               split = ",",
               required = true,
-              description = "What each field is: ROW once, FAMILY:QUALIFIER, or - to leave it out.")
+              description = "The meaning of each field: ROW (exactly once), FAMILY:QUALIFIER, or - to skip the field.")
           List<String> fields,
       @Option(
               names = "--separator",
               paramLabel = "CHAR",
               defaultValue = "\t",
-              description = "What is between fields (default: a tab).")
+              description = "The separator between fields (default: a tab).")
           char separator,
       @Option(
               names = "--skip-bad-lines",
-              description = "Leave out lines with another number of fields, or without row.")
+              description = "Skip lines with a different number of fields, or without a row.")
           boolean skip)
       throws Exception {
     return run(cluster, new ImportText(files, output.to(table), fields, separator, skip));
@@ -283,14 +283,14 @@ final class JobCommand implements Runnable {
   static final class Output {
     @Option(
         names = "--dry-run",
-        description = "Say what would be written and replaced, and write nothing.")
+        description = "Show what would be written and replaced, but write nothing.")
     private boolean dryRun;
 
     @Option(
         names = "--replace",
         description =
-            "Replace what is there, for all at once when the job has ended well: the whole table, or"
-                + " the rows that are copied.")
+            "Replace the present contents atomically when the job succeeds: of the whole table, or of"
+                + " the copied rows.")
     private boolean replace;
 
     TableOutput to(String table) {

@@ -23,12 +23,12 @@ import picocli.CommandLine.Spec;
 /** {@code stele log}: damaged logs of dead servers. */
 @Command(
     name = "log",
-    description = "Check the commit logs of dead tablet servers, and go on without what they lost.",
+    description = "Check the commit logs of dead tablet servers, and accept the loss of damaged parts.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "(check|accept-loss)",
     footer = {
       "",
-      "A tablet is not served while records of it may be lost: stele status shows which, and why.",
+      "A tablet is not served while some of its records may be lost: stele status shows such tablets, and why.",
       "",
       "Examples:",
       "  stele log check",
@@ -52,9 +52,9 @@ final class LogCommand implements Runnable {
   @Command(
       name = "check",
       description =
-          "Read the logs that tablets may still need; show what is damaged, and whose records were there.",
+          "Read the logs that tablets may still need; show the damaged segments, and the tablets whose records were there.",
       mixinStandardHelpOptions = true,
-      footer = {"", "Exits with 7 if something is damaged and its loss is not accepted."})
+      footer = {"", "Exits with 7 if there is damage whose loss is not accepted."})
   int check(@Mixin ClusterOptions cluster) throws Exception {
     Configuration conf = cluster.configuration();
     Path root = new Path(Keys.ROOT_DIR.in(conf));
@@ -77,12 +77,12 @@ final class LogCommand implements Runnable {
   @Command(
       name = "accept-loss",
       description =
-          "Have tablets go on without what is lost in a damaged or missing segment. It cannot be taken back.",
+          "Load tablets without the records lost in a damaged or missing segment. This cannot be undone.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Shows what is lost; with --yes it is given up. Try to bring the file back first: another replica, a snapshot,",
-        "a DataNode that is down. Only the damage found now is passed over."
+        "Without --yes, only shows what is lost. Try to restore the file first: from another replica, from a snapshot, or from",
+        "a DataNode that is down. The acceptance covers only the damage found now."
       })
   int acceptLoss(
       @Mixin ClusterOptions cluster,
@@ -90,7 +90,7 @@ final class LogCommand implements Runnable {
           String log,
       @Parameters(paramLabel = "SEGMENT", description = "The segment's file, such as user-7.log.")
           String segment,
-      @Option(names = "--yes", description = "Give up what is lost.") boolean yes)
+      @Option(names = "--yes", description = "Accept the loss.") boolean yes)
       throws Exception {
     Configuration conf = cluster.configuration();
     Path root = new Path(Keys.ROOT_DIR.in(conf));

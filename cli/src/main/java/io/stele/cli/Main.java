@@ -45,7 +45,7 @@ import picocli.CommandLine.ParameterException;
       "  stele demo                  see it work on this machine in a few minutes",
       "  stele demo --keep           the same, and keep it running to try out",
       "  stele yarn start            run it on your Hadoop",
-      "  stele COMMAND --help        what a command does, with examples",
+      "  stele COMMAND --help        show what a command does, with examples",
       "",
       "Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found, 4 refused, 5 try later, 6 may or may not be applied, 7 damaged file."
     })

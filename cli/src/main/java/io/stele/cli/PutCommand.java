@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "A column is FAMILY:QUALIFIER; the qualifier may be empty. In rows, qualifiers and values, write \\xNN for a byte and",
-      "\\\\ for a backslash. For the value -, standard input is read, byte for byte.",
+      "\\\\ for a backslash. The value - stands for the bytes of standard input.",
       "",
       "Examples:",
       "  stele put webtable com.example/ contents: '<html>hello</html>' language: en",
@@ -47,7 +47,7 @@ final class PutCommand implements Callable<Integer> {
       index = "2..*",
       arity = "2..*",
       paramLabel = "COLUMN VALUE",
-      description = "Columns, each followed by its value.")
+      description = "One or more columns, each followed by its value.")
   private List<String> cells;
 
   @Option(

@@ -20,12 +20,12 @@ final class ReadOptions {
       names = "--versions",
       paramLabel = "N",
       defaultValue = "1",
-      description = "How many versions of each column, newest first (default: 1).")
+      description = "Show at most this many versions of each column, newest first (default: 1).")
   private int versions;
 
   @Option(
       names = "--full",
-      description = "Show whole values. Without it, a terminal shows long values cut.")
+      description = "Show whole values. Without this option, long values are cut on a terminal.")
   private boolean full;
 
   RowQuery restrict(RowQuery query) {

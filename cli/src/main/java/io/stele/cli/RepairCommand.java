@@ -25,17 +25,17 @@ import picocli.CommandLine.Spec;
 /** {@code stele repair}: repairs what a check found, where nothing has to be brought back first. */
 @Command(
     name = "repair",
-    description = "Check a running cluster, and repair what can be repaired.",
+    description = "Check a running cluster, and repair the problems that can be repaired.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Without --yes it only shows what it would do. It can",
-      "  go on without the log of a dead server that is gone",
-      "  delete the records of a table that ZooKeeper does not have",
-      "  treat a server as dead that hangs, or does not serve what it should",
-      "  try a tablet in quarantine again",
-      "The first two give up data that might still be brought back, from the trash or a snapshot. Files that belong to no",
-      "tablet need no repair: the master sweeps them. Exits with 1 if something is still wrong.",
+      "Without --yes, it only shows what it would do. It can",
+      "  continue without the log of a dead server, if the log no longer exists",
+      "  delete the METADATA records of a table that does not exist in ZooKeeper",
+      "  treat a server as dead that hangs, or that does not serve its tablets",
+      "  retry a tablet in quarantine",
+      "The first two give up data that could perhaps still be restored from the trash or a snapshot. Files that belong to no",
+      "tablet need no repair: the master deletes them. Exits with 1 if a problem remains.",
       "",
       "Examples:",
       "  stele repair                         what is wrong, and what would be done",
@@ -46,12 +46,12 @@ final class RepairCommand implements Callable<Integer> {
   @Mixin private ClusterOptions cluster;
   @Mixin private CheckCommand.Wait wait;
 
-  @Option(names = "--yes", description = "Do it.")
+  @Option(names = "--yes", description = "Make the repairs.")
   private boolean yes;
 
   @Option(
       names = "--accept-loss",
-      description = "With --yes: also do what gives up data. It cannot be taken back.")
+      description = "With --yes: also make the repairs that give up data. They cannot be undone.")
   private boolean acceptLoss;
 
   @Spec private CommandSpec spec;

@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "server",
     description =
-        "List tablet servers, have one give its tablets away, or restart them one after another.",
+        "List tablet servers, drain one of its tablets, or restart servers one after another.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "(list | drain | restart)",
     footer = {
@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
       "  stele server drain --undo node7:41231",
       "  stele server restart --all",
       "",
-      "What next: stele tablet move takes single tablets elsewhere"
+      "Next: stele tablet move moves a single tablet"
     })
 final class ServerCommand implements Runnable {
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
@@ -72,16 +72,16 @@ final class ServerCommand implements Runnable {
   @Command(
       name = "drain",
       description =
-          "Have a server give all its tablets away and take none, until --undo or until it ends.",
+          "Move all tablets off a server, and assign it none until --undo or until it ends.",
       mixinStandardHelpOptions = true,
       footer = {"", "Next: stele server list shows how many tablets it still has."})
   int drain(
       @Mixin ClusterOptions cluster,
-      @Option(names = "--undo", description = "Have it take tablets again.") boolean undo,
+      @Option(names = "--undo", description = "Let the server take tablets again.") boolean undo,
       @Option(
               names = "--timeout",
               paramLabel = "SECONDS",
-              description = "How long to wait until it has none (${DEFAULT-VALUE}).",
+              description = "How long to wait until it has no tablets (default: ${DEFAULT-VALUE}).",
               defaultValue = "300")
           long seconds,
       @Parameters(
@@ -110,12 +110,12 @@ final class ServerCommand implements Runnable {
   @Command(
       name = "restart",
       description =
-          "Have servers give their tablets away and end, one after another; no request fails.",
+          "Drain and stop servers one after another; no request fails.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "Whoever looks after the servers must start another in the place of each: on YARN the ApplicationMaster does. The",
-        "next one is not touched before as many servers take tablets as before, and all tablets are served.",
+        "Each stopped server must be replaced from outside: on YARN the ApplicationMaster does this. Before it touches the next",
+        "server, the command waits until as many servers take tablets as before, and all tablets are served.",
         "",
         "Examples:",
         "  stele server restart node7:41231",
@@ -123,11 +123,11 @@ final class ServerCommand implements Runnable {
       })
   int restart(
       @Mixin ClusterOptions cluster,
-      @Option(names = "--all", description = "All that run now.") boolean all,
+      @Option(names = "--all", description = "All servers that run now.") boolean all,
       @Option(
               names = "--timeout",
               paramLabel = "SECONDS",
-              description = "How long to wait for each (${DEFAULT-VALUE}).",
+              description = "How long to wait for each server (default: ${DEFAULT-VALUE}).",
               defaultValue = "300")
           long seconds,
       @Parameters(

@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
     name = "table",
     description =
         "Create, list, describe, alter, compact, truncate and drop tables; delete ranges of rows;"
-            + " follow changes under way.",
+            + " show changes in progress.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel =
         "(create|list|describe|alter|compact|delete-rows|truncate|drop|changes|change)",
@@ -115,7 +115,7 @@ final class TableCommand {
       @Option(
               names = "--split-at",
               paramLabel = "ROW",
-              description = "Start a tablet at this row from the beginning; may be repeated.")
+              description = "Create the table with a tablet that starts at this row; may be repeated.")
           List<String> splitRows,
       @Option(
               names = "--hsync",
@@ -165,8 +165,8 @@ final class TableCommand {
         "versions=all and age=any remove a limit. New SSTables follow a change of groups at once. Compactions rewrite the",
         "old ones over time; `stele table compact` rewrites them now.",
         "",
-        "A family that is added under the name of one that was dropped is empty. This takes longer: all tablets are first rid",
-        "of what they still have of the old one.",
+        "A family added under the name of a dropped family is empty. Such a change takes longer: all tablets first remove the",
+        "remaining cells of the old family.",
         "",
         "Examples:",
         "  stele table alter webtable contents:versions=5,group=pages --group pages:codec=zstd",
@@ -312,7 +312,7 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "This cannot be undone, so --yes is required. It costs what the table's tablets cost, not its rows.",
+        "This cannot be undone, so --yes is required. The cost depends on the number of tablets, not of rows.",
         "",
         "Example:",
         "  stele table truncate webtable --yes"
@@ -320,7 +320,7 @@ final class TableCommand {
   int truncate(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE") String name,
-      @Option(names = "--yes", description = "Confirm that all rows are to be deleted.")
+      @Option(names = "--yes", description = "Confirm the deletion of all rows.")
           boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
@@ -344,8 +344,8 @@ final class TableCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "This cannot be undone, so --yes is required. It costs what the tablets cost, not the rows in them.",
-        "Without a range it is refused: `stele table truncate` deletes all rows.",
+        "This cannot be undone, so --yes is required. The cost depends on the number of tablets in the range, not of rows.",
+        "A range is required: to delete all rows, use `stele table truncate`.",
         "",
         "Example:",
         "  stele table delete-rows webtable --from com.a --to com.b --yes",
@@ -355,7 +355,7 @@ final class TableCommand {
       @Mixin ClusterOptions cluster,
       @Mixin RangeOptions range,
       @Parameters(paramLabel = "TABLE") String name,
-      @Option(names = "--yes", description = "Confirm that the rows are to be deleted.")
+      @Option(names = "--yes", description = "Confirm the deletion of the rows.")
           boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
@@ -394,7 +394,7 @@ final class TableCommand {
       @Parameters(paramLabel = "TABLE") String name,
       @Option(
               names = "--yes",
-              description = "Confirm that the table and its data are to be deleted.")
+              description = "Confirm the deletion of the table and its data.")
           boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
@@ -411,7 +411,7 @@ final class TableCommand {
 
   @Command(
       name = "changes",
-      description = "List the changes of tables that are under way, and how far they are.",
+      description = "List the table changes in progress.",
       mixinStandardHelpOptions = true)
   int changes(@Mixin ClusterOptions cluster) throws Exception {
     try (Stele stele = Stele.connect(cluster.configuration())) {
@@ -430,11 +430,11 @@ final class TableCommand {
 
   @Command(
       name = "change",
-      description = "Show how far a change of a table is, or wait for it.",
+      description = "Show the progress of a table change, or wait until it is made.",
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "The last 16 changes of each table are remembered. If the change cannot be made, this says why, and fails.",
+        "The last 16 changes of each table are kept. If the change cannot be made, the command says why and fails.",
         "",
         "Example:",
         "  stele table change webtable/drop-00112233445566778899aabbccddeeff --wait 10m"
@@ -443,12 +443,12 @@ final class TableCommand {
       @Mixin ClusterOptions cluster,
       @Parameters(
               paramLabel = "ID",
-              description = "As --no-wait printed it, or `stele table changes` shows it.")
+              description = "The change's id, as --no-wait printed it or as `stele table changes` shows it.")
           String id,
       @Option(
               names = "--wait",
               paramLabel = "TIME",
-              description = "Wait until it is made, for so long at most, such as 90s or 10m.")
+              description = "Wait until the change is made, at most this long, such as 90s or 10m.")
           Optional<String> wait)
       throws Exception {
     try (Stele stele = Stele.connect(cluster.configuration())) {

@@ -41,7 +41,7 @@ final class TabletCommand implements Runnable {
 
   @Command(
       name = "move",
-      description = "Move the tablet with a row in it to another server.",
+      description = "Move the tablet that contains a row to another server.",
       mixinStandardHelpOptions = true,
       footer = {"", "Next: stele table describe TABLE shows which server has which tablet."})
   int move(
@@ -52,7 +52,7 @@ final class TabletCommand implements Runnable {
               paramLabel = "SERVER",
               arity = "0..1",
               description =
-                  "HOST:PORT or the name, as stele server list shows them; any other, if not given.")
+                  "HOST:PORT or the name, as stele server list shows them (default: any other server).")
           Optional<String> server)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
@@ -70,13 +70,13 @@ final class TabletCommand implements Runnable {
 
   @Command(
       name = "split",
-      description = "Split a tablet: the row is then the first of a tablet.",
+      description = "Split a tablet at a row. The row becomes the first row of the upper tablet.",
       mixinStandardHelpOptions = true,
       footer = {"", "Next: stele table describe TABLE shows the tablets."})
   int split(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
-      @Parameters(paramLabel = "ROW", description = "The first row of the upper half.") String row)
+      @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.") String row)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
@@ -88,13 +88,13 @@ final class TabletCommand implements Runnable {
 
   @Command(
       name = "merge",
-      description = "Merge a tablet with the one before it: the row is then the first of none.",
+      description = "Merge the tablet that starts at a row with the tablet before it.",
       mixinStandardHelpOptions = true,
       footer = {"", "Next: stele table describe TABLE shows the tablets."})
   int merge(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
-      @Parameters(paramLabel = "ROW", description = "The first row of the upper one.") String row)
+      @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.") String row)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
@@ -106,9 +106,9 @@ final class TabletCommand implements Runnable {
 
   @Command(
       name = "release",
-      description = "Have servers try a quarantined tablet at once, instead of after its pause.",
+      description = "Have a server try a quarantined tablet at once, without waiting for the pause to end.",
       mixinStandardHelpOptions = true,
-      footer = {"", "Next: stele status shows whether it is served."})
+      footer = {"", "Next: stele status shows whether the tablet is served."})
   int release(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLET", description = "The tablet's id, as stele status shows it.")

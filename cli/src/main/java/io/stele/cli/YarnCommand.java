@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "(start|status|stop)",
     footer = {
       "",
-      "Nothing is installed on the nodes: jars are distributed through the file system, servers run in containers, and the",
+      "Nothing is installed on the nodes: YARN distributes the jars through the file system, the servers run in containers, and the",
       "ApplicationMaster keeps the configured number running (stele.yarn.tabletserver.count, stele.yarn.master.count).",
       "",
       "Examples:",
@@ -49,7 +49,7 @@ final class YarnCommand {
       mixinStandardHelpOptions = true,
       footer = {
         "",
-        "The data is under stele.root.dir: everything that was there when Stele was stopped is served again."
+        "The data is under stele.root.dir. Stele serves all data that was there when it was stopped."
       })
   int start(
       @Mixin ClusterOptions cluster,

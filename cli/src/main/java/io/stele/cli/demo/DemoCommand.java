@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Hadoop's real daemons (HDFS, YARN, ZooKeeper) run in one Java process, Stele's servers and the jobs' tasks in their own.",
-      "It takes a few minutes, 4 GB of memory and 1 GB of disk, all in one directory. It touches nothing else on the machine and",
+      "It takes a few minutes, 4 GB of memory and 1 GB of disk, all in one directory. It changes nothing else on the machine and",
       "leaves nothing running, even after Ctrl-C.",
       "",
       "Examples:",
