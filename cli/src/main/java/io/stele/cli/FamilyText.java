@@ -103,7 +103,7 @@ final class FamilyText {
     }
   }
 
-  /** Keeps at most these versions, and none older; if one limit keeps all, the other alone applies. */
+  /** Keeps at most these versions, and none older; if one limit keeps all, only the other. */
   private static GcPolicy policy(GcPolicy versions, GcPolicy age) {
     if (age.kind() == GcPolicy.Kind.KEEP_ALL) {
       return versions;

@@ -50,7 +50,7 @@ final class CommitQueue {
   /**
    * Adds an operation at the end; its number is above all others.
    *
-   * @param onVisible called once when the read point has moved over it
+   * @param onVisible called once when the read point has moved past the operation
    * @param future failed when the log has failed
    */
   Entry add(long sequence, Runnable onVisible, CompletableFuture<?> future) {
@@ -68,7 +68,9 @@ final class CommitQueue {
     return entry;
   }
 
-  /** What is in files up to {@code sequence}, the next after all that was added, is visible now. */
+  /**
+   * Makes contents of files visible up to {@code sequence}, the next number after everything added.
+   */
   void pass(long sequence) {
     durable(add(sequence, () -> {}, new CompletableFuture<>()));
   }
@@ -92,7 +94,7 @@ final class CommitQueue {
       entry.durable = true;
       while (!queue.isEmpty() && queue.getFirst().durable) {
         Entry first = queue.getFirst();
-        visible.add(first); // Before it leaves the queue: where that throws, the next call has it.
+        visible.add(first); // Before the removal: if this throws, the next call has it.
         queue.removeFirst();
         readPoint = first.sequence;
       }
@@ -100,7 +102,7 @@ final class CommitQueue {
     visible.forEach(CommitQueue::tell);
   }
 
-  /** Whatever is thrown concerns one operation: the others are told all the same. */
+  /** An exception concerns one operation only: the other operations must still be told. */
   private static void tell(Entry entry) {
     try {
       entry.onVisible.run();

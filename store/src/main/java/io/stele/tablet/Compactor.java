@@ -34,16 +34,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Minor, merging and major compactions of one tablet. Each is a call that <em>picks</em> its
- * inputs, <em>writes</em> new files, <em>commits</em> them to the manifest, <em>swaps</em> the
+ * inputs, <em>writes</em> new files, <em>commits</em> them to the manifest, and <em>swaps</em> the
  * state.
  *
  * <p>A compaction that fails before its commit changes nothing, and deletes the files it began.
- * (After a crash the sweep finds them: their names have the tablet's epoch and no record names
- * them.) After the commit only the swap is left, which fails only if the tablet was closed in
- * between. If the outcome of the commit is not known, the tablet stops.
+ * (After a crash the sweep finds such files: their names contain the tablet's epoch, and no record
+ * names them.) After the commit only the swap remains, which fails only if the tablet was closed in
+ * between. If the outcome of the commit is unknown, the tablet stops.
  *
- * <p>One minor compaction runs at a time; beside it runs at most one merging or major compaction
- * for each {@link FileStack}. Commits run one at a time. Safe for use by any number of threads.
+ * <p>One minor compaction runs at a time, and at the same time at most one merging or major
+ * compaction for each {@link FileStack}. Commits run one at a time. Safe for use by any number of
+ * threads.
  */
 final class Compactor {
   private static final Logger LOG = LoggerFactory.getLogger(Compactor.class);
@@ -61,7 +62,7 @@ final class Compactor {
   private final Lock committing;
 
   /**
-   * Compactions of a tablet.
+   * The compactions of a tablet.
    *
    * @param replayedTo the highest sequence number that was replayed when the tablet was opened
    */
@@ -87,7 +88,7 @@ final class Compactor {
     }
   }
 
-  /** A minor compaction; by the holder of {@link #minor}. */
+  /** Makes a minor compaction; the caller holds {@link #minor}. */
   private boolean writeMemtables() throws IOException {
     core.health().check();
     sequencer.freeze();
@@ -106,13 +107,14 @@ final class Compactor {
   }
 
   /**
-   * Keeps what a read sees now readable until {@link #unpin}: writes all memtables to SSTables, so
-   * that no file has operations of both sides of the pin, and then the pin to the manifest.
+   * Keeps what a read sees now readable until {@link #unpin}. Writes all memtables to SSTables, so
+   * that no file has operations from both sides of the pin, and then writes the pin to the
+   * manifest.
    *
-   * @return the pin; that of the same name if there is one
+   * @return the new pin, or the existing one of the same name
    */
   Pin pin(String name) throws IOException {
-    minor.lock(); // Until the pin is made no file gets anything above it.
+    minor.lock(); // Until the pin exists, no file gets operations above it.
     try {
       Optional<Pins.Held> known = core.pins().find(name);
       if (known.isPresent()) {
@@ -135,7 +137,10 @@ final class Compactor {
     }
   }
 
-  /** Ends a pin: compactions may drop what only it needed. False if there is none of that name. */
+  /**
+   * Removes a pin: compactions may then drop what only it needed. False if there is none of that
+   * name.
+   */
   boolean unpin(String name) throws IOException {
     committing.lock();
     try {
@@ -158,7 +163,7 @@ final class Compactor {
   }
 
   /**
-   * Writes into the manifest what waits for the end of a job, of the rows that the tablet has:
+   * Writes the changes that wait for the end of a job, in rows of this tablet, into the manifest.
    * {@link #take} or {@link #strike} follows.
    *
    * @throws io.stele.model.CorruptionException if a file is damaged
@@ -184,7 +189,7 @@ final class Compactor {
     }
   }
 
-  /** Makes sure that a file can be taken, as far as that can be known before. */
+  /** Checks, as far as possible in advance, that a file can be taken. */
   private void check(PendingFile file) throws IOException {
     TabletFile opened = TabletFile.open(environment, file.file(), core.rules());
     try {
@@ -200,7 +205,7 @@ final class Compactor {
     }
   }
 
-  /** Forgets what waits for a job: it did not commit. False if nothing does. */
+  /** Discards the changes that wait for a job, which did not commit. False if there are none. */
   boolean strike(String job) throws IOException {
     committing.lock();
     try {
@@ -216,15 +221,15 @@ final class Compactor {
   }
 
   /**
-   * Makes the files that wait for a job the tablet's, above all that was written before, which goes
-   * where the job replaces rows: the job has committed. The caller has paused writes, and has
-   * waited for those accepted.
+   * Adds the files that wait for a committed job to the tablet, above everything written before. If
+   * the job replaces rows, their earlier cells disappear. The caller has paused writes, and has
+   * waited for the accepted ones.
    *
-   * <p>The numbers of the files need no log: the write that gives them says that everything up to
-   * them is in files. Until then nobody has seen the files, and after it nobody reads without them:
-   * the read point moves over them last.
+   * <p>The sequence numbers of the files need no log records: the manifest edit that assigns them
+   * says that everything up to them is in files. Before the edit no reader has seen the files;
+   * after it no reader reads without them, because the read point moves over them last.
    *
-   * @return false if nothing waits for it
+   * @return false if nothing waits for the job
    */
   boolean take(String job) throws IOException {
     minor.lock();
@@ -241,7 +246,7 @@ final class Compactor {
         TakenFiles files =
             TakenFiles.of(waiting, refs(), before, core.pins().all(), core.clock().now());
         take(edit("files of job " + job, files.upTo()).resolve(job), files);
-        forget(job); // Last: who finds nothing waiting reads what the tablet has.
+        forget(job); // Last: readers that find nothing waiting read the files.
         return true;
       } finally {
         committing.unlock();
@@ -252,11 +257,11 @@ final class Compactor {
   }
 
   /**
-   * Clears rows: nothing that was written to them is seen any more, but at pins. The clearing takes
-   * a sequence number, which like those of a job's files needs no log. The caller has paused
-   * writes, and has waited for those accepted.
+   * Clears rows: cells written to them are no longer visible, except at pins. The clearing takes a
+   * sequence number, which, like the numbers of a job's files, needs no log record. The caller has
+   * paused writes, and has waited for the accepted ones.
    *
-   * @param now what was cleared then, for the manifest
+   * @param now what was cleared, for the manifest
    */
   void clear(RowRange rows, ClearedRows now) throws IOException {
     minor.lock();
@@ -277,12 +282,12 @@ final class Compactor {
   }
 
   /**
-   * Erases families that were dropped: nothing that was written to them is seen any more, but at
-   * pins, whatever family has such a name later. The caller has paused writes, and has waited for
-   * those accepted.
+   * Erases dropped families: cells written to them are no longer visible, except at pins, even if
+   * another family gets such a name later. The caller has paused writes, and has waited for the
+   * accepted ones.
    *
    * @param now what was done for the change, for the manifest
-   * @throws SteleException RETRY_LATER if the tablet's schema has one of them
+   * @throws SteleException RETRY_LATER if the tablet's schema has one of the families
    */
   void erase(Set<String> families, ClearedRows now) throws IOException {
     minor.lock();
@@ -316,7 +321,7 @@ final class Compactor {
     return core.current().peek().files().stream().map(TabletFile::ref).toList();
   }
 
-  /** Makes what was decided durable, then visible; the read point moves last. */
+  /** Makes the decision durable, then visible; the read point moves last. */
   private void take(ManifestEdit.Builder edit, TakenFiles files) throws IOException {
     List<TabletFile> made = new ArrayList<>();
     try {
@@ -346,7 +351,10 @@ final class Compactor {
     }
   }
 
-  /** All that is remembered of operations, for all rows: files that had some of it go. */
+  /**
+   * Writes all remembered operations, of all rows, because files that held some of them are
+   * removed.
+   */
   private CompactionWriter.Output writeOperations(long sequence) throws IOException {
     SchemaRules rules = core.rules();
     return writer.write(
@@ -379,14 +387,14 @@ final class Compactor {
   }
 
   /**
-   * Rids one locality group of garbage; false if none has any that is {@link CompactionPicker#isDue
-   * due}.
+   * Removes the garbage of one locality group; false if no group has garbage that is {@link
+   * CompactionPicker#isDue due}.
    */
   boolean collectGarbage(Duration interval) throws IOException {
     return compactOne("major compaction", toCollect(interval));
   }
 
-  /** Writes all files again, those of a locality group as one; false if there are none. */
+  /** Rewrites all files, those of each locality group as one; false if there are none. */
   boolean majorCompact() throws IOException {
     while (true) {
       core.health().check();
@@ -410,12 +418,12 @@ final class Compactor {
     }
   }
 
-  /** Whether {@link #mergingCompact} would find something to do. */
+  /** Whether {@link #mergingCompact} would find work. */
   boolean wantsMerging() {
     return claims.any(this::toMerge);
   }
 
-  /** Whether {@link #collectGarbage} would find something to do. */
+  /** Whether {@link #collectGarbage} would find work. */
   boolean wantsToCollect(Duration interval) {
     return claims.any(toCollect(interval));
   }
@@ -438,7 +446,7 @@ final class Compactor {
         .findFirst();
   }
 
-  /** Only what is below all pins can be rid of garbage: above one, tombstones must stay. */
+  /** Garbage can be removed only from files below all pins: above a pin, tombstones must stay. */
   private CompactionClaims.Choice toCollect(Duration interval) {
     return (stack, under) -> {
       List<FileStack> parts = core.pins().parts(stack);
@@ -457,7 +465,7 @@ final class Compactor {
         && claim.files().stream().noneMatch(file -> core.pins().seeErased(file.ref()));
   }
 
-  /** The time, for ages of what is dropped of operations up to {@code sequence}. */
+  /** The time from which ages are computed when operations up to {@code sequence} are dropped. */
   private long dropTime(long sequence) {
     return core.pins().clock(sequence, core.clock().whenDropping());
   }
@@ -505,10 +513,11 @@ final class Compactor {
   }
 
   /**
-   * Makes one file of those claimed; or several, where blocks of all at once are too large for the
-   * memory that there is. Their number is less then, so that another compaction may make them one.
+   * Rewrites the claimed files as one file; or as several, if one block of each of them together is
+   * too large for the available memory. There are then fewer files than before, so that another
+   * compaction may make them one.
    *
-   * @return whether it is one
+   * @return whether the result is one file
    */
   private boolean compact(String reason, CompactionClaims.Claim claim) throws IOException {
     List<CompactionClaims.Claim> parts = claim.parts(core.options().merging().filesMax());
@@ -585,12 +594,14 @@ final class Compactor {
     core.counters().mergingAndMajorCompactions.increment();
   }
 
-  /** Whether none was replaced meanwhile, as rows of it were cleared or families erased. */
+  /**
+   * Whether none of the files was replaced meanwhile, because rows were cleared or families erased.
+   */
   private boolean isOurs(List<TabletFile> files) {
     return core.current().peek().files().containsAll(files);
   }
 
-  /** The operations in the blocks of these files, without those forgotten since. */
+  /** The operations in the blocks of these files, without those that were forgotten since. */
   private Bytes operations(List<TabletFile> chosen) throws IOException {
     OperationWindow operations = core.window().ofSameLength();
     for (TabletFile file : chosen) {
@@ -600,7 +611,7 @@ final class Compactor {
     return operations.encodeWritten();
   }
 
-  // Asked each time: files may gather while a compaction waits.
+  // Checked each time, because files may accumulate while a compaction waits.
   private void keepPace(long bytes) throws IOException {
     if (!hasLayers(core.options().merging().stackMax())) {
       environment.pace().passed(bytes);
@@ -633,7 +644,7 @@ final class Compactor {
     }
   }
 
-  /** Commits an edit that names new files; where it was certainly not made they are deleted. */
+  /** Commits an edit that names new files. If the edit certainly failed, the files are deleted. */
   private void commit(ManifestEdit edit, CompactionWriter.Output output) throws IOException {
     try {
       commit(edit);
@@ -643,7 +654,7 @@ final class Compactor {
     } catch (SteleException e) {
       if (e.code() == SteleException.Code.RETRY_LATER) {
         writer.discard(output);
-      } else { // It may name the new file: that is left where it is.
+      } else { // The manifest may name the new file, so it stays.
         output.files().forEach(TabletFile::release);
       }
       throw e;
@@ -653,7 +664,7 @@ final class Compactor {
     }
   }
 
-  /** An edit after which everything up to {@code boundary}, if not more, is in the files. */
+  /** An edit after which everything up to {@code boundary}, or more, is in the files. */
   private ManifestEdit.Builder edit(String reason, long boundary) {
     long redoPoint = Math.max(core.current().peek().redoPoint(), boundary);
     return ManifestEdit.builder(reason)
@@ -661,7 +672,7 @@ final class Compactor {
         .coversReplay(redoPoint >= replayedTo);
   }
 
-  /** Commits an edit; unless it is certain that nothing was changed, a failure stops the tablet. */
+  /** Commits an edit. A failure stops the tablet, unless it is certain that nothing was changed. */
   private void commit(ManifestEdit edit) throws IOException {
     try {
       core.health().check();

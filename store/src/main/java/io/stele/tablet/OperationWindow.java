@@ -23,61 +23,66 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The operations of its clients that a tablet remembers, so that a retry is applied once. This is
- * the scheme of RIFL (Lee et al., SOSP 2015), in which the client says which operations may be
+ * The operations of its clients that a tablet remembers, so that a retry is applied only once. This
+ * is the scheme of RIFL (Lee et al., SOSP 2015), in which the client says which operations may be
  * forgotten.
  *
  * <p>For each client it keeps the lowest number that may still be retried. It refuses operations
  * below that number, and knows every operation at or above it that this tablet has applied, with
  * its result. A client that was silent for longer than the window is reduced to a number above all
- * that it ever sent here. After sixteen windows it is forgotten, and what it last sent lies before
+ * that it ever sent here. After sixteen windows it is forgotten, and everything it sent lies before
  * the <em>horizon</em>.
  *
  * <p><b>Time</b> is the tablet's own: how long it has been open, on any server, by the monotonic
  * clocks of its servers. It runs slower than real time, because it stands still during moves and
- * crashes; the blocks carry it on. So everything before the horizon is at least as old as the
- * tablet says. An unknown client says how long its operations have been under way. If that is less
- * than the time since the horizon, none of them can have been applied here and forgotten. Otherwise
- * they are refused. Only durations are compared, never the readings of two clocks.
+ * crashes; the blocks carry it from server to server. So everything before the horizon is at least
+ * as old as the tablet says. An unknown client says how long its operations have been under way. If
+ * that is less than the time since the horizon, none of them can have been applied here and
+ * forgotten. Otherwise they are refused. Only durations are compared, never the readings of two
+ * clocks.
  *
  * <p>An operation is <em>recent</em> until a minor compaction has written it to an SSTable's block,
  * and <em>written</em> from then on. Each block has the operations that were recent when the block
- * was written: the blocks of a tablet's files and its log together have all that it remembers.
+ * was written: the blocks of a tablet's files and its log together have everything that it
+ * remembers.
  *
- * <p><b>Memory</b> is bounded by an {@link OperationBudget}. Above it, clients that were silent the
- * longest are reduced; if a minor compaction will make room, new operations are to be sent later,
- * once it has; else the older half of what the others have done is forgotten, then clients are
- * forgotten that were silent for a window: a retry of any of this is refused, never applied twice.
- * Where nothing can be forgotten a new operation is to be sent later.
+ * <p><b>Memory</b> is bounded by an {@link OperationBudget}. Above the budget, the clients that
+ * were silent the longest are reduced first. If that is not enough and a minor compaction will make
+ * room, new operations are refused with 'retry later' until it has run. Otherwise the older half of
+ * the finished operations of the other clients is forgotten, and then the clients that were silent
+ * for a window. A retry of anything forgotten is refused, never applied twice. If nothing can be
+ * forgotten, a new operation is refused with 'retry later'.
  *
  * <p><b>Tasks</b> say with each request which of their records are settled, so that these need not
- * be remembered one by one ({@link TaskMemory}). What the tasks of a job wrote is remembered until
- * the job is over, not for a time. So an unknown task of a job that lives is a new one, if the job
- * was found to live after this was opened, and nothing of it was forgotten since: that is what
- * {@link #admit} records.
+ * be remembered one by one ({@link TaskMemory}). The writes of a job's tasks are remembered until
+ * the job is over, not for a fixed time. So an unknown task of a live job is a new one, if the job
+ * was found to be live after this window was opened, and nothing of the job was forgotten since:
+ * {@link #admit} records that.
  *
  * <p>Safe for use by any number of threads.
  *
- * <p>A tablet that was made of two knows what both did. A client that it knows may be known from
- * one of them and forgotten by the other. So the <em>merged horizon</em> is kept, that of both when
- * they were merged: a client that is known, too, must have begun a new operation after it.
+ * <p>A merged tablet knows the operations of both its predecessors. A client may be known from one
+ * of them and forgotten by the other. So the <em>merged horizon</em>, the later of both horizons at
+ * the time of the merge, is kept: even a known client must have begun a new operation after it.
  */
 final class OperationWindow {
   private static final int WINDOWS_KEPT = 16;
 
-  /** Operations that another process may have sent have been under way for so long at most. */
+  /**
+   * Operations that another process may have sent can have been under way for at most this long.
+   */
   private static final int WINDOWS_IF_REPEATABLE = WINDOWS_KEPT / 2;
 
-  /** Clocks of two machines may run apart by one part in so many. */
+  /** The clocks of two machines may drift apart by at most one part in this many. */
   private static final int DRIFT_PARTS = 16;
 
-  /** A client that has sent something in this time is only reduced for want of others. */
+  /** A client that sent something within this time is reduced only if there are no others. */
   private static final long BUSY_MICROS = 60_000_000;
 
-  /** How long to wait before looking again when there was nothing to forget. */
+  /** If there was nothing to forget, wait this long before looking again. */
   private static final long RELIEF_INTERVAL_MICROS = 1_000_000;
 
-  /** What {@link #begin} found: a new operation, or one known before and its outcome. */
+  /** The result of {@link #begin}: a new operation, or a known one and its outcome. */
   record Begun(Operation operation, Optional<CompletableFuture<OperationResult>> known) {}
 
   private final ProcessRuntime runtime;
@@ -95,13 +100,13 @@ final class OperationWindow {
   private long openedNanos;
 
   @GuardedBy("this")
-  private long openedMicros; // The tablet's time then.
+  private long openedMicros; // The tablet's time at opening.
 
   @GuardedBy("this")
-  private long horizonMicros; // No client forgotten was seen after it; 0: none is forgotten.
+  private long horizonMicros; // No forgotten client was seen after it; 0: none.
 
   @GuardedBy("this")
-  private long mergedHorizonMicros; // What a merge may have made known in part is before it.
+  private long mergedHorizonMicros; // Clients that a merge may know only in part.
 
   @GuardedBy("this")
   private long bytes;
@@ -112,7 +117,7 @@ final class OperationWindow {
   @GuardedBy("this")
   private boolean closed;
 
-  /** An empty one of a new tablet; close it. */
+  /** The empty window of a new tablet; close it. */
   OperationWindow(ProcessRuntime runtime, Duration window, OperationBudget budget) {
     this.runtime = runtime;
     this.window = window;
@@ -122,7 +127,7 @@ final class OperationWindow {
     budget.join();
   }
 
-  /** An empty one that forgets as late as this one and that no budget counts. */
+  /** An empty window of the same length that no budget counts. */
   OperationWindow ofSameLength() {
     return new OperationWindow(runtime, window, OperationBudget.unlimited());
   }
@@ -134,11 +139,11 @@ final class OperationWindow {
   }
 
   /**
-   * Begins an operation, or finds the original of which it is a retry.
+   * Begins an operation, or finds the original operation if this is a retry.
    *
    * @param future completed by the caller, if the operation is new
-   * @throws SteleException REFUSED if the id may be older than what is remembered, or another
-   *     operation's; RETRY_LATER if there is no room to remember another
+   * @throws SteleException REFUSED if the id may be older than what is remembered, or belongs to
+   *     another operation; RETRY_LATER if there is no room to remember another operation
    */
   synchronized Begun begin(
       OperationId id,
@@ -188,7 +193,7 @@ final class OperationWindow {
     }
     checkNotBelow(id, client);
     checkRoom();
-    checkNotBelow(id, client); // It may just have become so.
+    checkNotBelow(id, client); // This may have changed just now.
     count(client, one -> one.put(operation));
     return new Begun(operation, Optional.empty());
   }
@@ -211,7 +216,7 @@ final class OperationWindow {
     return client.task().map(task -> task.contradicts(said.settled())).orElse(false);
   }
 
-  /** What the log is to say of a task: its job only until that is there. */
+  /** What the log must record about a task: its job, but only until the log has it. */
   private static Optional<TaskProgress> toLog(
       ClientOperations client, Optional<TaskProgress> said) {
     return said.map(
@@ -221,27 +226,27 @@ final class OperationWindow {
                 : task);
   }
 
-  /** Whether operations of a job's tasks may {@link #begin} here. */
+  /** Whether tasks of a job may {@link #begin} operations here. */
   synchronized boolean admits(String job) {
     return admitted.has(job);
   }
 
-  /** How often a job has ended here, for {@link #admit}. */
+  /** How many jobs have ended here, for {@link #admit}. */
   synchronized long jobsEnded() {
     return admitted.ended();
   }
 
   /**
-   * The job has been found to live: operations of its tasks may begin.
+   * Records that the job was found to be live: its tasks may begin operations.
    *
-   * @param before what {@link #jobsEnded} gave before somebody looked; if a job has ended since,
-   *     nothing happens
+   * @param before the result of {@link #jobsEnded} before the job was looked up; if a job has ended
+   *     since, nothing happens
    */
   synchronized void admit(String job, long before) {
     admitted.admit(job, before);
   }
 
-  /** A job is over: forgets what its tasks wrote. */
+  /** Ends a job: forgets what its tasks wrote. */
   synchronized void endJob(String job) {
     admitted.end(job);
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
@@ -252,14 +257,14 @@ final class OperationWindow {
     }
   }
 
-  /** The jobs that something is remembered of here. */
+  /** The jobs about which something is remembered here. */
   synchronized Set<String> jobs() {
     Set<String> jobs = admitted.names();
     clients.values().forEach(client -> client.job().ifPresent(jobs::add));
     return jobs;
   }
 
-  /** A task says how far it has come, without an operation. */
+  /** Records how far a task has come, without an operation. */
   synchronized void settle(OperationId task, TaskProgress said) {
     ClientOperations client = clients.get(ClientName.of(task));
     if (client != null && !contradicts(client, said)) {
@@ -317,7 +322,7 @@ final class OperationWindow {
     }
   }
 
-  /** Forgets until the budget holds, and a little more. */
+  /** Forgets until usage is slightly below the budget. */
   @GuardedBy("this")
   private void relieve(long now) {
     expire(now);
@@ -357,12 +362,15 @@ final class OperationWindow {
     }
   }
 
-  /** How much less this will take when a minor compaction has written all that is in no file. */
+  /**
+   * By how many bytes usage drops when a minor compaction has written everything that is in no
+   * file.
+   */
   synchronized long unwrittenBytes() {
     return clients.values().stream().mapToLong(ClientOperations::unwrittenBytes).sum();
   }
 
-  /** The clients in a fixed order, so that equal windows do and give the same. */
+  /** The clients in a fixed order, so that equal windows behave identically. */
   @GuardedBy("this")
   private List<Map.Entry<ClientName, ClientOperations>> inOrder() {
     return List.copyOf(new TreeMap<>(clients).entrySet());
@@ -375,17 +383,17 @@ final class OperationWindow {
     return some[0];
   }
 
-  /** Forgets an operation that was not queued: a retry of it is a new operation. */
+  /** Forgets an operation that was not queued: a retry of it counts as a new operation. */
   synchronized void abandon(Operation operation) {
     change(operation, client -> client.remove(operation));
   }
 
-  /** Says under which number an operation is queued, and what its result will be. */
+  /** Records the sequence number under which an operation is queued, and its future result. */
   synchronized void queued(Operation operation, long sequence, Bytes result) {
     change(operation, client -> client.queued(operation, sequence, result));
   }
 
-  /** Says that an operation is durable. */
+  /** Records that an operation is durable. */
   synchronized void done(Operation operation) {
     operation.end();
     change(operation, client -> client.done(operation));
@@ -427,10 +435,10 @@ final class OperationWindow {
   }
 
   /**
-   * As above.
+   * Adds the operations of a block, with a corrected time.
    *
-   * @param micros the tablet's own time when the block was written, if it is later than what the
-   *     block says; see {@link io.stele.record.FileRef}
+   * @param micros the tablet's own time when the block was written, if later than the block says;
+   *     see {@link io.stele.record.FileRef}
    * @param merged whether the tablet was merged with another since then
    */
   synchronized void restore(Bytes block, long micros, boolean merged) throws MalformedException {
@@ -456,13 +464,13 @@ final class OperationWindow {
   }
 
   /**
-   * Everything is restored and replayed: forgets what is above the budget, and the clients of whom
-   * another block, written later, does not know any more.
+   * Called when everything is restored and replayed. Forgets what exceeds the budget, and the
+   * clients that a block written later no longer knows.
    */
   synchronized void restored() {
     long horizon = horizonMicros;
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
-      // A horizon of 0 is none: a client seen at the tablet's first moment is not before it.
+      // A horizon of 0 means none: a client seen at the tablet's first moment is not before it.
       if (horizon > 0
           && one.getValue().job().isEmpty()
           && one.getValue().lastSeenMicros() <= horizon) {
@@ -475,8 +483,8 @@ final class OperationWindow {
   }
 
   /**
-   * The operations from above one sequence number to another, as a block; empty if there is nothing
-   * to remember. Forgets clients that were silent for too long first.
+   * A block of the operations above one sequence number, up to and including another; empty if
+   * there is nothing to remember. First forgets clients that were silent for too long.
    */
   synchronized Bytes encodeRecent(long above, long through) {
     long now = nowMicros();
@@ -495,12 +503,15 @@ final class OperationWindow {
     return out.block();
   }
 
-  /** Says that the operations up to a sequence number are in SSTables. */
+  /** Records that the operations up to a sequence number are in SSTables. */
   synchronized void moveToWritten(long through) {
     clients.values().forEach(client -> count(client, one -> one.moveToWritten(through)));
   }
 
-  /** Forgets everything that {@code live}, which knew all that this one knows, has forgotten. */
+  /**
+   * Forgets everything that {@code live} has forgotten; {@code live} knew everything this window
+   * knows.
+   */
   void forgetAs(OperationWindow live) {
     Map<ClientName, ClientOperations> known = new HashMap<>();
     long now;
@@ -545,7 +556,7 @@ final class OperationWindow {
     return new OperationsBlock.Header(now, horizonMicros, mergedHorizonMicros);
   }
 
-  /** Reduces clients that were silent for a window, and forgets those silent for many. */
+  /** Reduces clients that were silent for a window, and forgets those that were silent for many. */
   @GuardedBy("this")
   private void expire(long now) {
     for (Map.Entry<ClientName, ClientOperations> one : inOrder()) {
@@ -561,8 +572,8 @@ final class OperationWindow {
   }
 
   /**
-   * Forgets a client altogether, unless something of it is recent: a replay would bring that back
-   * without what is forgotten with it.
+   * Forgets a client completely, unless something of it is recent: a replay would bring that back
+   * without the rest.
    */
   @GuardedBy("this")
   private void forget(ClientName name, ClientOperations client) {
@@ -597,7 +608,7 @@ final class OperationWindow {
     }
   }
 
-  /** Makes a change of a client, and counts what it takes then. */
+  /** Changes a client, and updates the memory count. */
   @GuardedBy("this")
   private void count(ClientOperations client, Change change) {
     long before = client.bytes();
@@ -613,12 +624,12 @@ final class OperationWindow {
     }
   }
 
-  /** What it takes in memory. */
+  /** The window's memory, in bytes. */
   synchronized long bytes() {
     return bytes;
   }
 
-  /** Returns its part of the budget. It can still be used, uncounted. */
+  /** Returns its share of the budget. The window can still be used, but is not counted. */
   synchronized void close() {
     if (!closed) {
       closed = true;

@@ -25,7 +25,7 @@ import java.util.Optional;
  * <p>Read by any number of threads, changed by one at a time.
  */
 final class Pins {
-  /** A pin ready for use. */
+  /** A pin prepared for use. */
   record Held(Pin pin, SchemaRules rules) {}
 
   private final TabletId tablet;
@@ -43,7 +43,7 @@ final class Pins {
         .toList();
   }
 
-  /** All of them, the lowest read point first. */
+  /** All pins, the lowest read point first. */
   List<Pin> all() {
     return held.stream().map(Held::pin).toList();
   }
@@ -79,7 +79,7 @@ final class Pins {
     held = held.stream().filter(one -> !one.pin().name().equals(name)).toList();
   }
 
-  /** The time, for ages of what may be dropped of operations up to {@code sequence}. */
+  /** The time from which ages are computed when operations up to {@code sequence} are dropped. */
   long clock(long sequence, long nowMicros) {
     return held.stream()
         .map(Held::pin)
@@ -88,7 +88,9 @@ final class Pins {
         .reduce(nowMicros, Math::min);
   }
 
-  /** Whether a compaction of {@code inputs}, done at {@code timeMicros}, keeps all they need. */
+  /**
+   * Whether a compaction of {@code inputs} at {@code timeMicros} keeps everything the pins need.
+   */
   boolean allow(CompactionWriter.Coverage inputs, SchemaRules rules, long timeMicros) {
     return held.stream()
         .allMatch(
@@ -101,7 +103,9 @@ final class Pins {
             });
   }
 
-  /** Whether one of them sees cells in the file that were erased since: it must stay as it is. */
+  /**
+   * Whether a pin sees cells in the file that were erased since: the file must then stay unchanged.
+   */
   boolean seeErased(FileRef file) {
     return held.stream()
         .mapToLong(one -> one.pin().readPoint())
@@ -110,7 +114,7 @@ final class Pins {
                 point >= file.maxSequence() && file.erasedAt(point).size() < file.erased().size());
   }
 
-  /** The layers of a stack that may be compacted with each other, the newest first. */
+  /** The groups of layers of a stack that may be compacted together, the newest first. */
   List<FileStack> parts(FileStack stack) {
     if (held.isEmpty()) {
       return List.of(stack);
@@ -128,7 +132,7 @@ final class Pins {
     return parts;
   }
 
-  /** How many pins see the layer: none of its files is divided by one. */
+  /** How many pins see the layer; no pin divides any of its files. */
   private long side(FileStack.Layer layer) {
     return held.stream().filter(one -> one.pin().readPoint() >= layer.maxSequence()).count();
   }

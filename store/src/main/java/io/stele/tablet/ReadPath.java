@@ -17,13 +17,15 @@ import java.util.Optional;
 
 /**
  * How rows are read, in stages: <em>check</em> the query, <em>pin</em> a read point and a state
- * that can answer for it, <em>merge</em> memtables and SSTables, <em>sieve</em> out what is not
- * visible, <em>filter</em> row by row, <em>page</em>.
+ * that can answer for it, <em>merge</em> memtables and SSTables, <em>sieve</em> out cells that are
+ * not visible, <em>filter</em> row by row, <em>page</em>.
  *
  * <p>Safe for use by any number of threads.
  */
 final class ReadPath {
-  /** Others move the read point within a few instructions: this is far beyond. */
+  /**
+   * Other threads move the read point within a few instructions, so this limit is never reached.
+   */
   private static final int LOOKS_MAX = 1_000_000;
 
   private final TabletCore core;
@@ -35,11 +37,12 @@ final class ReadPath {
   }
 
   /**
-   * A read point, and a state, held, with everything that a read at it sees.
+   * A read point, and a held state that contains everything a read at that point sees.
    *
-   * @param rules whose policies say what is garbage
-   * @param nowMicros the time, for ages
-   * @param pinned the read point again if it is that of a pin; else {@link TabletFile#UNPINNED}
+   * @param rules whose policies define garbage
+   * @param nowMicros the time from which ages are computed
+   * @param pinned the read point again if it is that of a pin; otherwise {@link
+   *     TabletFile#UNPINNED}
    */
   private record Pinned(
       long readPoint, TabletState state, SchemaRules rules, long nowMicros, long pinned) {}
@@ -69,7 +72,7 @@ final class ReadPath {
   }
 
   /**
-   * The visible cells of one row, those included that are queued and not yet durable. The caller
+   * The visible cells of one row, including cells that are queued and not yet durable. The caller
    * holds the row's lock.
    */
   List<Cell> queuedRow(Bytes row, ColumnSelection selection, MemoryClaim memory)
@@ -89,9 +92,7 @@ final class ReadPath {
     }
   }
 
-  /**
-   * The ranges asked for in order, without overlaps, and without rows that are not the tablet's.
-   */
+  /** The requested ranges in order, without overlaps, and without rows outside the tablet. */
   static List<RowRange> clip(List<RowRange> asked, RowRange extent) {
     if (asked.isEmpty()) {
       return List.of(extent);
@@ -127,9 +128,9 @@ final class ReadPath {
     return new Pinned(readPoint, state, core.rules(), core.clock().now(), TabletFile.UNPINNED);
   }
 
-  /** At a pin that is kept: every state, from the pin's making to its end, has all it needs. */
+  /** At an existing pin: every state from the pin's creation to its end has everything it needs. */
   private Pinned pinned(ReadRequest request) {
-    // The state first: a pin that is there after it was there as long as the state lasted.
+    // Take the state first: if the pin exists after that, it existed while the state was taken.
     TabletState state = core.current().acquire();
     try {
       Pins.Held held = core.pins().require(request.pin().orElseThrow());
@@ -143,7 +144,7 @@ final class ReadPath {
 
   private Pinned pin(ReadRequest request) {
     for (int i = 0; i < LOOKS_MAX; i++) {
-      // The read point first: then the state has all its cells, if need be compacted.
+      // Take the read point first: the state then has all its cells, even if they were compacted.
       long fresh = core.commits().readPoint();
       TabletState state = core.current().acquire();
       long wanted = request.readPoint().orElse(fresh);
@@ -171,7 +172,7 @@ final class ReadPath {
       if (fresh >= state.oldestReadable()) {
         return pinned(fresh, state);
       }
-      release(state, request); // A compaction came between the two: take both again.
+      release(state, request); // A compaction ran in between: take both again.
     }
     throw SteleException.retryLater(
         "the read point of tablet " + core.spec().id() + " is behind its files: try again");

@@ -28,14 +28,14 @@ import java.util.concurrent.locks.Lock;
  */
 final class Sequencer {
   /**
-   * A change that is ready to be put in order.
+   * A change that is ready to be sequenced.
    *
    * @param mutation its edits
-   * @param operation whose it is, where a retry is to be recognised
+   * @param operation the client's operation, if retries must be recognised
    * @param result encoded, for retries; may be empty
-   * @param durability what the log must do for it
-   * @param onVisible called once when the read point has moved over it
-   * @param outcome fails when the log has failed
+   * @param durability required of the log
+   * @param onVisible called once when the read point has moved past the change
+   * @param outcome fails if the log fails
    */
   record Change(
       Mutation mutation,
@@ -51,12 +51,12 @@ final class Sequencer {
   private final CommitQueue commits;
   private final Lock lock;
 
-  // Written under the lock; read without it where an old value does no harm.
+  // Written under the lock. Readers without the lock tolerate an old value.
   private volatile long lastSequence;
   private volatile boolean paused;
   private volatile boolean closed;
 
-  /** Goes on above {@code lastSequence}. */
+  /** A sequencer that assigns numbers above {@code lastSequence}. */
   Sequencer(TabletCore core, long lastSequence) {
     this.core = core;
     this.id = core.spec().id();
@@ -67,10 +67,10 @@ final class Sequencer {
   }
 
   /**
-   * Takes the next sequence number for a change and queues it for the log.
+   * Assigns the next sequence number to a change and queues it for the log.
    *
-   * @param rules the schema that allows it
-   * @return work to be done after all locks are released: it may call callers of any operation back
+   * @param rules the schema that allows the change
+   * @return work to be done after all locks are released: it may run the callbacks of any operation
    * @throws SteleException RETRY_LATER if writes are paused, the tablet has stopped, or its schema
    *     has changed since it allowed the change
    */
@@ -79,7 +79,7 @@ final class Sequencer {
     try {
       core.health().check();
       checkNotPaused();
-      if (rules != core.rules()) { // It may be of a family that was erased since.
+      if (rules != core.rules()) { // Its family may have been erased since.
         throw SteleException.retryLater("the schema of tablet " + id + " has changed: try again");
       }
       long sequence = lastSequence + 1;
@@ -101,7 +101,7 @@ final class Sequencer {
         return () ->
             durable.whenComplete((done, failure) -> logged(entry, failure, change.outcome()));
       } catch (IOException | RuntimeException | Error e) {
-        core.health().stop(e); // At once: nothing may be queued behind this.
+        core.health().stop(e); // At once: nothing may be queued after this.
         return () -> stop(e);
       }
     } finally {
@@ -110,9 +110,9 @@ final class Sequencer {
   }
 
   /**
-   * Freezes the memtable at the last sequence number taken.
+   * Freezes the memtable at the last assigned sequence number.
    *
-   * @return whether there was anything in it that the files do not have
+   * @return whether it contained anything that the files do not have
    */
   boolean freeze() {
     lock.lock();
@@ -136,7 +136,7 @@ final class Sequencer {
     }
   }
 
-  /** Refuses changes from now on; completes when those accepted are durable. */
+  /** Refuses changes from now on; completes when all accepted changes are durable. */
   CompletableFuture<Void> pause() {
     lock.lock();
     try {
@@ -148,9 +148,9 @@ final class Sequencer {
   }
 
   /**
-   * Makes sure that no change has a number above {@code sequence}, or gets one.
+   * Checks that no change has a number above {@code sequence}, and that none will get one.
    *
-   * @throws IllegalStateException if changes are not paused, or one has
+   * @throws IllegalStateException if changes are not paused, or one has such a number
    */
   void requireRest(long sequence) {
     lock.lock();
@@ -164,7 +164,7 @@ final class Sequencer {
     }
   }
 
-  /** Goes on above {@code sequence}: the numbers up to it were given to what is in files. */
+  /** Continues above {@code sequence}: the numbers up to it were assigned to contents of files. */
   void passTo(long sequence) {
     lock.lock();
     try {
@@ -174,7 +174,7 @@ final class Sequencer {
     }
   }
 
-  /** Refuses changes for ever. */
+  /** Refuses changes permanently. */
   void close() {
     closed = true;
     pause();
@@ -196,7 +196,7 @@ final class Sequencer {
     }
   }
 
-  // Before it has a place in any queue: what was acknowledged must be readable.
+  // Checked before the record enters any queue: every acknowledged record must be readable.
   private void checkLength(LogRecord record) {
     if (record.bytesAtMost() > log.recordBytesMax()) {
       throw SteleException.refused(
@@ -222,14 +222,14 @@ final class Sequencer {
     return false;
   }
 
-  /** The log has answered for an entry. */
+  /** Handles the log's answer for an entry. */
   private void logged(CommitQueue.Entry entry, Throwable failure, CompletableFuture<?> outcome) {
     if (failure == null) {
       commits.durable(entry);
       return;
     }
     Throwable cause = Futures.cause(failure);
-    // The one failure after which the outcome is known: the log had ended before.
+    // This is the only failure with a known outcome: the log had already ended.
     if (cause instanceof SteleException known && known.code() == SteleException.Code.RETRY_LATER) {
       outcome.completeExceptionally(known);
     }

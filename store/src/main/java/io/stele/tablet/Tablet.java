@@ -23,18 +23,19 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One tablet, open.
+ * An open tablet.
  *
- * <p>The invariants: everything that a fresh read sees is durable; everything up to the redo point
- * is in the files that the manifest names, and everything above it is in the log; no answer depends
- * on when compactions ran. If they cannot be kept, the tablet stops ({@link #failure}) and must be
+ * <p>Its invariants: everything that a fresh read sees is durable. Everything up to the redo point
+ * is in the files that the manifest names, and everything above it is in the log. No answer depends
+ * on when compactions ran. If the tablet cannot keep them, it stops ({@link #failure}) and must be
  * opened again from its record.
  *
  * <p>The paths through it are {@link WritePath}, {@link ReadPath} and {@link Compactor}; they share
  * the {@link TabletCore}.
  *
- * <p>Safe for use by any number of threads; it has none of its own. {@link #apply} queues and
- * returns, a read may wait for files, a compaction for files, the manifest and the log.
+ * <p>Safe for use by any number of threads; it has none of its own. {@link #apply} queues the
+ * operation and returns. A read may wait for files; a compaction may wait for files, the manifest
+ * and the log.
  */
 public final class Tablet implements Closeable {
   private final TabletCore core;
@@ -55,7 +56,7 @@ public final class Tablet implements Closeable {
     this.compactor = new Compactor(core, sequencer, replay.lastSequence());
   }
 
-  /** As below. */
+  /** Opens a tablet; see the other {@code open}. */
   public static Tablet open(
       TabletSpec spec, TabletEnvironment environment, Iterable<LogRecord> replay)
       throws IOException {
@@ -66,10 +67,10 @@ public final class Tablet implements Closeable {
    * Opens a tablet.
    *
    * @param replay the tablet's records in the logs that its durable record names, in any order and
-   *     with repetitions; records that the files already hold are skipped. None is kept; the caller
-   *     closes it
+   *     with repetitions. Records that the files already hold are skipped. No record is kept; the
+   *     caller closes the source
    * @throws CorruptionException if a file is damaged
-   * @throws io.stele.model.SteleException CORRUPTION if the logs lack a record
+   * @throws io.stele.model.SteleException CORRUPTION if a record is missing from the logs
    */
   public static Tablet open(TabletSpec spec, TabletEnvironment environment, RecordSource replay)
       throws IOException {
@@ -105,7 +106,7 @@ public final class Tablet implements Closeable {
       if (!opened) {
         window.close();
       }
-      // The tablet holds them, if it was opened.
+      // If the tablet was opened, it holds the files.
       files.forEach(TabletFile::release);
       memtable.release();
     }
@@ -136,27 +137,27 @@ public final class Tablet implements Closeable {
         spec.redoPoint(), spec.files().stream().mapToLong(FileRef::maxSequence).max().orElse(0));
   }
 
-  /** Its name. */
+  /** The tablet's id. */
   public TabletId id() {
     return core.spec().id();
   }
 
-  /** The epoch it was opened under. */
+  /** The epoch under which it was opened. */
   public long epoch() {
     return core.spec().epoch();
   }
 
-  /** What it remembers for jobs. */
+  /** What the tablet remembers about jobs. */
   public TabletJobs jobs() {
     return new TabletJobs(core.window());
   }
 
-  /** How much less memory its operations will take after a minor compaction. */
+  /** By how many bytes a minor compaction would reduce the memory of the remembered operations. */
   public long unwrittenOperationBytes() {
     return core.window().unwrittenBytes();
   }
 
-  /** Its rows. */
+  /** The tablet's row range. */
   public RowRange extent() {
     return core.spec().extent();
   }
@@ -167,25 +168,26 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * Replaces the schema for everything that begins from now on. What an earlier policy has
-   * collected does not come back.
+   * Replaces the schema for everything that begins from now on. Cells that an earlier policy has
+   * collected do not come back.
    */
   public void alter(TableSchema schema) {
     core.alter(schema);
   }
 
-  /** How many records were replayed on opening; above 0: make a minor compaction soon. */
+  /** The number of records replayed on opening. If it is above 0, make a minor compaction soon. */
   public long replayedRecords() {
     return replayedRecords;
   }
 
   /**
-   * Applies an operation. The future completes when it is durable and visible; it fails with a
-   * {@link io.stele.model.SteleException}: OUTCOME_UNKNOWN if the log failed with it; every other
-   * code (REFUSED, NOT_FOUND, RETRY_LATER, {@link RowOutOfRangeException}) says that nothing was
-   * changed. It completes on the log's thread: callbacks must not block.
+   * Applies an operation. The future completes when the operation is durable and visible. It fails
+   * with a {@link io.stele.model.SteleException}: OUTCOME_UNKNOWN if the log failed while it had
+   * the operation; every other code (REFUSED, NOT_FOUND, RETRY_LATER, {@link
+   * RowOutOfRangeException}) says that nothing was changed. It completes on the log's thread:
+   * callbacks must not block.
    *
-   * <p>May read files where the operation depends on what the row holds.
+   * <p>May read files if the operation depends on the present contents of the row.
    */
   public CompletableFuture<OperationResult> apply(OperationRequest request) {
     return writes.apply(request);
@@ -194,10 +196,11 @@ public final class Tablet implements Closeable {
   /**
    * Reads a page.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND if the query names a family that the table has
-   *     not, REFUSED if its filter is wrong or its read point cannot be read
+   * @throws io.stele.model.SteleException NOT_FOUND if the query names a family that the table does
+   *     not have, REFUSED if its filter is invalid or its read point is not readable
    * @throws CorruptionException if a file is damaged
-   * @throws io.stele.sstable.NotInMemoryException if asked not to read files
+   * @throws io.stele.sstable.NotInMemoryException if the request forbids reading files and the page
+   *     needs one
    */
   public ReadResult read(ReadRequest request) throws IOException {
     return reads.read(request);
@@ -214,164 +217,166 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * Writes the memtable to an SSTable and releases its records in the log. Waits until the log has
-   * all that the memtable has.
+   * Writes the memtables to SSTables and releases their records in the log. First waits until the
+   * log has every record that the memtables have.
    *
    * @return whether there was anything to write
-   * @throws IOException if it failed and the tablet goes on as before
+   * @throws IOException if it failed and the tablet continues as before
    */
   public boolean minorCompact() throws IOException {
     return compactor.minorCompact();
   }
 
   /**
-   * Merges some SSTables of a locality group where there are many of similar size; or writes again
-   * those whose families have been put into other groups.
+   * Merges some SSTables of a locality group that has many of similar size, or rewrites SSTables
+   * whose families have moved to other groups.
    *
-   * @return whether there were
+   * @return whether there were such SSTables
    * @throws CorruptionException if a file is damaged: nothing was dropped or changed
-   * @throws IOException if it failed and the tablet goes on as before
+   * @throws IOException if it failed and the tablet continues as before
    */
   public boolean mergingCompact() throws IOException {
     return compactor.mergingCompact();
   }
 
   /**
-   * Writes the SSTables of one locality group again, without anything deleted or expired, where
-   * they hold much of that, or have held some for {@code interval}.
+   * Rewrites the SSTables of one locality group without deleted and expired cells, if they hold
+   * many such cells, or have held some for {@code interval}.
    *
    * @return whether there was such a group
    * @throws CorruptionException if a file is damaged: nothing was dropped or changed
-   * @throws IOException if it failed and the tablet goes on as before
+   * @throws IOException if it failed and the tablet continues as before
    */
   public boolean collectGarbage(Duration interval) throws IOException {
     return compactor.collectGarbage(interval);
   }
 
   /**
-   * Writes all SSTables again, those of a locality group as one, without anything deleted or
-   * expired.
+   * Rewrites all SSTables without deleted and expired cells: those of each locality group as one
+   * file.
    *
    * @return whether there were any
    * @throws CorruptionException if a file is damaged: nothing was dropped or changed
-   * @throws IOException if it failed and the tablet goes on as before
+   * @throws IOException if it failed and the tablet continues as before
    */
   public boolean majorCompact() throws IOException {
     return compactor.majorCompact();
   }
 
   /**
-   * Whether some locality group has so many SSTables that merging compactions do not keep up: minor
-   * compactions should then be as late, and as large, as memory allows.
+   * Whether some locality group has so many SSTables that merging compactions do not keep up. Minor
+   * compactions should then be as late and as large as memory allows.
    */
   public boolean isCrowded() {
     return compactor.isCrowded();
   }
 
-  /** Whether compactions that failed left files behind. */
+  /** Whether failed compactions left files behind. */
   public boolean hasAbandonedFiles() {
     return !core.abandoned().isEmpty();
   }
 
-  /** Deletes what compactions that failed left behind, as far as that is possible now. */
+  /** Deletes the files that failed compactions left behind, as far as possible now. */
   public void deleteAbandonedFiles() {
     core.abandoned().delete();
   }
 
-  /** Whether {@link #mergingCompact} would find something to do. */
+  /** Whether {@link #mergingCompact} would find work. */
   public boolean wantsMergingCompaction() {
     return compactor.wantsMerging();
   }
 
-  /** Whether {@link #collectGarbage} would find something to do. */
+  /** Whether {@link #collectGarbage} would find work. */
   public boolean wantsToCollectGarbage(Duration interval) {
     return compactor.wantsToCollect(interval);
   }
 
   /**
    * Pins what a read sees now: {@link ReadRequest#atPin} sees the same until {@link #unpin}, also
-   * in whoever opens the tablet, or its children, from its record. Meanwhile what was deleted or
-   * overwritten since keeps its place on disk. Writes all memtables to SSTables first.
+   * after the tablet, or its children, were opened elsewhere from its record. Until then, cells
+   * that were deleted or overwritten since the pin keep their disk space. Writes all memtables to
+   * SSTables first.
    *
-   * @param name whose the pin is; with a name that is taken this returns the pin that there is
+   * @param name identifies the pin's owner; if a pin of this name exists, that pin is returned
    */
   public Pin pin(String name) throws IOException {
     return compactor.pin(name);
   }
 
-  /** Ends a pin; false if there is none of that name. */
+  /** Removes a pin; false if there is none of that name. */
   public boolean unpin(String name) throws IOException {
     return compactor.unpin(name);
   }
 
-  /** The points that stay readable, the lowest first. */
+  /** The pinned read points, the lowest first. */
   public List<Pin> pins() {
     return core.pins().all();
   }
 
-  /** What waits for the end of jobs: nobody sees it yet. */
+  /** The changes that wait for the end of their jobs: no reader sees them yet. */
   public List<Pending> pending() {
     return core.pending();
   }
 
   /**
-   * Writes into the manifest what a job does, to wait until it is known whether the job has
-   * committed. Whoever opens the tablet, or its children, from its record finds it there. Does
-   * nothing about what waits already.
+   * Writes a job's changes into the manifest, where they wait until it is known whether the job has
+   * committed. Whoever opens the tablet, or its children, from its record finds them there. Changes
+   * that already wait are skipped.
    *
-   * @param changes of rows that the tablet has
+   * @param changes to rows of this tablet
    */
   public void register(List<Pending> changes) throws IOException {
     compactor.register(changes);
   }
 
-  /** Forgets what waits for a job, which did not commit. False if nothing does. */
+  /** Discards the changes that wait for a job, which did not commit. False if there are none. */
   public boolean strike(String job) throws IOException {
     return compactor.strike(job);
   }
 
   /**
-   * Makes the files that wait for a job, which has committed, the tablet's: above all that was
-   * written before, and below all that is written later. In the same moment goes what was written
-   * before to rows that the job replaces. All that is visible when this returns. The caller has had
-   * {@link #pauseWrites} complete, and resumes them.
+   * Adds the files that wait for a committed job to the tablet: above everything written before,
+   * and below everything written later. Earlier cells of rows that the job replaces disappear at
+   * the same moment. All of this is visible when the call returns. The caller has waited for {@link
+   * #pauseWrites} to complete, and resumes writes afterwards.
    *
    * @return false if nothing waits for the job
    * @throws CorruptionException if a file is damaged: nothing was changed
-   * @throws IOException if it failed and the tablet goes on as before
+   * @throws IOException if it failed and the tablet continues as before
    */
   public boolean take(String job) throws IOException {
     return compactor.take(job);
   }
 
   /**
-   * Clears rows: what was written to them by now is seen no more, but at pins; what is written
-   * later is. The caller has had {@link #pauseWrites} complete, and resumes them.
+   * Clears rows: cells written to them until now are no longer visible, except at pins; cells
+   * written later are. The caller has waited for {@link #pauseWrites} to complete, and resumes
+   * writes afterwards.
    *
-   * @param now what of the tablet was cleared then, for the manifest
+   * @param now what this clearing covers in the tablet, for the manifest
    * @throws CorruptionException if a file is damaged: nothing was changed
-   * @throws IOException if it failed and the tablet goes on as before
+   * @throws IOException if it failed and the tablet continues as before
    */
   public void clear(RowRange rows, ClearedRows now) throws IOException {
     compactor.clear(rows, now);
   }
 
   /**
-   * Erases families that were dropped: what was written to them is seen no more, but at pins, also
-   * when other families have their names. The caller has had {@link #pauseWrites} complete, and
-   * resumes them.
+   * Erases dropped families: cells written to them are no longer visible, except at pins, even if
+   * other families get their names. The caller has waited for {@link #pauseWrites} to complete, and
+   * resumes writes afterwards.
    *
-   * @param now what of the tablet was done for the change that asked for it, for the manifest
-   * @throws io.stele.model.SteleException RETRY_LATER if the tablet's schema has one of them:
-   *     nothing was changed
+   * @param now what was done in the tablet for the requesting change, for the manifest
+   * @throws io.stele.model.SteleException RETRY_LATER if the tablet's schema has one of the
+   *     families: nothing was changed
    * @throws CorruptionException if a file is damaged: nothing was changed
-   * @throws IOException if it failed and the tablet goes on as before
+   * @throws IOException if it failed and the tablet continues as before
    */
   public void erase(Set<String> families, ClearedRows now) throws IOException {
     compactor.erase(families, now);
   }
 
-  /** A row that halves what is in the SSTables; empty if no row does. */
+  /** A row that splits the contents of the SSTables in half; empty if no row does. */
   public Optional<Bytes> splitRow() throws IOException {
     TabletState state = core.current().acquire();
     try {
@@ -382,8 +387,8 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * About {@code count} rows that cut the tablet's SSTables into pieces of like size, in order, and
-   * then the tablet's end.
+   * About {@code count} rows that cut the tablet's SSTables into pieces of similar size, in order,
+   * followed by the tablet's end.
    */
   public List<RowSample> sampleRows(int count) throws IOException {
     TabletState state = core.current().acquire();
@@ -395,10 +400,10 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * Rows that cut the tablet's SSTables into pieces of about {@code pieceBytes}, in order, and then
-   * the tablet's end.
+   * Rows that cut the tablet's SSTables into pieces of about {@code pieceBytes}, in order, followed
+   * by the tablet's end.
    *
-   * @param most so many pieces at most: they are larger then
+   * @param most the maximum number of pieces; if more would be needed, the pieces are larger
    */
   public List<RowSample> sampleRows(long pieceBytes, int most) throws IOException {
     TabletState state = core.current().acquire();
@@ -413,9 +418,9 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * Refuses operations from now on with 'retry later'. The future completes when all operations
-   * that were accepted are durable and answered; it fails when the log fails. Wait for it through
-   * the runtime. Reads go on.
+   * Refuses operations from now on with 'retry later'. The future completes when all accepted
+   * operations are durable and answered; it fails when the log fails. Wait for it through the
+   * runtime. Reads continue.
    */
   public CompletableFuture<Void> pauseWrites() {
     return sequencer.pause();
@@ -427,9 +432,9 @@ public final class Tablet implements Closeable {
   }
 
   /**
-   * The tablet as the manifest has it now. After {@link #pauseWrites} has completed and {@link
-   * #minorCompact} has returned, that is all there is: what to open it from elsewhere, or its
-   * {@link TabletSpec#child children}.
+   * The tablet as its manifest describes it now. After {@link #pauseWrites} has completed and
+   * {@link #minorCompact} has returned, this describes everything in the tablet: it can be opened
+   * from it elsewhere, and so can its {@link TabletSpec#child children}.
    */
   public TabletSpec describe() {
     TabletState state = core.current().peek();
@@ -446,12 +451,12 @@ public final class Tablet implements Closeable {
         core.pending());
   }
 
-  /** Why the tablet has stopped serving for good; empty while it serves. */
+  /** Why the tablet has stopped for good; empty while it serves. */
   public Optional<Throwable> failure() {
     return core.health().failure();
   }
 
-  /** Its size and its counters. */
+  /** The tablet's size and counters. */
   public TabletStatistics statistics() {
     TabletState state = core.current().peek();
     Counters counters = core.counters();
@@ -472,7 +477,7 @@ public final class Tablet implements Closeable {
 
   /**
    * Stops serving. Closes the files and releases the memtables once the reads that use them have
-   * ended. Writes nothing: the log has everything that is only in memtables.
+   * ended. Writes nothing: everything that is only in memtables is also in the log.
    */
   @Override
   public void close() {

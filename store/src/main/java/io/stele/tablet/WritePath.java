@@ -106,9 +106,9 @@ final class WritePath {
   }
 
   /**
-   * Evaluates an operation and has its changes put in order.
+   * Evaluates an operation and sequences its changes.
    *
-   * @return work to be done after all locks are released: it may call callers of any operation back
+   * @return work to be done after all locks are released: it may run the callbacks of any operation
    */
   private Runnable evaluateAndSequence(
       OperationRequest request,
@@ -134,7 +134,7 @@ final class WritePath {
     }
   }
 
-  // Retries are recognised before: an operation that was applied is not refused for a newer schema.
+  // Retries are recognised first, so an applied operation is not refused because of a newer schema.
   private Evaluation.Evaluated evaluate(OperationRequest request, SchemaRules rules)
       throws IOException {
     rules.operations().check(request.operation(), core.options().valueBytesMax());
@@ -147,7 +147,7 @@ final class WritePath {
       Evaluation.Evaluated evaluated,
       CompletableFuture<OperationResult> outcome) {
     boolean hsync = core.rules().schema().hsync();
-    OperationResult result = evaluated.result(); // Not the mutation, which would be held till then.
+    OperationResult result = evaluated.result(); // Does not keep the mutation in memory until then.
     return new Sequencer.Change(
         evaluated.mutation(),
         operation,
@@ -180,7 +180,8 @@ final class WritePath {
             });
   }
 
-  // The reason may be an operation that is only queued: the caller is told once that is durable.
+  // The refusal may depend on an operation that is only queued, so the caller gets it once that one
+  // is durable.
   private void refuseWhenDurable(SteleException why, CompletableFuture<OperationResult> outcome) {
     core.commits().barrier().whenComplete((done, failure) -> refuse(outcome, why));
   }
