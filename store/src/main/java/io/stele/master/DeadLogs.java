@@ -30,15 +30,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The logs of dead servers. They are fenced; then the live servers sort them, a few segments each,
+ * The logs of dead servers. They are fenced. Then the live servers sort them, a few segments each,
  * before the tablets are assigned (section 6 of the paper). Otherwise each server that gets some of
  * the tablets would read the whole log.
  *
- * <p>A tablet waits only for segments that may have records of it. It never waits forever: a
- * segment that a server cannot sort counts as done, because the segment itself can be read; so does
- * one that makes no progress for some time. If a server dies, the others sort its segments. No
- * state is stored: the next master finds out which segments are not sorted. Safe for use by any
- * number of threads.
+ * <p>A tablet waits only for segments that may have its records. It never waits forever. A segment
+ * that a server cannot sort counts as done, because the segment itself can be read; so does one
+ * that makes no progress for some time. If a server dies, the others sort its segments. No state is
+ * stored: the next master finds out which segments are not sorted. Safe for use by any number of
+ * threads.
  */
 final class DeadLogs {
   private static final Logger LOG = LoggerFactory.getLogger(DeadLogs.class);
@@ -74,16 +74,16 @@ final class DeadLogs {
   /** The segments of one log that are not sorted. */
   private static final class Sorting {
     final List<Open> open = new ArrayList<>();
-    final Set<String> known = new HashSet<>(); // Their names, also of those that are sorted.
-    long bytes; // Of those known.
-    boolean complete; // All are known.
+    final Set<String> known = new HashSet<>(); // The names of all segments, sorted or not.
+    long bytes; // Of the known segments.
+    boolean complete; // All segments are known.
     long progressNanos;
 
     Sorting(long nowNanos) {
       this.progressNanos = nowNanos;
     }
 
-    /** Whether records of the tablet may be in a segment that is not sorted. */
+    /** Whether a segment that is not yet sorted may have records of the tablet. */
     boolean mayHave(TabletRecord record) {
       return !complete || open.stream().anyMatch(one -> one.mayHave(record));
     }
@@ -94,9 +94,9 @@ final class DeadLogs {
   }
 
   /**
-   * Nothing is being sorted.
+   * A set of logs of which none is being sorted.
    *
-   * @param bytesMin a log with fewer bytes is not worth sorting
+   * @param bytesMin logs with fewer bytes are not sorted
    */
   DeadLogs(
       ProcessRuntime runtime, FileSystem fs, Layout layout, TabletServers requests, long bytesMin) {
@@ -108,7 +108,7 @@ final class DeadLogs {
     this.fence = new LogFence(runtime, fs);
   }
 
-  /** The servers that have, or had until now, a log directory of their own. */
+  /** The servers that have, or had until now, their own log directory. */
   Set<ServerId> owners() throws IOException {
     Set<ServerId> servers = new TreeSet<>();
     try {
@@ -126,10 +126,10 @@ final class DeadLogs {
   }
 
   /**
-   * Takes the log of a server that answers nothing any more, and finds what is to be sorted. None
-   * of its tablets may be assigned before this returns.
+   * Takes the log of a server that no longer answers anything, and finds out what must be sorted.
+   * None of its tablets may be assigned before this returns.
    *
-   * @throws IOException if it could not: call it again
+   * @throws IOException if it failed: call it again
    */
   void take(ServerId server) throws IOException {
     Optional<Path> log = fence.rename(layout.logs(server), layout.recovery(server));
@@ -186,7 +186,7 @@ final class DeadLogs {
       sorting.open.add(new Open(segment.path().getName(), summary));
       sorting.bytes += segment.lengthBytes();
       sorting.progressNanos = runtime.nanoTime();
-      // First those that may have records of any tablet.
+      // Segments that may have records of any tablet come first.
       sorting.open.sort(Comparator.comparing((Open one) -> one.summary.isPresent()));
     }
   }
@@ -195,10 +195,10 @@ final class DeadLogs {
     sortings.remove(server);
   }
 
-  /** Whether nothing that the tablet needs is still to be sorted. */
+  /** Whether everything that the tablet needs is sorted. */
   synchronized boolean isReady(TabletRecord record) {
     if (record.id().table().isSystem()) {
-      return true; // Their logs are not sorted: they are small, and everything waits for them.
+      return true; // Small logs that everything waits for: not sorted.
     }
     for (ServerId log : record.logs()) {
       Sorting sorting = sortings.get(log);
@@ -219,7 +219,7 @@ final class DeadLogs {
     return !sortings.isEmpty();
   }
 
-  /** Gives work to live servers, and asks what is done. */
+  /** Gives work to live servers, and asks which segments are sorted. */
   void goOn(Map<ServerId, ServerInfo> live) {
     Map<ServerId, Map<ServerId, List<String>>> asked = new HashMap<>();
     synchronized (this) {

@@ -34,12 +34,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The active master's one thread: looks at servers and records, lets {@link AssignmentPlanner}
+ * The active master's only thread: it looks at servers and records, lets {@link AssignmentPlanner}
  * decide, acts, and waits until something changes.
  *
- * <p>It keeps the tablets' records in memory. It reads only those of tablets in transition again,
- * one by one; it reads all of them from time to time, and when servers or tables change. Its
- * actions are conditional on the current records, so acting on an old one does nothing.
+ * <p>It keeps the tablets' records in memory. Records of tablets in transition are reread one by
+ * one; all records are reread from time to time, and when servers or tables change. Its actions are
+ * conditional on the current records, so acting on an outdated record does nothing.
  */
 final class MasterLoop implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(MasterLoop.class);
@@ -75,7 +75,7 @@ final class MasterLoop implements Runnable {
   private final Set<RecordRow> reported = new ConcurrentSkipListSet<>();
   private long nextFullReadNanos;
 
-  /** Where the record of a tablet of {@code table} is. */
+  /** The place of a record: that of a tablet of {@code table}. */
   record RecordRow(TableId table, Bytes row) implements Comparable<RecordRow> {
     @Override
     public int compareTo(RecordRow other) {
@@ -87,7 +87,7 @@ final class MasterLoop implements Runnable {
    * What the loop saw last, for requests.
    *
    * @param live the servers that hold their locks
-   * @param tablets by id; it changes as the loop goes on
+   * @param tablets by id; the map changes while the loop runs
    */
   record View(Map<ServerId, ServerInfo> live, NavigableMap<TabletId, TabletRecord> tablets) {
     /** Whether a live server serves the tablet. */
@@ -95,12 +95,12 @@ final class MasterLoop implements Runnable {
       return MasterLoop.isServed(record, live);
     }
 
-    /** A tablet that is known to be there. */
+    /** The tablet of this id, which must be known. */
     TabletRecord tablet(TabletId id) {
       return Objects.requireNonNull(tablets.get(id), () -> "tablet " + id + " is not in view");
     }
 
-    /** A server that is known to be live. */
+    /** The server of this id, which must be live. */
     ServerInfo server(ServerId id) {
       return Objects.requireNonNull(live.get(id), () -> "server " + id + " is not in view");
     }
@@ -136,14 +136,14 @@ final class MasterLoop implements Runnable {
     this.executor = new PlanExecutor(runtime, records, requests);
   }
 
-  /** Ends the loop after what it is doing. */
+  /** Ends the loop after its current action. */
   void stop() {
     stopped = true;
     executor.close();
     wake.look();
   }
 
-  /** Tables or servers changed: the loop reads all records, soon. */
+  /** Tables or servers changed: the loop soon reads all records. */
   void lookAtAll() {
     wake.lookAtAll();
   }
@@ -153,27 +153,27 @@ final class MasterLoop implements Runnable {
     return view;
   }
 
-  /** What the servers say of themselves. */
+  /** The servers' reports about themselves. */
   ServerReports reports() {
     return reports;
   }
 
-  /** The tablets that are to go to other servers. */
+  /** The tablets that will move to other servers. */
   Moves moves() {
     return moves;
   }
 
-  /** The tablets that are to become one with a neighbour. */
+  /** The tablets that will be merged with a neighbour. */
   Merges merges() {
     return merges;
   }
 
-  /** What evens out what servers have. */
+  /** The balancing of tablets among servers. */
   Rebalancing rebalancing() {
     return rebalancing;
   }
 
-  /** The records in these rows of METADATA may have changed: the loop reads them, soon. */
+  /** The records in these rows of METADATA may have changed: the loop soon reads them. */
   void changed(Collection<RecordRow> rows) {
     for (RecordRow row : rows) {
       if (reported.size() >= REPORTED_MAX) {
@@ -181,7 +181,7 @@ final class MasterLoop implements Runnable {
         return;
       }
       if (row.table().isSystem()) {
-        wake.overtake(); // Its records are read at each step.
+        wake.overtake(); // Its records are read in each step.
       } else {
         reported.add(row);
       }
@@ -189,7 +189,7 @@ final class MasterLoop implements Runnable {
     wake.look();
   }
 
-  /** Something is to be done that {@link #moves} tells. */
+  /** {@link #moves} has new work. */
   void look() {
     wake.look();
   }
@@ -200,18 +200,18 @@ final class MasterLoop implements Runnable {
     wake.look();
   }
 
-  /** Sets the first pause after which a tablet in quarantine is tried again. */
+  /** Sets the first pause after which a tablet in quarantine is retried. */
   void retryQuarantinedAfter(Duration pause) {
     troubles.retryAfter(pause);
   }
 
-  /** When a tablet in quarantine is tried again, if that is known. */
+  /** How long until a tablet in quarantine is retried, if that is known. */
   Optional<Duration> retryIn(TabletId tablet) {
     return troubles.retryIn(tablet);
   }
 
   /**
-   * Has the records of a table removed that the lock service does not have, whatever data they
+   * Removes the records of a table that does not exist in the lock service, whatever data they
    * name.
    *
    * @return whether none is left
@@ -222,7 +222,7 @@ final class MasterLoop implements Runnable {
     return records.readUndamaged(table).isEmpty();
   }
 
-  /** Somebody wants a tablet tried again that is in quarantine. */
+  /** Somebody requested that a tablet in quarantine be retried. */
   void release(TabletId tablet) {
     troubles.release(tablet);
     wake.look();
@@ -253,12 +253,12 @@ final class MasterLoop implements Runnable {
   /**
    * Looks, decides and acts once.
    *
-   * @return whether something is under way that will change soon
+   * @return whether something in progress will change soon
    */
   boolean step() throws IOException {
     boolean asked = wake.takeAll();
     boolean full = asked || fullDue || runtime.nanoTime() - nextFullReadNanos >= 0;
-    fullDue = true; // Unless this step comes to its end.
+    fullDue = true; // Unless this step completes.
     servers.look(full);
     CompletableFuture<Void> overtaken = wake.beginStep();
     Map<ServerId, ServerInfo> live = servers.live();
@@ -297,13 +297,13 @@ final class MasterLoop implements Runnable {
     return act(look, dropping, gone, complete);
   }
 
-  /** What one step has to do with. */
+  /** What one step works with. */
   private record Look(
       Map<ServerId, ServerInfo> live, ServedMetadata metadata, CompletableFuture<Void> overtaken) {
     /**
      * Whether a server was lost or a tablet of METADATA changed since the step began. The step then
-     * ends, and another begins: each try to reach METADATA where it no longer is would take its
-     * time, and there may be many.
+     * ends, and another begins: each attempt to reach METADATA at its old place would take time,
+     * and there may be many.
      */
     boolean isOvertaken() {
       return overtaken.isDone();
@@ -317,9 +317,9 @@ final class MasterLoop implements Runnable {
   /**
    * Decides and acts.
    *
-   * @param gone tables whose records are left over
-   * @param complete whether all records that had to be read were
-   * @return whether something is under way that will change soon
+   * @param gone tables that no longer exist but have records left
+   * @param complete whether all required records were read
+   * @return whether something in progress will change soon
    */
   private boolean act(Look look, Set<TableId> dropping, Set<TableId> gone, boolean complete)
       throws IOException {
@@ -332,7 +332,7 @@ final class MasterLoop implements Runnable {
         executor.execute(actions, view, look.metadata(), look::isOvertaken);
     outcome.changed().forEach(this::remember);
     boolean all = outcome.complete() && complete;
-    // Nothing else that needs METADATA comes before what makes METADATA reachable again.
+    // Whatever makes METADATA reachable again comes before everything else that needs METADATA.
     all &= tidyUp(gone, look);
     boolean merging = !look.isOvertaken() && merge(dropping, look);
     boolean moved = tables.goOn(look.metadata()::hasRecords) || merging;
@@ -348,7 +348,7 @@ final class MasterLoop implements Runnable {
         || servers.logs().isUnderWay();
   }
 
-  /** The tablets that are to move or to be merged. */
+  /** The tablets that will move or be merged. */
   private Set<TabletId> wanted() {
     Set<TabletId> wanted = new TreeSet<>(moves.tablets());
     wanted.addAll(merges.tablets());
@@ -376,10 +376,10 @@ final class MasterLoop implements Runnable {
   }
 
   /**
-   * Reads the records of the tables, as far as METADATA is served: all that were not read since the
-   * last full look, of the others only those on their way.
+   * Reads the records of the tables, as far as METADATA is served: all records not read since the
+   * last full look, and of the others only those of tablets in transition.
    *
-   * @return whether everything that was tried could be read
+   * @return whether every attempted read succeeded
    */
   private boolean readTables(boolean full, Look look, Set<TableId> dropping) {
     long start = runtime.nanoTime();
@@ -405,7 +405,7 @@ final class MasterLoop implements Runnable {
     return complete;
   }
 
-  /** Returns whether it could. */
+  /** Returns whether the read succeeded. */
   private boolean read(List<ServedMetadata.Part> run, Look look, Set<TableId> dropping) {
     try {
       if (run.stream().allMatch(part -> readInFull.contains(part.id()))) {
@@ -438,7 +438,7 @@ final class MasterLoop implements Runnable {
         reported.stream()
             .filter(row -> rows.contains(row.row()))
             .collect(Collectors.toUnmodifiableSet());
-    reported.removeAll(news); // Before they are read: more may be reported meanwhile.
+    reported.removeAll(news); // Before the reads: more may be reported meanwhile.
     open.addAll(news);
     try {
       for (PlanExecutor.Reread read : executor.readAgain(open)) {
@@ -449,14 +449,14 @@ final class MasterLoop implements Runnable {
         }
       }
     } catch (IOException | SteleException e) {
-      wake.lookAtAll(); // What was reported is not forgotten.
+      wake.lookAtAll(); // The full look covers what was reported.
       throw e;
     }
   }
 
   /**
-   * Whether no server is being replaced and all METADATA is served. Otherwise a tablet that moves
-   * would be away until its record can be written.
+   * Whether no server is being replaced and all METADATA is served. Otherwise a moving tablet would
+   * be unserved until its record can be written.
    */
   private boolean isAtPeace() {
     return !servers.isFencing() && view.isServed(TableId.ROOT) && view.isServed(TableId.METADATA);
@@ -471,7 +471,7 @@ final class MasterLoop implements Runnable {
             .count();
   }
 
-  /** Goes on with merges; returns whether some are under way. */
+  /** Continues merges; returns whether any are in progress. */
   private boolean merge(Set<TableId> dropping, Look look) {
     Merges.Outcome outcome = merges.goOn(known, dropping, look::hasRecord);
     for (TabletRecord gone : outcome.removed()) {
@@ -479,7 +479,7 @@ final class MasterLoop implements Runnable {
     }
     outcome.changed().forEach(this::remember);
     if (!outcome.changed().isEmpty()) {
-      wake.look(); // At what can be assigned now.
+      wake.look(); // Tablets may have become free to assign.
     }
     for (TabletRecord unwanted : outcome.unload()) {
       unwanted
@@ -491,7 +491,10 @@ final class MasterLoop implements Runnable {
     return !outcome.complete() || !outcome.unload().isEmpty() || !outcome.changed().isEmpty();
   }
 
-  /** Tablets of tables that are gone and given up go like those of dropped ones. */
+  /**
+   * The tables being dropped, and those that are gone and given up: tablets of both are removed
+   * alike.
+   */
   private Set<TableId> withGivenUp(Set<TableId> dropping, Set<TableId> gone) {
     Set<TableId> all = new TreeSet<>(dropping);
     gone.stream().filter(orphans::isGivenUp).forEach(all::add);
@@ -500,9 +503,9 @@ final class MasterLoop implements Runnable {
 
   /**
    * Removes records of tables that are {@code gone}, writes down which tablets could not be loaded,
-   * and compares the records with what is served; what cannot be done now waits.
+   * and compares the records with what is served. Work that cannot be done now waits.
    *
-   * @return whether all was done, and is as it should be
+   * @return whether everything was done and nothing was wrong
    */
   private boolean tidyUp(Set<TableId> gone, Look look) {
     try {
@@ -522,11 +525,11 @@ final class MasterLoop implements Runnable {
   }
 
   /**
-   * Compares what is LOADED with what the servers report. A server that lacks a tablet that
-   * METADATA says is LOADED there loses its lock: it ends, and its tablets go to others when it is
-   * fenced.
+   * Compares the tablets that are LOADED with the servers' reports. If METADATA says that a tablet
+   * is LOADED at a server and the server does not have it, the server loses its lock: it ends, and
+   * its tablets go to other servers once it is fenced.
    *
-   * @return whether all is as it should be
+   * @return whether everything matches
    */
   private boolean checkServed(Look look) throws IOException {
     boolean good = true;

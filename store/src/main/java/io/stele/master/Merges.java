@@ -30,23 +30,25 @@ import org.slf4j.LoggerFactory;
 /**
  * The tablets that will be merged with the tablet before them.
  *
- * <p>As long as neither record is marked, a wish lives in the memory of one master: both tablets
- * are unloaded, and are not assigned until both are free. A wish that ends leaves them as they are,
- * to be assigned again. Once the record is marked, the records contain everything, and any master
- * continues: {@link MergeRecords}.
+ * <p>As long as neither record is marked, the wish for a merge exists only in the memory of one
+ * master: both tablets are unloaded, and are not assigned until both are free. If the wish ends,
+ * they stay unmerged and are assigned again. Once the record is marked, the records contain
+ * everything, and any master continues: {@link MergeRecords}.
  *
- * <p>Any thread may request a merge, which never waits; the rest is for the one thread of the
- * master's loop.
+ * <p>Any thread may request a merge; a request never waits. The other methods are for the single
+ * thread of the master's loop.
  */
 final class Merges {
   private static final Logger LOG = LoggerFactory.getLogger(Merges.class);
 
-  /** What is not done by then is given up: a server cannot let go of its tablet. */
+  /** A wish that is not granted by then is given up: a server cannot unload its tablet. */
   private static final Duration WISH_MAX = Duration.ofSeconds(15);
 
   private static final int WISHES_MAX = 1000;
 
-  /** For so long a reason waits for whoever asked to ask again, which they do more often. */
+  /**
+   * How long a refusal is kept for the client that asked; clients ask again more often than that.
+   */
   private static final Duration TOLD = Duration.ofSeconds(1);
 
   private final ProcessRuntime runtime;
@@ -63,7 +65,7 @@ final class Merges {
   /**
    * A wish.
    *
-   * @param fresh whether both records were read since it was asked for
+   * @param fresh whether both records were read since the request
    */
   private record Wish(TabletId lower, TabletId upper, long endNanos, boolean fresh) {}
 
@@ -71,12 +73,12 @@ final class Merges {
   private record Refusal(String why, long endNanos) {}
 
   /**
-   * What came of one look.
+   * The result of one look.
    *
    * @param changed records as they are now
    * @param removed records that are gone
-   * @param unload tablets that their servers are to let go of
-   * @param complete whether nothing is left to the next step
+   * @param unload tablets that their servers must unload
+   * @param complete whether nothing is left for the next step
    */
   record Outcome(
       List<TabletRecord> changed,
@@ -94,9 +96,10 @@ final class Merges {
   }
 
   /**
-   * Asks for two neighbours to be merged; the same again changes nothing.
+   * Requests the merge of two neighbours; repeating a request changes nothing.
    *
-   * @return whether they are to be; else too many are, or one of them with another
+   * @return whether they will be merged; false if too many merges wait, or one of the tablets is in
+   *     another
    */
   synchronized boolean ask(TabletRecord lower, TabletRecord upper) {
     Wish known = wishes.get(upper.id());
@@ -114,7 +117,7 @@ final class Merges {
 
   @GuardedBy("this")
   private void changed() {
-    Set<TabletId> now = new HashSet<>(); // Only ever asked what it contains.
+    Set<TabletId> now = new HashSet<>(); // Only used for membership tests.
     for (Wish wish : wishes.values()) {
       now.add(wish.lower());
       now.add(wish.upper());
@@ -122,22 +125,22 @@ final class Merges {
     taken = now;
   }
 
-  /** Whether the tablet is to become one with a neighbour. */
+  /** Whether the tablet will be merged with a neighbour. */
   boolean has(TabletId tablet) {
     return taken.contains(tablet);
   }
 
-  /** The tablets that are to. */
+  /** The tablets that will be merged. */
   Set<TabletId> tablets() {
     return Collections.unmodifiableSet(taken);
   }
 
-  /** Whether any are to. */
+  /** Whether any tablets will be merged. */
   boolean isUnderWay() {
     return !taken.isEmpty();
   }
 
-  /** Tells which unassigned tablets must not be assigned now, of all that are known. */
+  /** Of all known unassigned tablets, those that must not be assigned now. */
   Predicate<TabletRecord> held(KnownRecords known) {
     Set<TabletId> uppers = new HashSet<>();
     for (TabletRecord lower : known.merging()) {
@@ -151,7 +154,7 @@ final class Merges {
             || (MergeRecords.isFree(record) && has(record.id()));
   }
 
-  /** All wishes; when they are taken next, the records of those there are now were read again. */
+  /** All wishes; at the next call the records of the present wishes count as reread. */
   private synchronized List<Wish> takeAll() {
     List<Wish> all = List.copyOf(wishes.values());
     wishes.replaceAll((upper, wish) -> new Wish(wish.lower(), wish.upper(), wish.endNanos(), true));
@@ -170,8 +173,8 @@ final class Merges {
   }
 
   /**
-   * Why the tablet was, just now, not merged with the one before it. Said once: what is asked for
-   * after that is a new wish, and what was in its way may be gone.
+   * Why the tablet was just now not merged with the one before it. Returned once: a later request
+   * is a new wish, and the obstacle may be gone.
    */
   synchronized Optional<String> takeRefusal(TabletId upper) {
     return Optional.ofNullable(refusals.remove(upper))
@@ -180,10 +183,10 @@ final class Merges {
   }
 
   /**
-   * Goes on with what can go on.
+   * Continues the merges that can continue.
    *
    * @param records all that count
-   * @param dropping tables that are on their way out, of which nothing is merged
+   * @param dropping tables being dropped, whose tablets are not merged
    * @param reachable whether a record can be written now
    */
   Outcome goOn(KnownRecords records, Set<TableId> dropping, Predicate<TabletRecord> reachable) {
@@ -201,7 +204,7 @@ final class Merges {
       TabletRecord lower = known.get(wish.lower());
       TabletRecord upper = known.get(wish.upper());
       if (lower == null || upper == null || dropping.contains(wish.upper().table())) {
-        end(wish); // It is done, or one of them was split.
+        end(wish); // It is done, or one of the tablets was split.
       } else if (!marked.contains(lower.id()) && reachable.test(lower) && reachable.test(upper)) {
         complete &= tried(() -> goOn(wish, lower, upper, outcome));
       }
@@ -218,11 +221,11 @@ final class Merges {
   }
 
   private interface Work {
-    /** Returns whether nothing of it is left to the next step. */
+    /** Returns whether nothing of the work is left for the next step. */
     boolean run() throws IOException;
   }
 
-  /** Returns whether nothing is left to be tried again. */
+  /** Returns whether nothing must be retried. */
   private static boolean tried(Work work) {
     try {
       return work.run();
@@ -237,14 +240,14 @@ final class Merges {
   private boolean goOn(Wish wish, TabletRecord lower, TabletRecord upper, Outcome outcome)
       throws IOException {
     if (!wish.fresh()) {
-      return false; // A server may have changed them, without any news, since they were read.
+      return false; // A server may have changed them since they were read.
     }
     Optional<String> obstacle = MergeRecords.obstacle(lower, upper);
     if (obstacle.isPresent() || runtime.nanoTime() - wish.endNanos() >= 0) {
       String why = obstacle.orElse("it took too long");
       LOG.info("{} and {} are not merged: {}", lower, upper, why);
       refuse(wish, why);
-      return false; // They are to be assigned again.
+      return false; // They will be assigned again.
     }
     if (MergeRecords.isFree(lower) && MergeRecords.isFree(upper) && !upper.isMerging()) {
       TabletId merged = TabletId.random(lower.id().table(), runtime.random());
@@ -258,7 +261,7 @@ final class Merges {
     return true;
   }
 
-  /** Goes on with a merge of which the lower record tells. */
+  /** Continues a merge that is marked in the lower record. */
   private boolean goOn(TabletRecord lower, Map<TabletId, TabletRecord> known, Outcome outcome)
       throws IOException {
     TabletRecord upper = known.get(lower.tentative().orElseThrow().parent());
@@ -273,7 +276,7 @@ final class Merges {
 
   private boolean finish(TabletRecord lower, TabletRecord upper, Outcome outcome)
       throws IOException {
-    outcome.changed().add(lower); // As it is marked, if what follows fails.
+    outcome.changed().add(lower); // Marked, even if what follows fails.
     TabletRecord merged = records.finish(lower, upper);
     LOG.info("Merged {} and {} into {}", lower, upper, merged);
     outcome.changed().remove(lower);

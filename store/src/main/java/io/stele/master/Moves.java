@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for use by any number of threads; never waits.
  */
 final class Moves {
-  /** What is not done by then is given up: its server cannot let go of the tablet. */
+  /** A move that is not done by then is given up: its server cannot unload the tablet. */
   private static final Duration WISH_MAX = Duration.ofSeconds(30);
 
   private static final int WISHES_MAX = 10_000;
@@ -39,9 +39,9 @@ final class Moves {
   /**
    * A wish.
    *
-   * @param epoch of the assignment that is to end
+   * @param epoch of the assignment that the move ends
    * @param from the server that has the tablet
-   * @param to where it is to go; empty: to any other
+   * @param to the target; empty: any other server
    */
   private record Wish(long epoch, ServerId from, Optional<ServerId> to, long endNanos) {}
 
@@ -50,9 +50,9 @@ final class Moves {
   }
 
   /**
-   * Asks for a tablet that is LOADED to be moved; the same again changes nothing.
+   * Requests the move of a LOADED tablet; repeating a request changes nothing.
    *
-   * @throws SteleException RETRY_LATER if too many are on their way
+   * @throws SteleException RETRY_LATER if too many tablets are moving
    */
   synchronized void ask(TabletRecord tablet, Optional<ServerId> to) {
     Wish before = wishes.get(tablet.id());
@@ -67,7 +67,7 @@ final class Moves {
     wishes.put(tablet.id(), new Wish(epoch, from, to, runtime.nanoTime() + WISH_MAX.toNanos()));
   }
 
-  /** Whether the tablet is to go to another server. */
+  /** Whether the tablet will move to another server. */
   synchronized boolean has(TabletId tablet) {
     return wishes.containsKey(tablet);
   }
@@ -77,12 +77,12 @@ final class Moves {
     return Set.copyOf(wishes.keySet());
   }
 
-  /** How many tablets are on their way. */
+  /** How many tablets are moving. */
   synchronized int count() {
     return wishes.size();
   }
 
-  /** Forgets the wishes that are over, by the records as they are {@code known}; gives the rest. */
+  /** Removes the wishes that are over according to the {@code known} records; returns the rest. */
   synchronized Map<TabletId, ClusterSnapshot.Move> current(
       Map<TabletId, TabletRecord> known, Map<ServerId, ServerInfo> live) {
     wishes.entrySet().removeIf(wish -> isOver(wish.getValue(), known.get(wish.getKey()), live));

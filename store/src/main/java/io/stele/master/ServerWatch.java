@@ -28,36 +28,39 @@ import org.slf4j.LoggerFactory;
 /**
  * Knows which tablet servers are alive, and which are fenced.
  *
- * <p>A server lives while it holds its lock. One whose lock is gone is fenced: its log is taken
- * ({@link DeadLogs}). Only then is it among the {@link #fenced()}, and its tablets may be given to
- * others. A server that has a log directory or is named by a record but has no lock is fenced the
- * same way, whatever happened to it while no master looked.
+ * <p>A server is alive while it holds its lock. A server that lost its lock is fenced: its log is
+ * taken ({@link DeadLogs}). Only then is it among the {@link #fenced()} servers, and its tablets
+ * may be given to others. A server that has a log directory or is named by a record, but has no
+ * lock, is fenced the same way, whatever happened to it while no master looked.
  *
- * <p><b>Lease.</b> A server that had a lock and lost it answers no more requests: either it has
- * released the lock, or its session expired, and the lease is over before that ({@link
- * io.stele.lock.Lease}). There are two other cases, and in both the lease is waited out first. A
- * master may have taken the lock on suspicion; it has noted that before ({@link
- * LockPaths#suspect}), for its successors too. And a server that no master has seen may be about to
- * take its lock: it is spared if it does so in time.
+ * <p><b>Lease.</b> A server that had a lock and lost it no longer answers requests: either it
+ * released the lock, or its session expired, and the lease ends before the session ({@link
+ * io.stele.lock.Lease}). In two other cases the master first waits until the lease is over. First,
+ * a master may have taken the lock on suspicion; it has recorded this beforehand ({@link
+ * LockPaths#suspect}), for its successors too. Second, a server that no master has seen may be
+ * about to take its lock: it is spared if it does so in time.
  *
  * <p>Safe for use by any number of threads.
  */
 final class ServerWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ServerWatch.class);
   private static final Duration RETRY = Duration.ofSeconds(2);
-  // Clocks of the server and of the master may run apart by so much of the lease.
+  // The clocks of the server and of the master may drift apart by this part of the lease.
   private static final int DRIFT_PARTS = 20;
   private static final int FENCERS_MAX = 16;
 
-  /** How far the fencing of a server is. */
+  /** How far the fencing of a server has come. */
   private enum Stage {
-    /** Its lease may still hold. It is spared if it turns out to be alive. */
+    /** Its lease may still be valid. It is spared if it turns out to be alive. */
     LEASE,
-    /** Its log is being taken away, so it is not spared any more. */
+    /** Its log is being taken, so it is no longer spared. */
     LOG,
     /** Its log is taken. */
     LOCK,
-    /** It took its lock meanwhile and may have answered under a lease; that is waited out. */
+    /**
+     * It took its lock meanwhile and may have answered under a lease; the master waits until that
+     * is over.
+     */
     LATE_LEASE
   }
 
@@ -83,12 +86,12 @@ final class ServerWatch implements AutoCloseable {
   private final Wake wake;
   private final WorkerPool fencers;
 
-  private final Lock refreshing; // Held over the reads of one look, so that none is overtaken.
+  private final Lock refreshing; // Held during the reads, so that looks cannot overtake.
 
   @GuardedBy("this")
-  private Map<ServerId, ServerInfo> live = Map.of(); // Replaced whole.
+  private Map<ServerId, ServerInfo> live = Map.of(); // Replaced as a whole.
 
-  /** Live servers that may say something else of themselves now than what is known. */
+  /** Live servers whose information may have changed since it was read. */
   @GuardedBy("this")
   private final Set<ServerId> outdated = new TreeSet<>();
 
@@ -101,13 +104,13 @@ final class ServerWatch implements AutoCloseable {
   @GuardedBy("this")
   private boolean closed;
 
-  private final AtomicBoolean unread = new AtomicBoolean(true); // The locks changed, or may have.
+  private final AtomicBoolean unread = new AtomicBoolean(true); // The locks may have changed.
 
   /**
-   * Nothing is known before the first {@link #refresh}.
+   * A watch that knows nothing before the first {@link #refresh}.
    *
    * @param lease of the tablet servers
-   * @param wake told when a server came, went or became fenced
+   * @param wake told when a server appeared, disappeared or became fenced
    */
   ServerWatch(ProcessRuntime runtime, LockService locks, DeadLogs logs, Duration lease, Wake wake) {
     this.runtime = runtime;
@@ -121,10 +124,10 @@ final class ServerWatch implements AutoCloseable {
   }
 
   /**
-   * Refreshes the live servers and starts fencing missing ones, if locks changed since that was
-   * done last: it costs nothing otherwise.
+   * Refreshes the live servers and starts fencing missing ones, if locks changed since the last
+   * time; otherwise does nothing.
    *
-   * @param full do it in any case, and look also for log directories of servers never seen
+   * @param full refresh in any case, and look also for log directories of servers never seen
    */
   void look(boolean full) throws IOException {
     if (full || unread.get()) {
@@ -133,8 +136,8 @@ final class ServerWatch implements AutoCloseable {
   }
 
   /**
-   * Refreshes the live servers and starts fencing missing ones. A server says once what it is, and
-   * is read again only if it was heard to say something else.
+   * Refreshes the live servers and starts fencing missing ones. A server's lock is read once, and
+   * again only after the server was heard to report something else.
    *
    * @param listLogs whether to look also for log directories of servers never seen
    */
@@ -142,7 +145,7 @@ final class ServerWatch implements AutoCloseable {
     refreshing.lock();
     boolean done = false;
     try {
-      unread.set(false); // Before they are read: they may change meanwhile.
+      unread.set(false); // Before the reads: locks may change meanwhile.
       Set<ServerId> suspects = new TreeSet<>();
       if (listLogs) {
         suspects.addAll(logs.owners());
@@ -160,11 +163,13 @@ final class ServerWatch implements AutoCloseable {
   private synchronized Map<ServerId, ServerInfo> takeUpToDate() {
     Map<ServerId, ServerInfo> known = new TreeMap<>(live);
     known.keySet().removeAll(outdated);
-    outdated.clear(); // Where one cannot be read now, it is heard again.
+    outdated.clear(); // If a read fails, the server will report again.
     return known;
   }
 
-  /** A server is heard to give its tablets away, or not to: if that is new, its lock is read. */
+  /**
+   * A server reported whether it gives its tablets away. If that is new, its lock is read again.
+   */
   void heard(ServerId server, boolean draining) {
     synchronized (this) {
       ServerInfo known = live.get(server);
@@ -201,7 +206,7 @@ final class ServerWatch implements AutoCloseable {
       if (!live.containsKey(server)) {
         LOG.info("Tablet server {} is live", server);
       }
-      spare(server); // Should it go again, its lease counts from then.
+      spare(server); // If it disappears again, its lease counts from then.
     }
     Set<ServerId> before = live.keySet();
     live = Collections.unmodifiableMap(alive);
@@ -216,7 +221,7 @@ final class ServerWatch implements AutoCloseable {
     return fenced.contains(server) || (begun != null && begun.stage != Stage.LEASE);
   }
 
-  /** A record names {@code server}: if it has no lock, it is fenced. */
+  /** A record names {@code server}: if the server has no lock, it is fenced. */
   synchronized void named(ServerId server) {
     beginFence(server, true); // Tablets are only assigned to servers that have their locks.
   }
@@ -234,7 +239,7 @@ final class ServerWatch implements AutoCloseable {
     }
     Fencing begun = fencing.get(server);
     if (hadLock && begun != null && begun.stage == Stage.LEASE && !begun.hadLock) {
-      begun.hadLock = true; // Known only now: it is not about to take its first lock.
+      begun.hadLock = true; // Known only now: it has had its first lock.
       begun.waited = false;
       begun.timer.ifPresent(Timer::cancel);
       goOn(begun, Stage.LEASE, Duration.ZERO);
@@ -296,7 +301,9 @@ final class ServerWatch implements AutoCloseable {
     }
   }
 
-  /** Whether the server may live and answer, or take its first lock; not asked a second time. */
+  /**
+   * Whether the server may be alive and answer, or take its first lock. Not called a second time.
+   */
   private boolean needsWait(Fencing begun) throws IOException {
     synchronized (this) {
       if (begun.waited || !begun.hadLock) {
@@ -307,7 +314,7 @@ final class ServerWatch implements AutoCloseable {
   }
 
   private synchronized void waitForLease(Fencing begun) {
-    if (fencing.get(begun.server) == begun) { // Else it was spared.
+    if (fencing.get(begun.server) == begun) { // Otherwise it was spared.
       begun.waited = true;
       goOn(begun, Stage.LEASE, leaseWait);
     }
@@ -322,7 +329,7 @@ final class ServerWatch implements AutoCloseable {
   }
 
   /**
-   * From now on the server is not spared.
+   * Marks the server as no longer spared.
    *
    * @return false if it was spared before, or is being fenced already
    */
@@ -364,7 +371,7 @@ final class ServerWatch implements AutoCloseable {
       recoveries.fenced(begun.server);
     }
     LOG.info("Tablet server {} is fenced", begun.server);
-    wake.lookAtAll(); // It may have split tablets that are known whole.
+    wake.lookAtAll(); // It may have split tablets since they were read.
   }
 
   /** The server is alive: it is not fenced now. */
@@ -376,7 +383,7 @@ final class ServerWatch implements AutoCloseable {
     }
   }
 
-  /** A server's process has ended, which was seen where it ran: nothing need be waited for. */
+  /** A server's process was seen to end on its node: no wait is needed. */
   void exited(ServerId server) throws IOException {
     deleteLock(server);
     unread.set(true);
@@ -384,8 +391,8 @@ final class ServerWatch implements AutoCloseable {
   }
 
   /**
-   * A server is to be treated as dead though it may live: its lock is taken away, its lease is
-   * waited out.
+   * Treats a server as dead though it may be alive: takes its lock away, and waits until its lease
+   * is over.
    */
   void suspected(ServerId server) throws IOException {
     suspect(server);
@@ -394,7 +401,7 @@ final class ServerWatch implements AutoCloseable {
     wake.look();
   }
 
-  /** Notes, for later masters too, that the lock does not go for the server's silence. */
+  /** Records, for later masters too, that the lock was not lost because the server was silent. */
   private void suspect(ServerId server) throws IOException {
     String note = LockPaths.suspect(server);
     while (locks.read(note).isEmpty()) {
@@ -418,8 +425,8 @@ final class ServerWatch implements AutoCloseable {
   }
 
   /**
-   * The locks changed: checks at once which servers live, so that no time is lost while the loop is
-   * busy.
+   * The locks changed: checks at once which servers are alive, so that no time is lost while the
+   * loop is busy.
    */
   void locksChanged() {
     try {
@@ -439,12 +446,14 @@ final class ServerWatch implements AutoCloseable {
    * The servers that may answer clients.
    *
    * @param live those that hold their locks
-   * @param leased those that do not, or of which that is not known, and whose leases may run still:
-   *     nobody tells them anything any more
+   * @param leased those that do not hold their locks, or may not, and whose leases may still be
+   *     valid: they receive no more messages
    */
   record Answering(Map<ServerId, ServerInfo> live, Set<ServerId> leased) {}
 
-  /** Those of one moment: none is missed that loses its lock just then, or takes it. */
+  /**
+   * All such servers at one moment: a server that loses or takes its lock just then is not missed.
+   */
   synchronized Answering answering() {
     return new Answering(live, leased());
   }
@@ -460,7 +469,7 @@ final class ServerWatch implements AutoCloseable {
     return leased;
   }
 
-  /** The servers that can write nothing any more. */
+  /** The servers that can no longer write anything. */
   synchronized Set<ServerId> fenced() {
     return new TreeSet<>(fenced);
   }
@@ -470,17 +479,17 @@ final class ServerWatch implements AutoCloseable {
     return !fencing.isEmpty();
   }
 
-  /** The logs of those that are fenced. */
+  /** The logs of the fenced servers. */
   DeadLogs logs() {
     return logs;
   }
 
-  /** How long the tablets of dead servers were away. */
+  /** How long the tablets of dead servers were unserved. */
   Recoveries recoveries() {
     return recoveries;
   }
 
-  /** Ends fencing; the next master begins it again. */
+  /** Stops fencing; the next master starts it again. */
   @Override
   public void close() {
     synchronized (this) {

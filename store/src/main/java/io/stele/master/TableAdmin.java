@@ -25,14 +25,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes requests to create, alter, clear and drop tables: it decides about each once, and writes
- * down what it decided in the node of the table's name ({@link io.stele.metadata.TableNames}), in
+ * Accepts requests to create, alter, clear and drop tables. It decides each request once, and
+ * writes the decision into the node of the table's name ({@link io.stele.metadata.TableNames}), in
  * one conditional write. {@link TableChanges} does the rest.
  *
- * <p>A request asked again, of this master or another, is answered by what was written down. Under
- * one name one change is made at a time; others are to be asked for again.
+ * <p>A repeated request, to this master or another, is answered from the written decision. For each
+ * name one change is made at a time; requests for others must be repeated later.
  *
- * <p>Safe for use by any number of threads. Requests wait for the lock service only.
+ * <p>Safe for use by any number of threads. Requests wait only for the lock service.
  */
 final class TableAdmin implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TableAdmin.class);
@@ -44,7 +44,7 @@ final class TableAdmin implements AutoCloseable {
   private final TableChanges changes;
 
   /**
-   * Nothing is on its way before {@link #resume}.
+   * An admin without changes in progress before {@link #resume}.
    *
    * @param wake told when a table is made or gone
    */
@@ -55,12 +55,12 @@ final class TableAdmin implements AutoCloseable {
     this.changes = new TableChanges(runtime, schemas, steps, wake);
   }
 
-  /** How a change stands. */
+  /** The state of a change. */
   sealed interface Answer {
-    /** It is under way. */
+    /** The change is in progress. */
     record Running(SchemaChange change) implements Answer {}
 
-    /** It ended. */
+    /** The change has ended. */
     record Ended(EndedChange change) implements Answer {}
   }
 
@@ -70,9 +70,9 @@ final class TableAdmin implements AutoCloseable {
   }
 
   /**
-   * Begins a change, or says how the one of that id stands.
+   * Begins a change, or returns the state of the one with that id.
    *
-   * @throws SteleException RETRY_LATER while another change is made under the name; nothing was
+   * @throws SteleException RETRY_LATER while another change is made under the name: nothing was
    *     done, and nothing is remembered
    */
   Answer ask(ChangeRequest request) throws IOException {
@@ -103,11 +103,11 @@ final class TableAdmin implements AutoCloseable {
   }
 
   /**
-   * How a change stands that somebody asked for.
+   * The state of a requested change.
    *
    * @param name the table's
    * @param id of the change
-   * @throws SteleException NOT_FOUND if it is not remembered, or was never decided about
+   * @throws SteleException NOT_FOUND if the change is not remembered, or was never decided
    */
   Answer find(String name, String id) throws IOException {
     TableName now = schemas.names().read(name);
@@ -128,12 +128,15 @@ final class TableAdmin implements AutoCloseable {
     return new Answer.Running(running);
   }
 
-  /** Of how many tablets of a change's table what is to be done to them is done. */
+  /** How many tablets of a change's table are done. */
   ChangeProgress progress(SchemaChange change, MasterLoop.View view) {
     return ChangeProgress.of(change, view, rows -> steps.isCleared(change, rows));
   }
 
-  /** A client that has seen fewer changes than are forgotten may ask for one of those. */
+  /**
+   * Refuses the request if it may be for a forgotten change: too many changes followed what the
+   * client saw.
+   */
   private static void checkRemembered(ChangeRequest request, TableName now) {
     if (request.seen() < now.forgotten()) {
       throw SteleException.outcomeUnknown(
@@ -243,7 +246,7 @@ final class TableAdmin implements AutoCloseable {
             Optional.of(new EndedChange.Failure(code, why))));
   }
 
-  /** What a change is to make of a table: its schema, or of which rows nothing is to be left. */
+  /** The result that a change aims at: the table's schema, or the rows to clear. */
   private record Wanted(Optional<Create> table, RowRange cleared) {
     static final Wanted NO_SCHEMA = new Wanted(Optional.empty(), RowRange.ALL);
   }
@@ -262,32 +265,33 @@ final class TableAdmin implements AutoCloseable {
             wanted.cleared()));
   }
 
-  /** Looks which changes were begun earlier, by this master or another, and did not end. */
+  /** Finds the changes that this master or another began earlier and that have not ended. */
   void resume() throws IOException {
     changes.resume();
   }
 
-  /** The tables whose tablets are to go. */
+  /** The tables whose tablets must be removed. */
   Set<TableId> dropping() {
     return changes.dropping();
   }
 
-  /** The changes on their way, by table name. */
+  /** The changes in progress, by table name. */
   List<TableChanges.OnItsWay> onTheirWay() {
     return changes.onTheirWay();
   }
 
   /**
-   * Carries all changes on, in the background.
+   * Continues all changes in the background.
    *
-   * @param reachable whether a table's records can be read and written; others wait
-   * @return whether there are any
+   * @param reachable whether a table's records can be read and written; the changes of other tables
+   *     wait
+   * @return whether there are any changes
    */
   boolean goOn(Predicate<TableId> reachable) {
     return changes.goOn(reachable);
   }
 
-  /** Ends all steps; the next master takes them. */
+  /** Stops all steps; the next master continues them. */
   @Override
   public void close() {
     changes.close();
