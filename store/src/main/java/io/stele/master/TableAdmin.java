@@ -133,10 +133,7 @@ final class TableAdmin implements AutoCloseable {
     return ChangeProgress.of(change, view, rows -> steps.isCleared(change, rows));
   }
 
-  /**
-   * Refuses the request if it may be for a forgotten change: too many changes followed what the
-   * client saw.
-   */
+  /** Fails with OUTCOME_UNKNOWN if the requested change may have been forgotten. */
   private static void checkRemembered(ChangeRequest request, TableName now) {
     if (request.seen() < now.forgotten()) {
       throw SteleException.outcomeUnknown(

@@ -20,13 +20,12 @@ import java.util.function.Supplier;
 import org.apache.hadoop.net.ConnectTimeoutException;
 
 /**
- * The attempts at one request: decides after each failure whether another attempt is worth it, when
- * to make it, and what to say when there is none.
+ * The attempts at one request: decides after each failure whether to make another attempt, when to
+ * make it, and which failure to report if there is none.
  *
- * <p>Once an attempt may have changed something without our knowing, the request is <em>in
- * doubt</em> until an answer resolves it: a later attempt that is refused then means that the
- * outcome is unknown, not that nothing was changed. So every failure but OUTCOME_UNKNOWN says that
- * nothing was changed.
+ * <p>Once an attempt may have changed something without the caller's knowledge, the request is
+ * <em>in doubt</em> until an answer resolves it: if a later attempt is refused, the outcome is then
+ * unknown. So every failure except OUTCOME_UNKNOWN says that nothing was changed.
  *
  * <p>Not safe for use by several threads at once; attempts follow each other.
  */
@@ -38,8 +37,8 @@ public final class Attempts {
   private static final Patience USUAL =
       new Patience(Duration.ofSeconds(15), Duration.ofSeconds(15));
 
-  // What is refused now is known to be refused; what is sent and not answered in time is not. So
-  // there is no attempt with less time than a part of the time-out, between these two.
+  // A request refused now is known to be refused; one sent but not answered in time is in doubt. So
+  // no attempt is made with less time than this part of the timeout, within these two limits.
   private static final int ATTEMPT_PART = 20;
   private static final Duration ATTEMPT_LEAST = Duration.ofMillis(5);
   private static final Duration ATTEMPT_MOST = Duration.ofMillis(50);
@@ -52,22 +51,22 @@ public final class Attempts {
   private int failures;
   private boolean inDoubt;
 
-  /** What a request does, as far as sending it again goes. */
+  /** Whether a request may be sent again. */
   public enum Effect {
     /** It changes nothing: it may be sent again, and is never in doubt. */
     READ,
-    /** It carries an operation id, so that it is applied once however often it is sent. */
+    /** It carries an operation id, so it is applied once however often it is sent. */
     CHANGE_WITH_ID,
-    /** It may be applied twice if it is sent twice: it is not sent again once it is in doubt. */
+    /** It is applied twice if sent twice, so it is not sent again once it is in doubt. */
     CHANGE
   }
 
   /**
-   * How long to wait for an answer: a server that hangs must not use up all the time. Twice as long
-   * after each attempt that had none, as the server may just be slow.
+   * How long to wait for an answer: a server that hangs must not use up all the time. The wait
+   * doubles after each attempt without an answer, because the server may only be slow.
    *
-   * @param first at first
-   * @param most at most
+   * @param first the first wait
+   * @param most the longest wait
    */
   public record Patience(Duration first, Duration most) {
     private Duration after(Duration before) {
@@ -77,9 +76,9 @@ public final class Attempts {
   }
 
   /**
-   * What is attempted.
+   * The request's purpose.
    *
-   * @param what for messages: gives "changing row \"r\" of table t"
+   * @param what for messages: returns text such as "changing row \"r\" of table t"
    * @param timeoutKey the configuration key that sets the time limit, for messages
    * @param patience with each attempt
    */
@@ -107,7 +106,7 @@ public final class Attempts {
      * Make another attempt.
      *
      * @param pause how long to wait before it
-     * @param elsewhere whether the server asked is not, or may not be, the one to ask
+     * @param elsewhere whether the last server is not, or may not be, the right one
      */
     record Again(Duration pause, boolean elsewhere) implements Decision {}
 
@@ -128,7 +127,7 @@ public final class Attempts {
     this.patience = purpose.patience().first();
   }
 
-  /** When they end. */
+  /** The time at which the attempts end. */
   public Deadline deadline() {
     return deadline;
   }
@@ -194,7 +193,7 @@ public final class Attempts {
     return new Decision.Again(pause.compareTo(half) < 0 ? pause : half, elsewhere);
   }
 
-  /** With less time left there is no other attempt; above 0, so that attempts come to an end. */
+  /** The least time left for another attempt; above 0, so that attempts come to an end. */
   private Duration attemptMin() {
     Duration part = timeout.dividedBy(ATTEMPT_PART);
     Duration most = part.compareTo(ATTEMPT_MOST) < 0 ? part : ATTEMPT_MOST;
@@ -202,8 +201,8 @@ public final class Attempts {
   }
 
   /**
-   * How long to pause after {@code failures} in a row: longer each time, and varied at random so
-   * that many callers do not come back at once. Nothing after none.
+   * How long to pause after {@code failures} in a row: longer each time, with random variation so
+   * that many callers do not return at once. Zero after no failure.
    */
   static Duration pause(ProcessRuntime runtime, int failures) {
     if (failures == 0) {

@@ -33,10 +33,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
- * Sends a request for a row to whichever server has the row's tablet: locates it, sends, and tries
- * again (elsewhere, later) until the deadline, as {@link Attempts} decides.
+ * Sends a request for a row to the server that has the row's tablet: locates the tablet, sends, and
+ * retries (elsewhere, later) until the deadline, as {@link Attempts} decides.
  *
- * <p>The outcome is right at all times: where the time ends, or a refusal comes, after an attempt
+ * <p>The reported outcome is always right. If time runs out or a refusal arrives after an attempt
  * that may have changed something, the failure is OUTCOME_UNKNOWN. Every other failure says that
  * nothing was changed.
  *
@@ -52,15 +52,15 @@ public final class TabletAccess implements AutoCloseable {
   private final TabletLocator locator;
   private final Patience patience;
 
-  /** A request, built for every attempt, as it names the tablet. */
+  /** A request, built anew for every attempt because it names the tablet. */
   @FunctionalInterface
   public interface Call {
-    /** What to send to {@code location}. */
+    /** The message to send to {@code location}. */
     Message to(TabletLocation location);
   }
 
   /**
-   * What to send, and to the tablet of which row.
+   * A call, and the row whose tablet receives it.
    *
    * @param purpose what it does; a change carries an operation id
    */
@@ -84,7 +84,7 @@ public final class TabletAccess implements AutoCloseable {
   /**
    * Rows of one tablet.
    *
-   * @param next where the next rows may be; none: there are no more in the table
+   * @param next where the next rows may be; empty: the table has no more rows
    * @param readPoint the point the rows were read at
    */
   public record Rows(List<Row> rows, Optional<Bytes> next, long readPoint) {
@@ -94,11 +94,11 @@ public final class TabletAccess implements AutoCloseable {
   }
 
   /**
-   * Access over {@code plane}, with the root tablet's place known from {@code locks}.
+   * Access over {@code plane}; the root tablet's place is read from {@code locks}.
    *
-   * @param lease of the tablet servers. A request for METADATA that had no answer for a quarter of
-   *     it is sent again, as a tablet may not be served while its record is being changed. The last
-   *     attempts take a whole lease: a server that hangs or is cut off for longer has lost the
+   * @param lease of the tablet servers. A request for METADATA without an answer for a quarter of
+   *     it is sent again, because a tablet may not be served while its record is being changed. The
+   *     last attempts take a whole lease: a server that hangs or is cut off for longer has lost the
    *     tablet
    */
   public TabletAccess(ProcessRuntime runtime, LockService locks, DataPlane plane, Duration lease) {
@@ -109,21 +109,22 @@ public final class TabletAccess implements AutoCloseable {
     this.locator = new TabletLocator(runtime, locks, this);
   }
 
-  /** The locations known. */
+  /** The known locations. */
   public TabletLocator locator() {
     return locator;
   }
 
-  /** The numbers of the operations sent with ids of this process. */
+  /** The numbers of the operations that carry this process's ids. */
   public Operations operations() {
     return operations;
   }
 
   /**
-   * Sends {@code request} to the tablet with its row until it is answered or the deadline is over.
+   * Sends {@code request} to the tablet that contains its row until it is answered or the deadline
+   * is over.
    *
    * <p>The future fails with a {@link SteleException}: that of the server (NOT_FOUND, REFUSED,
-   * CORRUPTION), RETRY_LATER if time ended and nothing was done, OUTCOME_UNKNOWN if something may
+   * CORRUPTION), RETRY_LATER if time ran out and nothing was done, OUTCOME_UNKNOWN if something may
    * have been done.
    */
   public CompletableFuture<Answer> send(RowRequest request, Deadline deadline) {
@@ -133,7 +134,8 @@ public final class TabletAccess implements AutoCloseable {
   }
 
   /**
-   * The rows of {@code query} in METADATA's tablet with {@code at} in it, as many as come at once.
+   * The rows of {@code query} in METADATA's tablet that contains {@code at}, as many as one answer
+   * holds.
    */
   public CompletableFuture<Rows> rows(TableId table, Bytes at, RowQuery query, Deadline deadline) {
     Purpose purpose =
@@ -167,7 +169,9 @@ public final class TabletAccess implements AutoCloseable {
     }
   }
 
-  /** Whether the predicate held in METADATA; applied once whatever answers are lost. */
+  /**
+   * Whether the predicate held in METADATA; the mutation is applied once even if answers are lost.
+   */
   public CompletableFuture<Boolean> checkAndMutate(
       TableId table, CheckAndMutate operation, Deadline deadline) {
     OperationId id = operations.begin(operation);
@@ -193,7 +197,7 @@ public final class TabletAccess implements AutoCloseable {
     return converted(sent, answer -> answer.response().header().getMatched());
   }
 
-  /** What {@code convert} makes of an answer; there are no more attempts once it is cancelled. */
+  /** An answer changed by {@code convert}; cancelling the future stops further attempts. */
   private static <T> CompletableFuture<T> converted(
       CompletableFuture<Answer> sent, Function<Answer, T> convert) {
     CompletableFuture<T> converted = sent.thenApply(convert);
@@ -206,13 +210,13 @@ public final class TabletAccess implements AutoCloseable {
     return converted;
   }
 
-  /** Gives up what is under way; the data plane and the lock service stay open. */
+  /** Abandons the requests in progress; the data plane and the lock service stay open. */
   @Override
   public void close() {
     locator.close();
   }
 
-  /** One request and its attempts, which follow each other: never two at a time. */
+  /** One request and its attempts, which run one after another. */
   private final class Sending {
     private final RowRequest request;
     private final Attempts attempts; // Each attempt is handed over to the next by a future.
@@ -276,7 +280,7 @@ public final class TabletAccess implements AutoCloseable {
       }
     }
 
-    /** Any exception ends the request: nothing else would. */
+    /** Runs work; any exception ends the request, because nothing else would. */
     private void step(Runnable work) {
       try {
         work.run();

@@ -23,30 +23,30 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * The known locations of one table's tablets, and the callers that wait for others.
+ * The known locations of one table's tablets, and the callers that wait for unknown ones.
  *
- * <p>One read of METADATA at a time serves all who wait for a tablet. Reads become less frequent
- * while nothing changes: a tablet that is not served, or not where its record says, costs at most
- * one read per second. For rows of unknown tablets a few reads may run at a time.
+ * <p>One read of METADATA at a time serves all callers that wait for a tablet. Reads become less
+ * frequent while nothing changes: a tablet that is not served, or not where its record says, causes
+ * at most one read per second. For rows of unknown tablets a few reads may run at a time.
  *
  * <p>A caller waits until the tablet is served or its own deadline is over.
  *
- * <p>Safe for use by any number of threads; nothing here blocks. The monitor is held only to change
- * fields: reads, timers and futures come after.
+ * <p>Safe for use by any number of threads; nothing here blocks. The monitor is held only while
+ * fields change: reads, timers and futures run afterwards.
  */
 final class TabletDirectory {
-  /** How many reads may go on for rows of unknown tablets. */
+  /** How many reads may run at a time for rows of unknown tablets. */
   private static final int UNKNOWN_READS_MAX = 8;
 
-  /** For a tablet that was served at least this long, pauses start short again. */
+  /** If a tablet was served for at least this long, pauses start short again. */
   private static final Duration GOOD_FOR = Duration.ofSeconds(5);
 
   private final ProcessRuntime runtime;
   private final TableId table;
   private final Source source;
 
-  // By key of the METADATA row: the tablet with a row is the first at or above the row's lookup
-  // key. Changed under the monitor, read without.
+  // By key of the METADATA row: a row's tablet is the first at or above the row's lookup key.
+  // Changed under the monitor, read without it.
   private final ConcurrentSkipListMap<Bytes, Place> places = new ConcurrentSkipListMap<>();
 
   @GuardedBy("this")
@@ -118,16 +118,17 @@ final class TabletDirectory {
     this.source = source;
   }
 
-  /** What is known without asking. */
+  /** The known location of the row, without asking. */
   Optional<TabletLocation> cached(Bytes row) {
     return placeOf(row).filter(place -> place.usable).flatMap(place -> place.location);
   }
 
   /**
-   * The tablet with {@code row} in it, once it is served.
+   * The tablet that contains {@code row}, once it is served.
    *
-   * <p>The future fails with RETRY_LATER when {@code deadline} is over; NOT_FOUND if the table has
-   * no tablets; otherwise as METADATA could not be read, where trying again would not help.
+   * <p>The future fails with RETRY_LATER when {@code deadline} is over, with NOT_FOUND if the table
+   * has no tablets, and otherwise with the failure of the read of METADATA, if a retry would not
+   * help.
    */
   CompletableFuture<TabletLocation> locate(Bytes row, Deadline deadline) {
     Optional<TabletLocation> found = cached(row);
@@ -149,7 +150,7 @@ final class TabletDirectory {
     return waiter.result;
   }
 
-  /** The tablet was not there: the next lookup reads METADATA again. */
+  /** The tablet was not at this location: the next lookup reads METADATA again. */
   synchronized void invalidate(TabletLocation location) {
     Optional<Place> known = placeOf(location.extent().start()).filter(place -> place.usable);
     if (known.isPresent() && known.get().location.equals(Optional.of(location))) {
@@ -161,7 +162,7 @@ final class TabletDirectory {
     }
   }
 
-  /** Forgets all that is known; callers that wait keep waiting. */
+  /** Forgets all locations; waiting callers keep waiting. */
   synchronized void invalidate() {
     for (Iterator<Place> all = places.values().iterator(); all.hasNext(); ) {
       if (all.next().usable) {
@@ -170,7 +171,7 @@ final class TabletDirectory {
     }
   }
 
-  /** Fails all that wait now or later. */
+  /** Fails all present and future callers. */
   void close() {
     List<Runnable> after = new ArrayList<>();
     synchronized (this) {
@@ -190,7 +191,7 @@ final class TabletDirectory {
         .filter(place -> place.extent.contains(row));
   }
 
-  // What follows is called under the monitor, and leaves to `after` what must not be.
+  // The methods below are called under the monitor; work that must run without it goes to `after`.
 
   @GuardedBy("this")
   private void admit(Waiter waiter, List<Runnable> after) {
@@ -240,7 +241,7 @@ final class TabletDirectory {
     }
   }
 
-  /** Takes over what METADATA says; {@code read} is the place it was read for, if for one. */
+  /** Takes over records from METADATA; {@code read} is the place they were read for, if one. */
   @GuardedBy("this")
   private void take(List<TabletRecord> records, Optional<Place> read, List<Runnable> after) {
     long now = runtime.nanoTime();
@@ -297,7 +298,7 @@ final class TabletDirectory {
     return failure instanceof SteleException known && known.code() == Code.NOT_FOUND;
   }
 
-  // What follows is called without the monitor.
+  // The methods below are called without the monitor.
 
   private synchronized void end(Waiter waiter) {
     waiter.ended = true;

@@ -40,14 +40,15 @@ import org.slf4j.LoggerFactory;
  * METADATA's in the root tablet, all others in METADATA.
  *
  * <p>Every change is one write of one row, conditional on the exact bytes of the assignment (state,
- * server, epoch) in the record passed in, and returns the changed record. It throws {@link
- * RecordChangedException} if the condition does not hold (nothing was changed: the caller no longer
- * has the tablet), and a {@link SteleException} of OUTCOME_UNKNOWN if no answer came in time: then
+ * server, epoch) in the given record, and returns the changed record. If the condition does not
+ * hold, it throws {@link RecordChangedException}: nothing was changed, because the caller no longer
+ * has the tablet. If no answer came in time, it throws a {@link SteleException} of OUTCOME_UNKNOWN:
  * the caller must not act on the tablet until it has read the record again.
  *
- * <p>Only a tablet's server changes its record, except for {@link #assign}, {@link #reassign},
- * {@link #release}, {@link #notLoaded}, {@link #releaseFromQuarantine}, {@link #forgetDropped},
- * {@link #createTable} and {@link #delete}, which are the master's, as are {@link MergeRecords}.
+ * <p>Only a tablet's server changes its record, with these exceptions, which belong to the master:
+ * {@link #assign}, {@link #reassign}, {@link #release}, {@link #notLoaded}, {@link
+ * #releaseFromQuarantine}, {@link #forgetDropped}, {@link #createTable}, {@link #delete}, and
+ * {@link MergeRecords}.
  *
  * <p>Safe for use by any number of threads. All calls block.
  */
@@ -72,10 +73,11 @@ public final class TabletRecords {
   }
 
   /**
-   * As above, but requests are given up early where waiting for them makes no sense.
+   * Records over the data plane; requests are abandoned early when waiting for them is pointless.
    *
-   * @param overtaken asked when a request begins: completes when it is to fail with an {@link
-   *     IOException}; a change may or may not have been applied then
+   * @param timeout how long one call may take
+   * @param overtaken asked when a request begins: its future completes when the request must fail
+   *     with an {@link IOException}; a change may or may not have been applied then
    */
   public TabletRecords(
       ProcessRuntime runtime,
@@ -103,8 +105,8 @@ public final class TabletRecords {
    *
    * @param table the tablet's table
    * @param row the key of its row in METADATA; any for the root tablet
-   * @return the record; empty if the row has none, or one that does not count (a split's lower
-   *     child before the split)
+   * @return the record; empty if the row has none, or one that does not count (the lower child of a
+   *     split that is not done)
    */
   public Optional<TabletRecord> read(TableId table, Bytes row) throws IOException {
     Bytes from = table.equals(TableId.ROOT) ? RootRecordRows.ROW : row;
@@ -113,7 +115,7 @@ public final class TabletRecords {
         .findFirst();
   }
 
-  /** The record of the tablet of {@code table} with {@code row} in it. */
+  /** The record of the tablet of {@code table} that contains {@code row}. */
   public Optional<TabletRecord> find(TableId table, Bytes row) throws IOException {
     Bytes from = table.equals(TableId.ROOT) ? RootRecordRows.ROW : MetadataKeys.lookup(table, row);
     return counting(table, from, MetadataKeys.table(table).end(), 1).stream()
@@ -127,8 +129,8 @@ public final class TabletRecords {
   }
 
   /**
-   * The records of all tablets of {@code table} that count, in order of their rows. Read in pages,
-   * so not all at one moment: see {@link #tile}.
+   * The records of all tablets of {@code table} that count, in order of their rows. They are read
+   * in pages, so not all at the same moment: see {@link #tile}.
    */
   public List<TabletRecord> readAll(TableId table) throws IOException {
     RowRange rows = MetadataKeys.table(table);
@@ -136,23 +138,23 @@ public final class TabletRecords {
   }
 
   /**
-   * The records of tablets of {@code table} from the one with {@code row} in it on, in order: so
-   * many at least, or all if there are fewer.
+   * The records of tablets of {@code table} in order, starting with the tablet that contains {@code
+   * row}: at least {@code enough} of them, or all if there are fewer.
    */
   public List<TabletRecord> readFrom(TableId table, Bytes row, int enough) throws IOException {
     Bytes end = MetadataKeys.table(table).end();
     return counting(table, MetadataKeys.lookup(table, row), end, enough);
   }
 
-  /** Like {@link #readAll}, but without records that are damaged, which are logged. */
+  /** Like {@link #readAll}, but skips damaged records and logs them. */
   public List<TabletRecord> readUndamaged(TableId table) throws IOException {
     return readUndamaged(table, damage -> {});
   }
 
   /**
-   * As above.
+   * Like {@link #readAll}, but skips damaged records.
    *
-   * @param damaged told what is wrong with those that are left out
+   * @param damaged told what is wrong with each skipped record
    */
   public List<TabletRecord> readUndamaged(TableId table, Consumer<String> damaged)
       throws IOException {
@@ -161,17 +163,17 @@ public final class TabletRecords {
   }
 
   /**
-   * The records in {@code rows} of METADATA that count, of whatever tables, without those that are
-   * damaged, which are logged.
+   * The records that count in {@code rows} of METADATA, of all tables; damaged ones are skipped and
+   * logged.
    */
   public List<TabletRecord> readUndamaged(RowRange rows) throws IOException {
     return readUndamaged(rows, damage -> {});
   }
 
   /**
-   * As above.
+   * The records that count in {@code rows} of METADATA, of all tables; damaged ones are skipped.
    *
-   * @param damaged told what is wrong with those that are left out
+   * @param damaged told what is wrong with each skipped record
    */
   public List<TabletRecord> readUndamaged(RowRange rows, Consumer<String> damaged)
       throws IOException {
@@ -179,8 +181,8 @@ public final class TabletRecords {
   }
 
   /**
-   * Whether {@code records} of one table, in order, cover all its rows once; false also where they
-   * were read while a split went on.
+   * Whether {@code records} of one table, in order, cover all its rows exactly once. It can also be
+   * false because they were read during a split.
    */
   public static boolean tile(List<TabletRecord> records) {
     return CountedRecords.tile(records);
@@ -201,8 +203,8 @@ public final class TabletRecords {
   }
 
   /**
-   * Assigns a tablet that a fenced server has, or was to load, to {@code server}, under the next
-   * epoch. The log of a server that had loaded it stays in its record.
+   * Assigns a tablet that a fenced server has, or was assigned to load, to {@code server}, under
+   * the next epoch. If the fenced server had loaded the tablet, its log stays in the record.
    */
   public TabletRecord reassign(TabletRecord record, ServerId server) throws IOException {
     ServerId fenced =
@@ -220,7 +222,7 @@ public final class TabletRecords {
     return next;
   }
 
-  /** Says that the server it is assigned to has loaded the tablet and is about to serve it. */
+  /** Records that the assigned server has loaded the tablet and is about to serve it. */
   public TabletRecord loaded(TabletRecord record) throws IOException {
     require(record, Assignment.State.ASSIGNED, "loading");
     TabletRecord next = record.withAssignment(record.assignment().loaded(), record.logs());
@@ -234,10 +236,10 @@ public final class TabletRecords {
   }
 
   /**
-   * Releases the tablet; its server calls it after its last write to it. The tablet is then
-   * unassigned, and all that was ever logged of it is in its SSTables, or not needed. So the write
-   * that releases it also removes every log, and its next server finds only the logs of fenced
-   * servers in its record.
+   * Releases the tablet; its server calls this after its last write to it. The tablet is then
+   * unassigned, and every record ever logged for it is in its SSTables or not needed. So the same
+   * write removes every log, and the next server finds only logs of servers fenced later in the
+   * record.
    */
   public TabletRecord unloaded(TabletRecord record, String why) throws IOException {
     require(record, Assignment.State.LOADED, "unloading");
@@ -250,21 +252,21 @@ public final class TabletRecords {
   }
 
   /**
-   * Takes the tablet from a server that is fenced, or that cannot load it: it is then unassigned.
-   * The log of a server that had loaded it stays in its record.
+   * Takes the tablet from a server that is fenced or cannot load it: the tablet is then unassigned.
+   * If the server had loaded the tablet, its log stays in the record.
    */
   public TabletRecord release(TabletRecord record, String why) throws IOException {
     return release(record, why, record.trouble());
   }
 
-  /** Takes the tablet from a server that said that it could not load it, and writes down why. */
+  /** Takes the tablet from a server that could not load it, and records the reason. */
   public TabletRecord notLoaded(TabletRecord record, LoadTrouble trouble) throws IOException {
     require(record, Assignment.State.ASSIGNED, "failure to load");
     String what = trouble.quarantined() ? "quarantined" : "not loaded";
     return release(record, what + ": " + trouble.reason(), Optional.of(trouble));
   }
 
-  /** Lets servers try an unassigned tablet again, as if it had never failed to load. */
+  /** Lets servers retry an unassigned tablet, as if it had never failed to load. */
   public TabletRecord releaseFromQuarantine(TabletRecord record) throws IOException {
     require(record, Assignment.State.NONE, "release from quarantine");
     requireNotMerging(record, "release from quarantine");
@@ -287,9 +289,9 @@ public final class TabletRecords {
   }
 
   /**
-   * A server that has logged something of the tablet is fenced, or has given the tablet up and all
-   * logs with it. Were it assigned the tablet once more, its log could not be told from that of a
-   * server that never loaded it.
+   * Adds the log of a server that has logged records of the tablet. Such a server is fenced, or has
+   * given up the tablet and all logs with it. If it were assigned the tablet again, its log could
+   * not be told from that of a server that never loaded it.
    */
   private static void addLog(TabletRecord record, Set<ServerId> logs, ServerId server) {
     if (!logs.add(server)) {
@@ -299,9 +301,9 @@ public final class TabletRecords {
   }
 
   /**
-   * The logs without that of a server that was to load the tablet: who never loaded it has logged
-   * nothing of it. Its log may even be deleted already, where it was assigned late to a server that
-   * was no longer needed.
+   * The logs without that of a server that was assigned the tablet but never loaded it, and so
+   * logged nothing for it. That log may even have been deleted already, if the tablet was assigned
+   * late to a server that was no longer needed.
    */
   private static Set<ServerId> logsWithoutUnused(TabletRecord record, Mutation.Builder row) {
     Set<ServerId> logs = new TreeSet<>(record.logs());
@@ -311,7 +313,7 @@ public final class TabletRecords {
     return logs;
   }
 
-  /** Writes down what a compaction changed. */
+  /** Records the changes made by a compaction. */
   public TabletRecord edit(TabletRecord record, ManifestEdit edit) throws IOException {
     List<FileRef> files = new ArrayList<>(record.files());
     Map<String, Long> dropped = new TreeMap<>(record.dropped());
@@ -362,7 +364,9 @@ public final class TabletRecords {
     return next;
   }
 
-  /** Whether a tablet with {@code rows} may be split so that {@code at} begins the upper half. */
+  /**
+   * Whether a tablet with {@code rows} may be split so that the upper half starts at {@code at}.
+   */
   public static boolean maySplit(RowRange rows, Bytes at) {
     return rows.contains(at)
         && !rows.start().equals(at)
@@ -399,7 +403,7 @@ public final class TabletRecords {
     return pending;
   }
 
-  /** Says what {@code next} requires of its readers, where {@code before} did not. */
+  /** Records the features that {@code next} requires of its readers and {@code before} did not. */
   static void requireFeatures(Mutation.Builder row, TabletRecord before, TabletRecord next) {
     Set<String> required = Features.of(next);
     if (required.equals(Features.of(before))) {
@@ -414,9 +418,9 @@ public final class TabletRecords {
 
   /**
    * Splits a loaded tablet at {@code at}, which becomes the first row of the upper half. The lower
-   * child's row is written first, as a tentative record; the one change of the parent's row into
-   * the upper child makes both count. The child's next change makes its record plain: nobody waits
-   * for that.
+   * child's row is written first, as a tentative record. Then one change turns the parent's row
+   * into the upper child, and both count. The lower child's next change makes its record plain;
+   * nobody waits for that.
    *
    * @param parent as it was last changed; everything up to its redo point is in its SSTables, and
    *     nothing is above it
@@ -454,9 +458,8 @@ public final class TabletRecords {
   }
 
   /**
-   * Removes the tentative records that unfinished splits left in the tablet's rows. The server
-   * calls it after it was assigned the tablet and before it loads it: no such split can complete
-   * then.
+   * Removes the tentative records that unfinished splits left in the tablet's rows. A server calls
+   * it after it was assigned the tablet and before it loads it: no such split can complete then.
    *
    * @return how many rows it removed
    */
@@ -471,8 +474,8 @@ public final class TabletRecords {
     int removed = 0;
     for (TabletRecord left : page(table, new RowRange(from, record.row()), Integer.MAX_VALUE)) {
       Optional<Tentative> tentative = left.tentative();
-      // Only splits under earlier epochs: a server that lost the tablet without knowing must not
-      // remove the children that its successors made.
+      // Only splits under earlier epochs: a server that lost the tablet without knowing it must not
+      // remove the children of its successors' splits.
       if (tentative.isPresent() && tentative.get().parentEpoch() < record.assignment().epoch()) {
         Mutation gone = Mutation.of(left.row()).deleteRow();
         removed += rowsOf(record).update(still(tentative.get()), gone) ? 1 : 0;
@@ -484,10 +487,10 @@ public final class TabletRecords {
   /**
    * Writes the records of a new table's tablets, except existing ones.
    *
-   * <p>All but the last are tentative: one that a deposed master writes late, when its tablet has
-   * long been merged with the next, counts as little as those that splits leave.
+   * <p>All but the last are tentative. If a deposed master writes one late, when its tablet has
+   * long been merged with the next, it is ignored like the leftovers of splits.
    *
-   * @param splitRows where it is cut, ascending
+   * @param splitRows the rows at which the table is split, ascending
    */
   public void createTable(TableId table, List<Bytes> splitRows) throws IOException {
     Bytes start = Bytes.EMPTY;
@@ -518,7 +521,7 @@ public final class TabletRecords {
   }
 
   /**
-   * Removes the tentative records that unfinished splits left of a table whose tablets' records are
+   * Removes the tentative records that unfinished splits left in a table whose tablets' records are
    * all gone.
    */
   public void deleteTentatives(TableId table) throws IOException {
@@ -564,10 +567,11 @@ public final class TabletRecords {
   }
 
   /**
-   * Writes the tentative record of the lower child. A tentative record that is there already, from
-   * a split under this epoch or an earlier one, is a leftover: had its split been done, no tablet
-   * would reach over its end. It may also come late, from a server that lost the tablet without
-   * knowing. One of a later epoch, or a record that counts, means that this server lost it.
+   * Writes the tentative record of the lower child. An existing tentative record, from a split
+   * under this epoch or an earlier one, is a leftover: if its split had been done, no tablet would
+   * extend past its end. It may also arrive late, from a server that lost the tablet without
+   * knowing it. A tentative record of a later epoch, or a record that counts, means that this
+   * server lost the tablet.
    */
   private void writeTentative(TabletRecord parent, TabletRecord low, Tentative tentative)
       throws IOException {
@@ -599,8 +603,8 @@ public final class TabletRecords {
   }
 
   /**
-   * Starts a change of {@code record}'s row, which also makes a tentative record plain if its split
-   * is done.
+   * Starts a change of {@code record}'s row. The change also makes a tentative record plain if its
+   * split is done.
    */
   static Mutation.Builder change(TabletRecord record, String what, Assignment assignment) {
     Mutation.Builder row = Mutation.builder(RecordCodec.rowOf(record));
@@ -644,7 +648,9 @@ public final class TabletRecords {
     return new RecordRows.Condition(RecordCodec.TENTATIVE, Optional.of(tentative.value()));
   }
 
-  /** Until a merge is given up another master may still make it. */
+  /**
+   * Refuses a change during a merge: until the merge is given up, another master may still make it.
+   */
   private static void requireNotMerging(TabletRecord record, String what) {
     if (record.isMerging()) {
       throw new IllegalStateException(what + " while it is being merged: " + record);
@@ -673,7 +679,7 @@ public final class TabletRecords {
     return counting(rowsOf(table), new RowRange(from, end), enough, TabletRecords::decode);
   }
 
-  /** Makes a record of a row. */
+  /** Decodes a row into a record. */
   @FunctionalInterface
   private interface Decoder {
     Optional<TabletRecord> decode(Row row) throws CorruptionException;

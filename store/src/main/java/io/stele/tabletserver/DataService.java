@@ -47,7 +47,7 @@ final class DataService implements RequestHandler {
   private static final Logger LOG = LoggerFactory.getLogger(DataService.class);
   private static final int SAMPLES = 64;
 
-  /** Most samples of a tablet: an answer is small, and is found in a moment. */
+  /** Most samples per tablet: keeps answers small and quick to find. */
   private static final int SAMPLES_MAX = 1024;
 
   private final HostedTablets tablets;
@@ -60,11 +60,11 @@ final class DataService implements RequestHandler {
   /**
    * A service over {@code tablets}.
    *
-   * @param resources threads for what may wait, and the budgets of memtables
-   * @param writeDelay has writes wait while a budget is nearly used up
-   * @param mayAnswer whether the server lives and its lease is valid; asked just before each answer
-   *     leaves
-   * @param outcomes asked before a tablet answers in which files of jobs wait, and before the first
+   * @param resources threads for work that may wait, and the budgets of memtables
+   * @param writeDelay delays writes while a budget is nearly used up
+   * @param mayAnswer whether the server is alive and its lease is valid; asked just before each
+   *     answer leaves
+   * @param outcomes asked before a tablet with waiting files of jobs answers, and before the first
    *     operation of a job's task
    */
   DataService(
@@ -86,10 +86,10 @@ final class DataService implements RequestHandler {
     /**
      * Answers.
      *
-     * @throws Passage.FilesWaitException if nothing was done, and this is to be run again when it
-     *     is known what became of a job
-     * @throws Passage.JobUnknownException if nothing was done, and this is to be run again when the
-     *     tablet has admitted a job
+     * @throws Passage.FilesWaitException if nothing was done; run this again when the job's outcome
+     *     is known
+     * @throws Passage.JobUnknownException if nothing was done; run this again when the tablet has
+     *     admitted the job
      */
     void run(Passage passage) throws IOException;
   }
@@ -142,7 +142,10 @@ final class DataService implements RequestHandler {
     }
   }
 
-  /** METADATA says who owns what: one wrong write to it, and acknowledged ones are lost. */
+  /**
+   * METADATA says which server owns which tablet: one wrong write to it, and acknowledged writes
+   * are lost.
+   */
   private static void requireMember(Request request) {
     if (!request.peer().isMember() && writesMetadata(request.header())) {
       throw SteleException.refused(
@@ -232,7 +235,7 @@ final class DataService implements RequestHandler {
         });
   }
 
-  /** Here and now where that takes no waiting, otherwise by a handler. */
+  /** Answers at once if that takes no waiting; otherwise a handler answers. */
   private void read(ReadProto read, Request request, Responder responder) {
     if (read.hasPosition() && read.getRowPartBytes() == 0) {
       throw SteleException.refused(
@@ -267,7 +270,7 @@ final class DataService implements RequestHandler {
     }
   }
 
-  /** Whether a read costs little, given that all it needs is in memory: a row, and no filter. */
+  /** Whether a read is cheap once all its data is in memory: a single row, and no filter. */
   private static boolean isQuick(RowQuery query) {
     return isSingle(query) && query.filter().isEmpty();
   }
@@ -279,7 +282,7 @@ final class DataService implements RequestHandler {
   /**
    * Answers a read from memory, on the event loop that decoded it.
    *
-   * @return false if something is not in memory: there was no answer
+   * @return false if something is not in memory: then no answer was sent
    */
   private boolean readInMemory(ReadProto read, ReadRequest wanted, Responder responder) {
     try {

@@ -77,7 +77,7 @@ final class Maintenance implements JobOutcomes {
     this.config = config;
   }
 
-  /** Makes a round every {@code pause} until the server ends; one that fails ends the server. */
+  /** Makes a round every {@code pause} until the server ends; a failed round ends the server. */
   void run(Duration pause) {
     try {
       while (!life.awaitEnd(pause)) {
@@ -122,7 +122,7 @@ final class Maintenance implements JobOutcomes {
       if (!lifecycle.isDraining()) {
         startRewriteOrSplit(hosted);
       }
-      // Not while others wait to be served, which needs the same disks and processors.
+      // Not while other tablets wait to be loaded, which needs the same disks and processors.
       if (loader.hasReplayToCover(hosted) && !lifecycle.isMoving()) {
         coverReplay(hosted);
       }
@@ -142,8 +142,8 @@ final class Maintenance implements JobOutcomes {
   }
 
   /**
-   * Leaves a tablet alone that has stopped for a reason of its own: it answers nothing, and shows
-   * so. Elsewhere it would meet the same request again, and stop there.
+   * Puts aside a tablet that has stopped because of a fault of its own: it refuses requests and
+   * reports why. It is not moved, because the same request would stop it elsewhere too.
    */
   private static void putAside(HostedTablet hosted, Throwable failure) {
     if (!hosted.isResting(SERVE)) {
@@ -179,7 +179,7 @@ final class Maintenance implements JobOutcomes {
     return hosted.tablet().statistics().memtableBytes();
   }
 
-  /** What is remembered of operations takes a fraction of it once a minor compaction wrote it. */
+  /** Makes minor compactions, because written operations take only a fraction of the memory. */
   private void relieveOperations(KindResources kind, Collection<HostedTablet> all) {
     if (kind.operations().isTight()) {
       long much = kind.operations().share() / OPERATIONS_SHARE_COMPACTED;
@@ -211,7 +211,7 @@ final class Maintenance implements JobOutcomes {
   }
 
   /**
-   * Begins to pin a tablet for a job, unless it is pinned, or busy: then the next request will.
+   * Starts to pin a tablet for a job, unless it is pinned, or busy: then the next request will.
    *
    * @return whether it is pinned
    */
@@ -229,11 +229,11 @@ final class Maintenance implements JobOutcomes {
   }
 
   /**
-   * Begins to have what a job does wait in a tablet, unless it does, or the tablet is busy: then
-   * the next request will.
+   * Starts to register a job's changes in a tablet, unless they are registered, or the tablet is
+   * busy: then the next request will.
    *
    * @param waiting of one job, with rows of the tablet only
-   * @return whether all of it waits
+   * @return whether all of it is registered
    * @throws SteleException CORRUPTION if a file is damaged
    */
   boolean register(HostedTablet hosted, List<Pending> waiting) {
@@ -250,8 +250,8 @@ final class Maintenance implements JobOutcomes {
   }
 
   /**
-   * Begins to clear rows of a tablet for a change of its table, unless they are, or it is busy:
-   * then the next request will.
+   * Starts to clear rows of a tablet for a change of its table, unless that is done, or the tablet
+   * is busy: then the next request will.
    */
   void clear(HostedTablet hosted, long change, RowRange rows) {
     if (!RowClearing.left(hosted, change, rows).isEmpty()) {
@@ -266,7 +266,7 @@ final class Maintenance implements JobOutcomes {
   }
 
   /**
-   * Begins to erase dropped families from a tablet for a change of its table, unless that is done,
+   * Starts to erase dropped families from a tablet for a change of its table, unless that is done,
    * or the tablet is busy: then the next request will.
    */
   void erase(HostedTablet hosted, long change, Set<String> families) {
@@ -281,7 +281,7 @@ final class Maintenance implements JobOutcomes {
     }
   }
 
-  /** Begins to resolve the files of a job that is over; returns whether none waits any more. */
+  /** Starts to resolve the files of a job that is over; returns whether none waits any more. */
   boolean resolve(HostedTablet hosted, String job) {
     if (JobFiles.jobsOf(hosted).contains(job)) {
       startResolving(hosted);
@@ -290,8 +290,8 @@ final class Maintenance implements JobOutcomes {
   }
 
   /**
-   * Completes when a tablet in which files wait may answer a request that has come by now; fails
-   * with RETRY_LATER where it may not, and then begins to resolve it, if that is due.
+   * Completes when a tablet with waiting files may answer a request that has arrived by now. Fails
+   * with RETRY_LATER if it may not, and then starts to resolve the files, if that is due.
    */
   @Override
   public CompletableFuture<Void> mayAnswer(HostedTablet hosted) {
@@ -316,7 +316,7 @@ final class Maintenance implements JobOutcomes {
     startMinorWork(hosted, RESOLVE, () -> files.resolve(hosted));
   }
 
-  /** Starts what must neither meet a minor compaction nor a split. */
+  /** Starts work that must not run at the same time as a minor compaction or a split. */
   private void startMinorWork(HostedTablet hosted, String what, Work work) {
     start(hosted, hosted.minor(), 1, threads(hosted).minor(), what, work);
   }

@@ -27,9 +27,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Loads, unloads and splits tablets, and runs the compactions that users ask for.
+ * Loads, unloads and splits tablets, and runs the compactions that users request.
  *
- * <p>While the server lives, a tablet whose record says that it is LOADED here is served, or is
+ * <p>While the server is alive, a tablet whose record says that it is LOADED here is served or is
  * being unloaded: a failure in between stops the server. Safe for use by any number of threads.
  */
 class TabletLifecycle {
@@ -55,7 +55,7 @@ class TabletLifecycle {
   /**
    * The tablets of {@code server}.
    *
-   * @param news told, on the threads of the loaders, what came of loads and unloads
+   * @param news told the results of loads and unloads, on the loaders' threads
    */
   TabletLifecycle(ServerContext server, TabletLoader loader, Splitter splitter, TabletNews news) {
     this.runtime = server.runtime();
@@ -84,14 +84,14 @@ class TabletLifecycle {
             return;
           }
           try {
-            // While draining only what METADATA needs.
+            // While draining, load only what METADATA needs.
             if (closed || (draining && !tablet.table().isSystem())) {
               throw SteleException.retryLater("this server is being drained and loads no tablets");
             }
             loader.load(tablet, row, epoch);
             tablets.find(tablet).ifPresent(loaded -> news.changed(List.of(loaded.record())));
           } catch (IOException | RuntimeException e) {
-            // If it is refused, the record changed first: nothing is wrong with the tablet.
+            // If it is refused, the record has changed: nothing is wrong with the tablet.
             boolean late =
                 e instanceof SteleException known && known.code() == SteleException.Code.REFUSED;
             if (!late && !life.isOver()) {
@@ -106,7 +106,8 @@ class TabletLifecycle {
    * Unloads a tablet in the background; its record says when it is free. Does nothing if it is
    * already unloading the tablet.
    *
-   * @param discard whether what is only in its memtable may be lost: its table is dropped
+   * @param discard whether cells that are only in its memtable may be lost, because its table is
+   *     dropped
    */
   void unload(TabletId tablet, long epoch, boolean discard) {
     inBackground(
@@ -122,9 +123,10 @@ class TabletLifecycle {
 
   /**
    * Splits a tablet in the background; the records say when it is done. Does nothing if the tablet
-   * is not served here under that epoch, or is on its way.
+   * is not served here under that epoch, or is being loaded, unloaded or split.
    *
-   * @param row the first row of the upper half; empty: the row that halves it, if there is one
+   * @param row the first row of the upper half; empty: the row that splits it in half, if there is
+   *     one
    * @throws SteleException REFUSED if it cannot be split there
    */
   void split(TabletId tablet, long epoch, Optional<Bytes> row) {
@@ -205,9 +207,10 @@ class TabletLifecycle {
   }
 
   /**
-   * Minor compaction, stop, second minor compaction, release (§6, "Speeding up tablet recovery").
+   * Makes a minor compaction, stops writes, makes a second minor compaction, and releases the
+   * tablet (§6, "Speeding up tablet recovery").
    *
-   * @throws IOException if it could not: the tablet stays, or the server has ended
+   * @throws IOException if it failed: the tablet stays, or the server has ended
    */
   void unload(HostedTablet hosted, boolean discard) throws IOException {
     Tablet tablet = hosted.tablet();
@@ -241,8 +244,8 @@ class TabletLifecycle {
   }
 
   /**
-   * Minor compactions until little is left for the one that the tablet is away for: a long one
-   * leaves much that was written meanwhile.
+   * Makes minor compactions until little is left for the last one, during which the tablet is not
+   * served. One is not enough: many writes arrive during a long compaction.
    */
   private static void compactWhileServed(Tablet tablet) throws IOException {
     tablet.minorCompact();
@@ -254,7 +257,7 @@ class TabletLifecycle {
     }
   }
 
-  /** Stops serving the tablet; if that fails it is served as before. */
+  /** Stops serving the tablet; if that fails, it is served as before. */
   private void stop(HostedTablet hosted, boolean discard) throws IOException {
     Tablet tablet = hosted.tablet();
     boolean stopped = false;
@@ -263,7 +266,7 @@ class TabletLifecycle {
       if (!discard) {
         tablet.minorCompact();
         checkCovered(hosted);
-        // Before the tablet is free: it may come back here at once and need the log again.
+        // Before the tablet is free: it may return here at once and need the log again.
         resources.of(hosted.id()).log().forget(hosted.id());
       }
       tablets.remove(hosted);
@@ -276,8 +279,8 @@ class TabletLifecycle {
   }
 
   /**
-   * The write that releases the tablet removes all logs from its record: nothing may be only in
-   * them.
+   * Checks that no record is only in logs: the write that releases the tablet removes all logs from
+   * its record.
    */
   private static void checkCovered(HostedTablet hosted) {
     long covered = hosted.record().redo().sequence();
@@ -294,9 +297,10 @@ class TabletLifecycle {
   }
 
   /**
-   * Splits a tablet, if some row halves it. The caller has all its {@link HostedTablet#rewrites()}.
+   * Splits a tablet in half, if there is a row to split at. The caller holds all its {@link
+   * HostedTablet#rewrites()}.
    *
-   * @throws IOException if it could not: the tablet goes on whole, or the server has ended
+   * @throws IOException if it failed: the tablet stays whole, or the server has ended
    */
   void split(HostedTablet hosted) throws IOException {
     splitter.split(hosted);
@@ -324,17 +328,17 @@ class TabletLifecycle {
     }
   }
 
-  /** Whether tablets are being loaded or unloaded, or wait for that. */
+  /** Whether tablets are being loaded or unloaded, or wait for it. */
   boolean isMoving() {
     return !moving.isEmpty();
   }
 
-  /** Whether the server gives its tablets away: no new work should be begun with them. */
+  /** Whether the server gives its tablets away: start no new work on them. */
   boolean isDraining() {
     return draining;
   }
 
-  /** Says whether the server gives its tablets away from now on. */
+  /** Sets whether the server gives its tablets away from now on. */
   void drain(boolean now) {
     draining = now;
     closed = false;
@@ -351,10 +355,10 @@ class TabletLifecycle {
   }
 
   /**
-   * Unloads every tablet, and loads none any more until {@link #drain} is called again: else the
-   * master could give one back that was just unloaded.
+   * Unloads every tablet, and loads none until {@link #drain} is called again. Otherwise the master
+   * could assign a tablet again that was just unloaded.
    *
-   * @throws SteleException RETRY_LATER if what is being loaded does not come to an end
+   * @throws SteleException RETRY_LATER if the loads in progress do not end
    */
   void unloadForGood() throws IOException {
     unloadAllOfUsers();
@@ -373,18 +377,18 @@ class TabletLifecycle {
     unloadAll();
   }
 
-  /** Unloads every tablet of users' tables. */
+  /** Unloads every tablet of user tables. */
   void unloadAllOfUsers() throws IOException {
     unloadAll(hosted -> !hosted.id().table().isSystem());
   }
 
   private void unloadAll(Predicate<HostedTablet> which) throws IOException {
-    // Again until there is none left: a split may put two in the place of one.
+    // Repeats until none is left: a split may replace one tablet by two.
     for (List<HostedTablet> some = tablets.all().stream().filter(which).toList();
         !some.isEmpty();
         some = tablets.all().stream().filter(which).toList()) {
-      // Most of the writing comes first, for all of them: no tablet is away for it, or waits in a
-      // queue of those that are.
+      // First write most of the data of all tablets while they are served: then no tablet is
+      // unserved during it, or waits unserved for another.
       each(some, MemoryPlan.MINOR_COMPACTIONS, hosted -> compactServed(hosted));
       each(some, UNLOADS_AT_ONCE, hosted -> unload(hosted, false));
     }
@@ -400,7 +404,7 @@ class TabletLifecycle {
     void on(HostedTablet hosted) throws IOException;
   }
 
-  /** Does the same for {@code some} tablets of one kind; the first failure ends it. */
+  /** Does the same for {@code some} tablets of one kind; stops at the first failure. */
   private void each(List<HostedTablet> some, int atOnce, TabletWork work) throws IOException {
     WorkerPool loaders = resources.loaders(some.get(0).id());
     try {

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens tablets: from their records when the master has assigned them, from their parent when they
- * come from a split.
+ * Opens tablets: from their records if the master assigned them, from their parent if they come
+ * from a split.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -54,10 +54,10 @@ final class TabletLoader {
    *
    * @param row the key of its row in METADATA; empty for the root tablet
    * @param epoch of the assignment
-   * @throws SteleException REFUSED if the record does not say, or says no more, that this server is
-   *     to load it
-   * @throws IOException if it cannot be opened; the record stays ASSIGNED, and loading may be tried
-   *     again
+   * @throws SteleException REFUSED if the record does not, or no longer, assign the tablet to this
+   *     server for loading
+   * @throws IOException if it cannot be opened; the record stays ASSIGNED, and loading may be
+   *     retried
    */
   void load(TabletId id, Bytes row, long epoch) throws IOException {
     TabletRecord record = assigned(id, row, epoch);
@@ -89,7 +89,7 @@ final class TabletLoader {
     }
   }
 
-  /** Nothing here waits or does I/O: a tablet whose record says LOADED must be served. */
+  /** Nothing here waits or does I/O: a tablet whose record says LOADED must be served at once. */
   private void serve(HostedTablet hosted, StoredTable table) {
     try {
       server.tablets().add(hosted, table);
@@ -119,8 +119,8 @@ final class TabletLoader {
   }
 
   /**
-   * Makes the logs of earlier servers unneeded: writes what was replayed from them to an SSTable,
-   * or, if there was nothing, just removes them from the record.
+   * Makes the logs of earlier servers unnecessary: writes the records replayed from them to an
+   * SSTable, or, if there were none, only removes the logs from the record.
    */
   void coverReplay(HostedTablet hosted) throws IOException {
     if (hosted.tablet().replayedRecords() > 0) {
@@ -142,7 +142,7 @@ final class TabletLoader {
     }
   }
 
-  /** Closes the logs of earlier servers that no tablet is being replayed from. */
+  /** Closes the logs of earlier servers from which no tablet is being replayed. */
   void closeUnusedLogs() {
     try {
       fenced.closeUnused();
@@ -196,7 +196,7 @@ final class TabletLoader {
     };
   }
 
-  /** Opens a tablet with what fenced servers logged of it after its redo point. */
+  /** Opens a tablet, replaying what fenced servers logged for it after its redo point. */
   private HostedTablet openReplaying(
       TabletRecord record, TableSchema schema, RecordManifest manifest) throws IOException {
     ReplayRoom.Opening<HostedTablet> opening =

@@ -84,16 +84,16 @@ public final class TabletServer {
   private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
   /**
-   * What a server touches outside of itself.
+   * The surroundings of a server.
    *
    * @param conf Hadoop's configuration with the {@code stele.*} keys
    * @param runtime clocks, random numbers, threads and timers
-   * @param fs where the root directory is
+   * @param fs the file system of the root directory
    * @param locks the lock service, with a session of the server's own
-   * @param transport its network; the server ends the listeners that it opens, no more
-   * @param memory what it may take
+   * @param transport its network; the server closes only the listeners that it opens
+   * @param memory the memory it may use
    * @param container the YARN container the server runs in
-   * @param onAbort told once why the server ends before its time; must end the process
+   * @param onAbort told once why the server ends prematurely; must end the process
    */
   public record Environment(
       Configuration conf,
@@ -106,10 +106,10 @@ public final class TabletServer {
       Consumer<String> onAbort) {}
 
   /**
-   * Starts a server: when this returns it has its lock and may be given tablets.
+   * Starts a server: when this returns, it has its lock and may be assigned tablets.
    *
-   * @throws SteleException REFUSED if the configuration is wrong or the root directory is of a
-   *     newer layout, NOT_FOUND if there is no root directory yet
+   * @throws SteleException REFUSED if the configuration is wrong or the root directory has a newer
+   *     layout, NOT_FOUND if there is no root directory yet
    */
   public static TabletServer start(Environment environment) throws IOException {
     ServerLife life = new ServerLife(environment.runtime(), environment.onAbort());
@@ -143,13 +143,14 @@ public final class TabletServer {
     Layout layout = Bootstrap.join(fs, config.cluster().root(), locks);
     transport.join(layout.memberKey(fs));
 
-    // The port is part of the server's name, under which all else is made.
+    // The port is part of the server's name, and everything else is created under that name.
     StartingHandler requests = new StartingHandler();
     DataServer.Limits limits = limits(config.memory());
     dataListener = transport.serveData(config.port(), limits, requests);
     teardown.add(dataListener::close);
     ServerId id = new ServerId(transport.host(), dataListener.port(), runtime.wallClock().millis());
-    // The log directory comes before the lock: after a server was fenced nothing may bring it back.
+    // Create the log directory before the lock: once a server is fenced, nothing may create the
+    // directory again.
     Path logs = layout.logs(id);
     LogDirectory.create(fs, logs);
     ServerResources resources = ServerResources.open(runtime, fs, logs, id, config, life);
@@ -216,7 +217,7 @@ public final class TabletServer {
     return new TabletRecords(runtime, locks, access, METADATA_PATIENCE);
   }
 
-  /** Refuses requests until there is a handler to hand them to. */
+  /** Refuses requests until there is a handler to pass them to. */
   private static final class StartingHandler implements RequestHandler {
     private volatile Optional<RequestHandler> started = Optional.empty();
 
@@ -238,7 +239,7 @@ public final class TabletServer {
     return lease.valid() && !life.isOver();
   }
 
-  /** At most a quarter of what the data plane accepts waits for memory. */
+  /** At most a quarter of the requests that the data plane accepts may wait for memory. */
   private static WriteDelay writeDelay(ProcessRuntime runtime, DataServer.Limits limits) {
     return new WriteDelay(
         runtime,
@@ -279,7 +280,8 @@ public final class TabletServer {
   }
 
   /**
-   * Waits for a lock service that is down: it may have granted the lock, and the session keeps it.
+   * Waits while the lock service is down: it may have granted the lock already, and the session
+   * keeps it.
    */
   private Lock takeLock(LockService locks) throws IOException {
     while (true) {
@@ -307,12 +309,12 @@ public final class TabletServer {
         drains);
   }
 
-  /** Its name: a restarted server has another. */
+  /** The server's id. A restarted server has another one. */
   public ServerId id() {
     return context.id();
   }
 
-  /** Whether it has ended or is ending. */
+  /** Whether the server has ended or is ending. */
   public boolean isOver() {
     return context.life().isOver();
   }
@@ -325,12 +327,12 @@ public final class TabletServer {
     }
   }
 
-  /** The largest value of a cell that it takes, in bytes. */
+  /** The largest cell value that the server accepts, in bytes. */
   long valueBytesMax() {
     return valueBytesMax;
   }
 
-  /** Where its control plane listens. */
+  /** The address of its control plane. */
   public Address controlAddress() {
     return new Address(id().host(), controlListener.port());
   }
@@ -347,7 +349,7 @@ public final class TabletServer {
    * Unloads every tablet and ends the server.
    *
    * @throws SteleException RETRY_LATER if it is being drained already
-   * @throws IOException if it could not: the server goes on, and may be given tablets again
+   * @throws IOException if it failed: the server continues, and may be assigned tablets again
    */
   public void drain() throws IOException {
     if (!draining.compareAndSet(false, true)) {
@@ -380,8 +382,8 @@ public final class TabletServer {
 
   /**
    * Gives every tablet away and takes none, until {@link #comeBack} or the end of the server. Its
-   * lock says so, so that each master knows. Returns when it need not be done any more; does
-   * nothing where it is being done.
+   * lock says so, so that every master knows. Returns when {@link #comeBack} was called or the
+   * server ends. Does nothing if another call of it is already running.
    */
   void standAside() {
     if (!aside.compareAndSet(false, true)) {
@@ -415,7 +417,7 @@ public final class TabletServer {
     }
   }
 
-  /** Has the server's lock say whether it gives its tablets away. */
+  /** Writes into the server's lock whether it gives its tablets away. */
   private void say(boolean drains) throws IOException {
     lock.update(info(drains).encode());
     contact.drains(drains);
@@ -451,7 +453,7 @@ public final class TabletServer {
   }
 
   /**
-   * Ends the server at once, as if its process had died: nothing is written, answered or released.
+   * Ends the server at once, as if its process had died: it writes, answers and releases nothing.
    */
   public void kill() {
     context.life().end("killed");
