@@ -238,7 +238,7 @@ public final class TabletRecords {
   /**
    * Releases the tablet; its server calls this after its last write to it. The tablet is then
    * unassigned, and every record ever logged for it is in its SSTables or not needed. So the same
-   * write removes every log, and the next server finds only logs of servers fenced later in the
+   * write removes every log: the tablet's next server finds only logs of fenced servers in the
    * record.
    */
   public TabletRecord unloaded(TabletRecord record, String why) throws IOException {

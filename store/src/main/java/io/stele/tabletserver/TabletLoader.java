@@ -100,10 +100,10 @@ final class TabletLoader {
   }
 
   /**
-   * Opens one half of a split that is about to be made.
+   * Opens one half of a split before it is made.
    *
-   * @param parent the record of the tablet to be split: the half's own is {@link
-   *     RecordManifest#written} once there is one
+   * @param parent the record of the tablet to be split; once the half has its own record, that is
+   *     {@link RecordManifest#written}
    */
   HostedTablet openHalf(TabletSpec half, TabletRecord parent) throws IOException {
     return open(
