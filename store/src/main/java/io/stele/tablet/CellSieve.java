@@ -18,9 +18,12 @@ import java.util.Arrays;
 final class CellSieve {
   /** Whether all cells with lower sequence numbers are read as well. */
   enum Past {
-    /** They do: reads, and compactions of the oldest file and all above it up to some point. */
+    /**
+     * They are: in reads, and in compactions of the oldest file and everything above it up to some
+     * point.
+     */
     WHOLE,
-    /** Some cells are not read: other compactions. */
+    /** Some of these cells are not read: in all other compactions. */
     UNSEEN
   }
 
@@ -30,9 +33,9 @@ final class CellSieve {
     KEEP,
     /** As KEEP; a compaction makes it {@link io.stele.format.CellType#SURPLUS}. */
     KEEP_AS_SURPLUS,
-    /** Nobody will need it. */
+    /** No longer needed by any reader. */
     DROP,
-    /** Nobody will need it, nor the rest of its column. */
+    /** No longer needed by any reader, and neither is the rest of its column. */
     DROP_COLUMN
   }
 
@@ -58,10 +61,10 @@ final class CellSieve {
   private int columnDeletedOrdinal;
 
   /**
-   * Judges cells.
+   * A sieve.
    *
-   * @param now the time for ages, in microseconds
-   * @param tombstonesPossible false if no tombstone can come
+   * @param now the time from which ages are computed, in microseconds
+   * @param tombstonesPossible false if there can be no tombstones
    */
   CellSieve(SchemaRules rules, long now, Past past, boolean tombstonesPossible) {
     this.rules = rules;
@@ -71,7 +74,7 @@ final class CellSieve {
     this.history = new ColumnHistory(unseenPast);
   }
 
-  /** Whether {@code cell} is of the column of the last cell judged. */
+  /** Whether {@code cell} belongs to the same column as the last judged cell. */
   boolean isOfLastColumn(CellCursor cell) {
     return cell.keyLength() == keyLength
         && Arrays.equals(key, 0, keyLength, cell.key(), 0, keyLength);
@@ -132,17 +135,17 @@ final class CellSieve {
     throw new AssertionError(cell.type());
   }
 
-  /** The key of the column the last judged cell is of: the first bytes are its row part. */
+  /** The column key of the last judged cell; it begins with the row part. */
   byte[] key() {
     return key;
   }
 
-  /** Where in {@link #key()} the row part ends. */
+  /** The end of the row part in {@link #key()}. */
   int rowEnd() {
     return rowEnd;
   }
 
-  /** Where in {@link #key()} the family part ends. */
+  /** The end of the family part in {@link #key()}. */
   int familyEnd() {
     return familyEnd;
   }
@@ -152,7 +155,7 @@ final class CellSieve {
     return family;
   }
 
-  // With all the past at hand a tombstone has done all it will ever do.
+  // If the whole past is read, a tombstone has no further effect.
   private Verdict tombstone() {
     return unseenPast ? Verdict.KEEP : Verdict.DROP;
   }
@@ -176,8 +179,9 @@ final class CellSieve {
       case PUSHED_OUT ->
           rule.isGarbage(true, timestamp, now) ? Verdict.DROP : Verdict.KEEP_AS_SURPLUS;
       case PUSHED_OUT_AND_GONE -> Verdict.DROP;
-      // What is gone may have pushed out something unseen while it lived. Not so an overwritten
-      // version, whose successor does it again, unless something was deleted in between.
+      // A version that is gone may have pushed out an unseen one while it lived. An overwritten
+      // version need not be kept for this: its successor pushes out the same, unless something was
+      // deleted in between.
       case OVERWRITTEN ->
           unseenPast
                   && rule.versions() > 1

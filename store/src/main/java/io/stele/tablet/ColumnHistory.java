@@ -125,7 +125,7 @@ final class ColumnHistory {
     endedByOverwriting = false;
   }
 
-  /** A version was written; {@code surplus} where a compaction found it pushed out before. */
+  /** Adds a version; {@code surplus} if a compaction found before that it was pushed out. */
   Fate version(long at, long sequence, int ordinal, boolean surplus) {
     long end = timestamp == at ? endedAt : Long.MAX_VALUE;
     boolean overwritten = end != Long.MAX_VALUE && endedByOverwriting;
@@ -137,7 +137,7 @@ final class ColumnHistory {
     if (unseenPast) {
       sortSinglesAbove(at);
     }
-    // The last thing an operation did to a timestamp comes first, and hides the rest it did to it.
+    // An operation's last effect on a timestamp comes first, and hides its earlier effects on it.
     boolean sameOperation = timestamp == at && endedAt == sequence;
     endedByOverwriting = sameOperation ? endedByOverwriting : end > sequence;
     timestamp = at;
@@ -156,12 +156,12 @@ final class ColumnHistory {
     return overwritten ? Fate.OVERWRITTEN : Fate.DELETED;
   }
 
-  /** Whether every version of the column that is still to come was pushed out. */
+  /** Whether all remaining versions of the column were pushed out. */
   boolean isFull() {
     return pushedOutThrough == Long.MAX_VALUE;
   }
 
-  /** Whether a tombstone of a version or time range was met. */
+  /** Whether a tombstone of a version or time range was found. */
   boolean hasTombstones() {
     return tombstones;
   }
@@ -196,7 +196,7 @@ final class ColumnHistory {
     }
   }
 
-  /** When the first tombstone of a range after a version deleted it. */
+  /** The sequence number of the first range tombstone after a version that deleted it. */
   private long firstRangeOver(long at, long sequence, int ordinal) {
     for (int i = ranges - 1; i >= 0; i--) {
       boolean later =
@@ -209,7 +209,9 @@ final class ColumnHistory {
     return Long.MAX_VALUE;
   }
 
-  /** When the first tombstone after a version deleted something with a greater timestamp. */
+  /**
+   * The sequence number of the first tombstone after a version that deleted a greater timestamp.
+   */
   private long firstReachingAbove(long at, long sequence) {
     long first = Long.MAX_VALUE;
     for (int i = ranges - 1; i >= 0; i--) {
@@ -223,7 +225,7 @@ final class ColumnHistory {
     return next < singlesAbove ? Math.min(first, singleSequence[next]) : first;
   }
 
-  /** Sorts in the tombstones of the timestamps above {@code at}. */
+  /** Adds the tombstones of timestamps above {@code at} in sorted order. */
   private void sortSinglesAbove(long at) {
     if (timestamp == at) {
       return;

@@ -19,7 +19,7 @@ import java.util.function.BiFunction;
 /**
  * Which files are being compacted. Each {@link FileStack} has at most one merging or major
  * compaction at a time. A stack whose last compaction failed is chosen after all others, so that
- * damage in one locality group does not hold the others up.
+ * damage in one locality group does not delay the others.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -34,12 +34,12 @@ final class CompactionClaims {
    * @param rules under which the files form this stack; the new files are written under the same
    */
   record Claim(FileStack stack, List<FileStack.Layer> layers, SchemaRules rules) {
-    /** The files to be replaced. */
+    /** The files to replace. */
     List<TabletFile> files() {
       return layers.stream().flatMap(layer -> layer.files().stream()).toList();
     }
 
-    /** What the files made from these cover. */
+    /** The coverage of the files made from these. */
     CompactionWriter.Coverage coverage() {
       List<FileRef> refs = files().stream().map(TabletFile::ref).toList();
       SortedSet<String> families = new TreeSet<>();
@@ -56,7 +56,10 @@ final class CompactionClaims {
       return new Claim(stack, some, rules);
     }
 
-    /** The same in parts of so many files, as far as layers allow, in the order of layers. */
+    /**
+     * The same claim in parts of at most this many files, as far as layers allow, in the order of
+     * layers.
+     */
     List<Claim> parts(int filesMax) {
       List<Claim> parts = new ArrayList<>();
       List<FileStack.Layer> part = new ArrayList<>();
@@ -74,7 +77,7 @@ final class CompactionClaims {
       return parts;
     }
 
-    /** Whether nothing of the stack is older. */
+    /** Whether the claim includes the oldest layer of the stack. */
     boolean hasOldest() {
       return layers.contains(stack.layers().get(stack.layers().size() - 1));
     }
@@ -99,18 +102,18 @@ final class CompactionClaims {
     this.released = lock.newCondition();
   }
 
-  /** Claims the first stack that is free and of which {@code choice} takes something. */
+  /** Claims the first free stack of which {@code choice} selects layers. */
   Optional<Claim> take(Choice choice) {
     lock.lock();
     try {
-      // Acquired under the lock: a file that a released claim has replaced is not in it.
+      // Acquired under the lock: the state has no file that a released claim has replaced.
       TabletState state = core.current().acquire();
       try {
         Optional<Claim> first = first(state, choice);
         first.ifPresent(this::enter);
         return first;
       } finally {
-        // A claim holds its files only, and above all not the memtables of this state.
+        // A claim holds only its files, and in particular not the memtables of this state.
         state.release();
       }
     } finally {

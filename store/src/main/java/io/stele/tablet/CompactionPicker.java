@@ -6,12 +6,12 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Chooses the inputs of merging and major compactions: some neighbouring layers of a stack of
- * similar size; or the whole stack, if it does not fit its locality groups or has held garbage for
- * long. Immutable.
+ * Chooses the inputs of merging and major compactions: neighbouring layers of a stack with similar
+ * sizes, or the whole stack, if it does not fit its locality groups or has held garbage for long.
+ * Immutable.
  */
 final class CompactionPicker {
-  /** No file merged is larger than this many times all the others together. */
+  /** No merged file is larger than this many times all the others together. */
   private static final double RATIO_MAX = 1.2;
 
   /**
@@ -26,13 +26,16 @@ final class CompactionPicker {
     }
   }
 
-  /** With fewer cells than this it is not worth a hurry. */
+  /** With fewer cells than this, tombstones do not make a stack due at once. */
   private static final long TOMBSTONES_CELLS_MIN = 1000;
 
-  /** Tombstones are many if they are at least one cell in this many. */
+  /** Tombstones are many if they are at least one in this many cells. */
   private static final int TOMBSTONES_SHARE = 4;
 
-  /** A stack with no known garbage may have some (a policy became stricter): collect it rarely. */
+  /**
+   * A stack without known garbage may have some, because a policy became stricter: collect it
+   * rarely.
+   */
   private static final int INTERVALS_IF_CLEAN = 7;
 
   private final TabletOptions options;
@@ -41,7 +44,7 @@ final class CompactionPicker {
     this.options = options;
   }
 
-  /** The layers that a merging compaction should merge into one file, if it is time for one. */
+  /** The layers that a merging compaction should merge into one file, if any. */
   Optional<List<FileStack.Layer>> toMerge(FileStack stack, SchemaRules rules) {
     if (stack.isOutOfGroup(rules)) {
       return Optional.of(stack.layers());
@@ -51,8 +54,8 @@ final class CompactionPicker {
   }
 
   /**
-   * Whether a stack is due for a major compaction: it has much to delete, or has held something to
-   * delete for {@code interval}, or has not been written whole for several times as long.
+   * Whether a stack is due for a major compaction: much of it can be deleted, or some of it could
+   * be deleted for {@code interval}, or it was not rewritten as a whole for several times as long.
    */
   boolean isDue(FileStack stack, SchemaRules rules, long nowMicros, Duration interval) {
     long cells = 0;
@@ -71,15 +74,16 @@ final class CompactionPicker {
             || stack.files().stream().anyMatch(file -> file.ref().hasErased())
             || stack.files().stream().anyMatch(file -> file.hasExpired(rules, nowMicros));
     long wait = TimeUnit.MICROSECONDS.convert(interval) * (garbage ? 1 : INTERVALS_IF_CLEAN);
-    // What lies ahead was written by a clock that was wrong.
+    // A time in the future was written by a wrong clock.
     return Math.abs(nowMicros - stack.collectedMicros()) >= wait;
   }
 
   /**
-   * The longest run of files of similar size, the smallest of these in bytes; where there is none
-   * but too many files, the run with the fewest bytes that brings them down.
+   * The longest run of files of similar size, and of several such runs the smallest in bytes. If
+   * there is none but there are too many files, the run with the fewest bytes whose merge reduces
+   * their number enough.
    *
-   * @param bytes the files' sizes, neighbours in the order of sequence numbers side by side
+   * @param bytes the files' sizes, ordered by sequence numbers
    */
   static Optional<Pick> pick(long[] bytes, TabletOptions options) {
     Optional<Pick> best = Optional.empty();

@@ -33,14 +33,14 @@ final class CompactionWriter {
   }
 
   /**
-   * What goes into a compaction.
+   * The input of a compaction.
    *
    * @param cursors over the cells; closed by the writer
    * @param past whether there are older cells elsewhere
-   * @param tombstonesPossible whether there may be tombstones among the cells
+   * @param tombstonesPossible whether the cells may include tombstones
    * @param operations the block of operations; may be empty
-   * @param pace how fast to go
-   * @param timeMicros the time, for ages of what is dropped
+   * @param pace limits the speed
+   * @param timeMicros the time from which the ages of dropped cells are computed
    */
   record Inputs(
       List<CellCursor> cursors,
@@ -51,12 +51,12 @@ final class CompactionWriter {
       long timeMicros) {}
 
   /**
-   * What the new files cover.
+   * The coverage of the new files.
    *
-   * @param minSequence the tablet's operations from this sequence number on ...
-   * @param maxSequence ... to this one, both inclusive ...
-   * @param families ... as far as they concern these
-   * @param collectedMicros since when there may be garbage in the inputs
+   * @param minSequence the lowest covered sequence number, inclusive
+   * @param maxSequence the highest covered sequence number, inclusive
+   * @param families the covered families
+   * @param collectedMicros since when the inputs may have held garbage
    */
   record Coverage(
       long minSequence, long maxSequence, SortedSet<String> families, long collectedMicros) {}
@@ -64,8 +64,8 @@ final class CompactionWriter {
   /**
    * The result of a compaction.
    *
-   * @param files the new files, each held once; none if nothing was left
-   * @param readableFrom the lowest read point that still sees what it saw before; 0: every one
+   * @param files the new files, each held once; none if no cell was left
+   * @param readableFrom the lowest read point that still sees what it saw before; 0: all of them
    */
   record Output(List<TabletFile> files, long readableFrom) {
     List<FileRef> refs() {
@@ -122,7 +122,7 @@ final class CompactionWriter {
       switch (sieve.judge(cells)) {
         case KEEP -> writers.add(cells, cells.type(), sieve);
         case KEEP_AS_SURPLUS -> {
-          // A reader of an earlier point would not count it any more.
+          // A reader at an earlier point would no longer count it.
           dropped |= cells.type() != CellType.SURPLUS;
           writers.add(cells, CellType.SURPLUS, sieve);
         }
@@ -132,7 +132,7 @@ final class CompactionWriter {
     return dropped;
   }
 
-  /** The tablet's own times of a new file: see {@link FileRef}. */
+  /** The times of a new file, by the tablet's own clock: see {@link FileRef}. */
   private record Times(long collectedMicros, long operationsMicros) {}
 
   private TabletFile open(

@@ -22,7 +22,7 @@ final class CurrentState {
   }
 
   /**
-   * The current state, held: the caller releases it.
+   * The current state, held for the caller, who must release it.
    *
    * @throws SteleException RETRY_LATER if the tablet was closed
    */
@@ -33,12 +33,12 @@ final class CurrentState {
       if (now.retain()) {
         return now;
       }
-      // It was replaced a moment ago: the next look finds another.
+      // It was replaced just now: the next look finds another.
     }
   }
 
   /**
-   * Replaces the current state by what {@code change} makes of it.
+   * Replaces the current state by the result of {@code change}.
    *
    * @throws SteleException RETRY_LATER if the tablet was closed
    */
@@ -47,10 +47,10 @@ final class CurrentState {
   }
 
   /**
-   * As above.
+   * Replaces the current state by the result of {@code change}.
    *
-   * @param then done as soon as the new state is there, before anything that takes time: where no
-   *     read point could be read at it, readers wait for that
+   * @param then called as soon as the new state is visible, before anything slow: if the new state
+   *     has no readable point yet, readers wait for this
    */
   void swap(UnaryOperator<TabletState> change, Runnable then) {
     TabletState old;

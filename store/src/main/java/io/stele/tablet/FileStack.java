@@ -43,7 +43,7 @@ final class FileStack {
     this.layers = List.copyOf(layers);
   }
 
-  /** The stacks of a tablet's files; what was cleared is in none. */
+  /** The stacks of a tablet's files; cleared parts are in none. */
   static List<FileStack> of(Collection<TabletFile> files, SchemaRules rules) {
     List<List<TabletFile>> parts = new ArrayList<>();
     for (TabletFile file : files) {
@@ -63,7 +63,7 @@ final class FileStack {
     return parts.stream().map(FileStack::layered).toList();
   }
 
-  // Files of which all families were erased are one stack: only operations are left in them.
+  // Files whose families were all erased form one stack: only operations are left in them.
   private static Set<String> groups(TabletFile file, SchemaRules rules) {
     Set<String> families = file.ref().families();
     return families.isEmpty() ? Set.of("") : rules.byGroup(families).keySet();
@@ -86,7 +86,7 @@ final class FileStack {
     return new FileStack(families, layers);
   }
 
-  /** The same stack as if it had only {@code some} of its layers. */
+  /** This stack as if it had only {@code some} of its layers. */
   FileStack part(List<Layer> some) {
     SortedSet<String> ofSome = new TreeSet<>();
     some.forEach(layer -> layer.files().forEach(file -> ofSome.addAll(file.ref().families())));
@@ -103,17 +103,18 @@ final class FileStack {
     return layers.stream().flatMap(layer -> layer.files().stream()).toList();
   }
 
-  /** Every family that a file of it has. */
+  /** Every family of its files. */
   SortedSet<String> families() {
     return families;
   }
 
-  /** Whether files of it are not as the schema's locality groups want them. */
+  /** Whether some of its files do not match the schema's locality groups. */
   boolean isOutOfGroup(SchemaRules rules) {
     return layers.stream().anyMatch(layer -> isOutOfGroup(layer, rules));
   }
 
-  // By the layer alone: another one, which may not be compacted now, may join groups to a stack.
+  // Decided by the layer alone: another layer, which may not be compacted now, may join groups to a
+  // stack.
   private static boolean isOutOfGroup(Layer layer, SchemaRules rules) {
     Set<String> met = new TreeSet<>();
     for (TabletFile file : layer.files()) {
@@ -125,7 +126,7 @@ final class FileStack {
     return false;
   }
 
-  /** Since when there may be garbage in it, microseconds of the tablet's own time. */
+  /** Since when it may hold garbage, in microseconds of the tablet's own time. */
   long collectedMicros() {
     return files().stream().mapToLong(file -> file.ref().collectedMicros()).min().orElseThrow();
   }

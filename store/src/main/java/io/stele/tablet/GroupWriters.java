@@ -37,7 +37,7 @@ final class GroupWriters implements Closeable {
   private static final Logger LOG = LoggerFactory.getLogger(GroupWriters.class);
   private static final int NAMES_TRIED = 1000;
 
-  /** All groups together have blocks of this part of the largest value, as far as these go. */
+  /** The blocks of all groups together take at most this part of the largest value, if possible. */
   private static final int BLOCKS_SHARE = 16;
 
   private static final int BLOCK_BYTES_LEAST = 16 << 10;
@@ -46,7 +46,7 @@ final class GroupWriters implements Closeable {
    * A finished file.
    *
    * @param path relative to the root directory
-   * @param families those of the compaction's that are in its group
+   * @param families the compaction's families that are in its group
    * @param cells how many cells were written to it
    */
   record Written(String path, SSTableSummary summary, SortedSet<String> families, long cells) {}
@@ -74,14 +74,14 @@ final class GroupWriters implements Closeable {
   private final List<Path> begun = new ArrayList<>();
   private boolean kept;
 
-  // The family of the last cell, and its group: cells of one family mostly follow one another.
+  // The family of the last cell, and its group: consecutive cells are mostly of one family.
   private String lastFamily = "";
   private Optional<Group> lastGroup = Optional.empty();
 
   /**
-   * Writers for {@code families}; those that the schema does not have are left out.
+   * Writers for {@code families}; families that the schema does not have are skipped.
    *
-   * @param nextFile gives the numbers in names
+   * @param nextFile supplies the numbers in file names
    */
   GroupWriters(
       TabletCore core, AtomicLong nextFile, SchemaRules rules, SortedSet<String> families) {
@@ -105,7 +105,7 @@ final class GroupWriters implements Closeable {
     }
   }
 
-  /** Adds a cell as one of {@code type}, which {@code sieve} has just judged. */
+  /** Adds a cell as one of {@code type}; {@code sieve} has just judged it. */
   void add(CellCursor cell, CellType type, CellSieve sieve) throws IOException {
     if (sieve.familyEnd() == sieve.rowEnd()) {
       for (Group group : groups) {
@@ -129,7 +129,7 @@ final class GroupWriters implements Closeable {
     writer(group).metaBlock(name, contents);
   }
 
-  /** Ends the files that were begun. */
+  /** Finishes the files that were begun. */
   List<Written> finish(long highestTimestamp) throws IOException {
     List<Written> written = new ArrayList<>();
     for (Group group : groups) {
@@ -178,7 +178,9 @@ final class GroupWriters implements Closeable {
     return group.writer.get();
   }
 
-  /** With blocks no larger than the memory allows in which all groups have one being written. */
+  /**
+   * The group with blocks small enough that all groups together fit into memory, one block each.
+   */
   private LocalityGroup withinMemory(LocalityGroup group) {
     long fair = environment.options().valueBytesMax() / BLOCKS_SHARE / groups.size();
     return group.withBlockBytes(
@@ -200,7 +202,7 @@ final class GroupWriters implements Closeable {
         begun.add(path);
         return writer;
       } catch (FileAlreadyExistsException e) {
-        // The tablet was open under this epoch before, and has used this name.
+        // An earlier opening of the tablet under this epoch has used this name.
         if (tried == NAMES_TRIED) {
           throw e;
         }

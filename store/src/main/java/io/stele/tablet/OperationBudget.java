@@ -37,27 +37,27 @@ public final class OperationBudget {
     this.compacted = compacted;
   }
 
-  /** A budget of {@code bytesMax} for tablets that are compacted when it is tight. */
+  /** A budget of {@code bytesMax} for tablets that are compacted when the budget is tight. */
   public static OperationBudget compacted(long bytesMax) {
     return new OperationBudget(bytesMax, true);
   }
 
-  /** Whether tablets are compacted when it is tight. */
+  /** Whether tablets are compacted when the budget is tight. */
   boolean isCompacted() {
     return compacted;
   }
 
-  /** Whether minor compactions of those who remember much should make room. */
+  /** Whether minor compactions of the tablets that remember much should make room. */
   public synchronized boolean isTight() {
     return bytes > bytesMax * COMPACT_ABOVE;
   }
 
-  /** One that is never used up. */
+  /** A budget without a limit. */
   public static OperationBudget unlimited() {
     return new OperationBudget(Long.MAX_VALUE);
   }
 
-  /** What all take together. */
+  /** The memory that all tablets use together. */
   public synchronized long bytes() {
     return bytes;
   }
@@ -66,23 +66,23 @@ public final class OperationBudget {
     sharers++;
   }
 
-  /** One leaves that takes {@code own}. */
+  /** Removes a tablet that used {@code own}. */
   synchronized void leave(long own) {
     sharers--;
     bytes -= own;
   }
 
-  /** One takes {@code change} more, or less. */
+  /** Adds {@code change}, which may be negative, to the use of one tablet. */
   synchronized void add(long change) {
     bytes += change;
   }
 
-  /** How many bytes one that takes {@code own} has above its share; 0: it may take more. */
+  /** By how many bytes a tablet that uses {@code own} exceeds its share; 0: it may use more. */
   synchronized long excess(long own) {
     return bytes > bytesMax ? Math.max(0, own - share()) : 0;
   }
 
-  /** The even share of one. */
+  /** The even share of one tablet. */
   public synchronized long share() {
     return bytesMax / Math.max(1, sharers);
   }

@@ -24,18 +24,18 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Reads a tablet's files at a pin, without the tablet, by the code of its server: the tablet's
+ * Reads a tablet's files at a pin with the server's code, but without the tablet: the tablet's
  * record is enough. Everything up to the pin is in files, and no file has operations from both
  * sides of it. So only the files below the pin need to be read.
  *
- * <p>Files are read in one pass, far ahead, and nothing is cached. Not safe for use by several
- * threads.
+ * <p>Files are read in one pass with a large readahead, and nothing is cached. Not safe for use by
+ * several threads.
  */
 public final class PinnedFiles implements Closeable {
   private static final int READAHEAD_BYTES_MAX = 4 << 20; // Of a file.
   private static final int READAHEAD_BYTES_MIN = 128 << 10;
 
-  /** After so many rows of which nothing is seen, the caller is told. */
+  /** After this many rows without visible cells, the caller is told. */
   private static final int UNSEEN_ROWS = 4096;
 
   private final Pin pin;
@@ -65,11 +65,11 @@ public final class PinnedFiles implements Closeable {
   }
 
   /**
-   * Opens those of a tablet's files that are needed.
+   * Opens the required files of a tablet.
    *
    * @param root the directory that the paths of files are relative to
-   * @param query what to read of the tablet's rows; its row limit says nothing
-   * @param rowBytesMax a row of more bytes is refused
+   * @param query what to read of the tablet's rows; its row limit is ignored
+   * @param rowBytesMax rows with more bytes are refused
    * @param readaheadBytes how far to read ahead, in all files together
    * @throws SteleException NOT_FOUND if the pin's schema lacks a family
    */
@@ -104,9 +104,9 @@ public final class PinnedFiles implements Closeable {
   }
 
   /**
-   * The next row that has something to see, or none at the end.
+   * The next row with visible cells; empty at the end.
    *
-   * @param alive called now and then while nothing is found
+   * @param alive called from time to time while no row is found
    */
   public Optional<Row> next(Runnable alive) throws IOException {
     while (cells.isPresent() || left.hasNext()) {

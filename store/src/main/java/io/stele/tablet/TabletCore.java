@@ -25,7 +25,7 @@ final class TabletCore {
   /**
    * The core of a tablet that has replayed its logs.
    *
-   * @param files the open SSTables, the newest first; the first state holds them, too
+   * @param files the open SSTables, the newest first; the first state holds them too
    */
   TabletCore(
       TabletSpec spec,
@@ -49,12 +49,12 @@ final class TabletCore {
         new CurrentState(new TabletState(replay.memtable(), List.of(), files, covered, covered));
   }
 
-  /** The tablet's record as it was opened from. */
+  /** The record from which the tablet was opened. */
   TabletSpec spec() {
     return spec;
   }
 
-  /** All that the tablet touches outside of itself. */
+  /** Everything that the tablet uses outside of itself. */
   TabletEnvironment environment() {
     return environment;
   }
@@ -73,7 +73,7 @@ final class TabletCore {
     return commits;
   }
 
-  /** What it remembers of its clients' operations. */
+  /** The remembered operations of the tablet's clients. */
   OperationWindow window() {
     return window;
   }
@@ -86,17 +86,17 @@ final class TabletCore {
     return health;
   }
 
-  /** The points that stay readable. */
+  /** The pinned read points. */
   Pins pins() {
     return pins;
   }
 
-  /** What waits for the end of jobs. */
+  /** The changes that wait for the end of jobs. */
   List<Pending> pending() {
     return pending;
   }
 
-  /** Replaces these; by the one that has just committed that to the manifest. */
+  /** Replaces the waiting changes; called after the same change was committed to the manifest. */
   void setPending(List<Pending> now) {
     pending = List.copyOf(now);
   }
@@ -105,7 +105,7 @@ final class TabletCore {
     return counters;
   }
 
-  /** What compactions that failed left behind. */
+  /** The files that failed compactions left behind. */
   AbandonedFiles abandoned() {
     return abandoned;
   }

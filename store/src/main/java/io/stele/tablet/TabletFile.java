@@ -28,13 +28,16 @@ import org.slf4j.LoggerFactory;
  * with it is released. Safe for use by any number of threads.
  */
 final class TabletFile {
-  /** By sequence numbers, and by path where these are the same. */
+  /** Ordered by sequence numbers, and by path if these are equal. */
   static final Comparator<TabletFile> NEWEST_FIRST =
       Comparator.comparingLong((TabletFile file) -> file.ref.maxSequence())
           .reversed()
           .thenComparing(file -> file.ref.path());
 
-  /** The read point of what is not read at a pin, for what was erased from files. */
+  /**
+   * In place of a pin's read point for reads that are not at a pin: such reads do not see erased
+   * cells.
+   */
   static final long UNPINNED = Long.MAX_VALUE;
 
   private static final Logger LOG = LoggerFactory.getLogger(TabletFile.class);
@@ -50,7 +53,7 @@ final class TabletFile {
     this.bytes = bytes;
   }
 
-  /** Opens a file, to be kept in memory as {@code rules} say; the caller is its first holder. */
+  /** Opens a file with the caching that {@code rules} require; the caller is its first holder. */
   static TabletFile open(TabletEnvironment environment, FileRef ref, SchemaRules rules)
       throws IOException {
     FileCaching caching =
@@ -83,7 +86,7 @@ final class TabletFile {
     return table;
   }
 
-  /** Length of what the tablet has in the file, to a block. */
+  /** The length of the tablet's part of the file, to the nearest block. */
   long bytes() {
     return bytes;
   }
@@ -93,9 +96,9 @@ final class TabletFile {
   }
 
   /**
-   * Adds what the file knows of operations to {@code window}.
+   * Adds the file's remembered operations to {@code window}.
    *
-   * @throws CorruptionException if that cannot be decoded
+   * @throws CorruptionException if they cannot be decoded
    */
   void restoreOperations(OperationWindow window) throws IOException {
     Optional<Bytes> block = table.metaBlock(OperationsBlock.NAME);
@@ -120,9 +123,9 @@ final class TabletFile {
   }
 
   /**
-   * The tablet's cells in the file, of rows in {@code range}, which meets the file's bounds.
+   * The tablet's cells in the file, of rows in {@code range}, which overlaps the file's bounds.
    *
-   * @param pinned the pin's read point, for a read at a pin; else {@link #UNPINNED}
+   * @param pinned the pin's read point, for a read at a pin; otherwise {@link #UNPINNED}
    */
   CellCursor cursor(RowRange range, ReadOptions options, long pinned) {
     CellCursor cells = table.cursor(ref.bounds().intersection(range).orElseThrow(), options);
@@ -133,7 +136,7 @@ final class TabletFile {
     return hidden.isEmpty() ? cells : new ErasedCursor(cells, hidden);
   }
 
-  /** Whether the file may have cells of these columns of {@code row}; false is certain. */
+  /** Whether the file may have cells of these columns of {@code row}; false means it has none. */
   boolean mayContain(Bytes row, ColumnSelection selection, ReadOptions options) throws IOException {
     byte[] rowPart = ColumnKey.ofRow(row);
     return selection.isColumns()

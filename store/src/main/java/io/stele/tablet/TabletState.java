@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * The memtables and files of a tablet at one time: the memtable that takes writes, the frozen ones
  * that wait for their minor compaction, and the SSTables; each kind with the newest first. A
- * memtable has higher sequence numbers than the next, and than all SSTables; a layer of a {@link
- * FileStack} has higher ones than the next. Immutable; replaced as a whole.
+ * memtable has higher sequence numbers than the next one, and than all SSTables; a layer of a
+ * {@link FileStack} has higher ones than the next layer. Immutable; replaced as a whole.
  *
  * <p>It holds its memtables, and keeps its files open. A reader calls {@link #retain} before and
  * {@link #release} after.
@@ -27,7 +27,7 @@ final class TabletState {
    */
   record Frozen(Memtable memtable, long boundary, CompletableFuture<Void> durable) {}
 
-  /** The stacks that the files make under some rules. */
+  /** The stacks into which some rules divide the files. */
   private record Stacked(SchemaRules rules, List<FileStack> stacks) {}
 
   private final Memtable active;
@@ -39,10 +39,10 @@ final class TabletState {
   private final AtomicInteger holders = new AtomicInteger(1);
 
   /**
-   * A state; its maker is the first holder.
+   * A state; its creator is the first holder.
    *
    * @param redoPoint everything up to this number is in the files
-   * @param oldestReadable the lowest read point for which the files still have all they need
+   * @param oldestReadable the lowest read point for which the files still have everything
    */
   TabletState(
       Memtable active,
@@ -80,7 +80,7 @@ final class TabletState {
     return oldestReadable;
   }
 
-  /** The stacks that the files make under {@code rules}; worked out when first asked for. */
+  /** The stacks into which {@code rules} divide the files; computed on first use. */
   List<FileStack> stacks(SchemaRules rules) {
     Optional<Stacked> known = stacked;
     if (known.isPresent() && known.get().rules() == rules) {
@@ -91,7 +91,7 @@ final class TabletState {
     return stacks;
   }
 
-  /** The same, with {@code empty} taking the writes and the memtable before it frozen. */
+  /** This state with {@code empty} taking the writes, and the memtable before it frozen. */
   TabletState freeze(Memtable empty, long boundary, CompletableFuture<Void> durable) {
     List<Frozen> more = new ArrayList<>();
     more.add(new Frozen(active, boundary, durable));
@@ -99,7 +99,9 @@ final class TabletState {
     return new TabletState(empty, more, files, redoPoint, oldestReadable);
   }
 
-  /** The same with the memtables of {@code written} replaced by the file made of them, if any. */
+  /**
+   * This state with the memtables of {@code written} replaced by the file made from them, if any.
+   */
   TabletState minorCompacted(List<Frozen> written, List<TabletFile> made, long readableFrom) {
     List<Frozen> left = new ArrayList<>(frozen);
     left.removeAll(written);
@@ -114,28 +116,28 @@ final class TabletState {
   }
 
   /**
-   * The same with {@code made} in place of {@code removed}: files whose sequence numbers are above
-   * all others, or other references to the same files. Every read point stays readable.
+   * This state with {@code made} in place of {@code removed}: files whose sequence numbers are
+   * above all others, or other references to the same files. Every read point stays readable.
    */
   TabletState taken(List<TabletFile> removed, List<TabletFile> made, long upTo) {
     return new TabletState(active, frozen, replaced(removed, made), upTo, oldestReadable);
   }
 
-  /** The same with the files of {@code inputs} replaced. */
+  /** This state with the files of {@code inputs} replaced. */
   TabletState compacted(List<TabletFile> inputs, List<TabletFile> made, long readableFrom) {
     return new TabletState(
         active, frozen, replaced(inputs, made), redoPoint, Math.max(oldestReadable, readableFrom));
   }
 
   /**
-   * The same after rows were cleared, as operation {@code upTo}, above all that is in memory: no
-   * read point below it can be read any more.
+   * This state after rows were cleared as operation {@code upTo}, which is above everything in
+   * memory. Read points below it are no longer readable.
    */
   TabletState cleared(List<TabletFile> removed, List<TabletFile> made, long upTo) {
     return new TabletState(active, frozen, replaced(removed, made), upTo, upTo);
   }
 
-  /** The same without files that nobody sees. */
+  /** This state without files that no reader sees. */
   TabletState without(List<TabletFile> unseen) {
     return new TabletState(active, frozen, replaced(unseen, List.of()), redoPoint, oldestReadable);
   }
@@ -148,7 +150,7 @@ final class TabletState {
     return other;
   }
 
-  /** Holds the state; false if its last holder has released it. */
+  /** Holds the state; false if its last holder has already released it. */
   boolean retain() {
     int now = holders.get();
     while (now > 0) {
@@ -161,8 +163,8 @@ final class TabletState {
   }
 
   /**
-   * Releases the state; with its last holder its memtables and files are released, unless another
-   * state has them.
+   * Releases the state. When its last holder does so, its memtables and files are released, unless
+   * another state has them.
    */
   void release() {
     if (holders.decrementAndGet() == 0) {

@@ -23,12 +23,12 @@ import java.util.List;
  * <p>Not safe for use by several threads.
  */
 final class VisibleCells implements Closeable {
-  /** A seek costs as much as some moves forward: it is tried after this many. */
+  /** A seek costs as much as several moves forward, so it is tried after this many. */
   private static final int MOVES_BEFORE_SEEK = 8;
 
   private static final int SEEK_WORK = 8;
 
-  // As cells of the model, and in the block that goes to the client, which may be twice as large.
+  // The memory of a cell in the model and in the client's block, which may be twice as large.
   private static final int CELL_BYTES = 200;
   private static final int CELL_COPIES = 3;
 
@@ -93,12 +93,12 @@ final class VisibleCells implements Closeable {
     return bytesPassed;
   }
 
-  /** How much was done so far: a cell passed counts one, a seek as many as it may cost. */
+  /** The work so far: one for each cell passed, and for a seek as many cells as it may cost. */
   long work() {
     return work;
   }
 
-  /** Collects the visible cells of the row here, which may be none, and moves to the row after. */
+  /** Collects the visible cells of the current row, possibly none, and moves to the next row. */
   List<Cell> takeRow() throws IOException {
     List<Cell> cells = new ArrayList<>();
     beginRow();
@@ -106,7 +106,7 @@ final class VisibleCells implements Closeable {
     return cells;
   }
 
-  /** Begins to take the row here. */
+  /** Begins to collect the current row. */
   void beginRow() throws IOException {
     int rowEnd = ColumnKey.rowPartLength(source.key(), source.keyLength());
     rowPart = Arrays.copyOf(source.key(), rowEnd);
@@ -118,7 +118,7 @@ final class VisibleCells implements Closeable {
     qualifier = Bytes.EMPTY;
   }
 
-  /** Begins to take {@code row} from a position on, before anything else was taken. */
+  /** Begins to collect {@code row} from a position on, before anything else was collected. */
   void resumeRow(Bytes row, RowPosition position) throws IOException {
     rowPart = ColumnKey.ofRow(row);
     column = rowPart;
@@ -150,7 +150,7 @@ final class VisibleCells implements Closeable {
     }
   }
 
-  /** Has the sieve see what deletes the row, or the family: the cells whose key is so long. */
+  /** Shows the sieve the tombstones of the row or family: the cells whose key has this length. */
   private void judgeTombstones(int length) throws IOException {
     byte[] key = Arrays.copyOf(onCell ? source.key() : rowPart, length);
     while (onCell && isAt(key)) {
@@ -165,10 +165,10 @@ final class VisibleCells implements Closeable {
   }
 
   /**
-   * Where taking stopped.
+   * Where collecting stopped.
    *
-   * @param row the row being taken
-   * @param filter what a filter remembers
+   * @param row the current row
+   * @param filter the filter's state
    */
   RowPosition position(Bytes row, Bytes filter) {
     int rowEnd = rowPart.length;
@@ -180,13 +180,13 @@ final class VisibleCells implements Closeable {
   }
 
   /**
-   * Collects visible cells of the row begun.
+   * Collects visible cells of the current row.
    *
-   * @param bytesMax stops before the cell with which these would have more bytes, but not before
-   *     the first
-   * @param workMax stops after so much work, at the end of a column
-   * @return whether the row is done, and this is at the row after; otherwise it goes on from {@link
-   *     #position}
+   * @param bytesMax stops before the cell that would exceed this many bytes, but not before the
+   *     first
+   * @param workMax stops after this much work, at the end of a column
+   * @return whether the row is done and this is at the next row; otherwise collecting continues
+   *     from {@link #position}
    */
   boolean takeCells(List<Cell> cells, long bytesMax, long workMax) throws IOException {
     int rowEnd = rowPart.length;
@@ -245,10 +245,10 @@ final class VisibleCells implements Closeable {
   }
 
   /**
-   * Moves on where the current cell is not wanted.
+   * Moves forward if the current cell is not wanted.
    *
-   * @return the prefix that the current cell is wanted for; where it moved, the complement of the
-   *     prefix to go on with
+   * @return the prefix for which the current cell is wanted; after a move, the complement of the
+   *     prefix to continue with
    */
   private int passUnwanted(byte[] rowPart, int from) throws IOException {
     int rowEnd = rowPart.length;

@@ -7,16 +7,16 @@ import java.util.Map;
 import java.util.stream.LongStream;
 
 /**
- * Operations of one client that are done and in an SSTable, by their numbers. They take as little
- * memory as possible, because a job may have millions of them. Not safe for use by several threads.
+ * Operations of one client that are done and in an SSTable, by their numbers. They are stored
+ * compactly, because a job may have millions of them. Not safe for use by several threads.
  */
 final class WrittenOperations {
-  /** Takes in one operation. */
+  /** Receives one operation. */
   interface Visitor {
     void visit(long number, long digest, Bytes result);
   }
 
-  /** What a result takes beside its bytes. */
+  /** The memory of a result beside its bytes. */
   private static final long RESULT_BYTES = 150;
 
   private long[] numbers = {}; // Ascending.
@@ -24,7 +24,7 @@ final class WrittenOperations {
   private final Map<Long, Bytes> results = new HashMap<>(); // Those that are not empty: few.
   private long resultBytes;
 
-  /** What one with {@code result} takes. */
+  /** The memory of an operation with {@code result}, in bytes. */
   static long bytesOf(Bytes result) {
     return 2L * Long.BYTES + (result.isEmpty() ? 0 : bytes(result));
   }
@@ -33,7 +33,7 @@ final class WrittenOperations {
     return numbers.length;
   }
 
-  /** What they take in memory. */
+  /** The memory of all of them, in bytes. */
   long bytes() {
     return numbers.length * 2L * Long.BYTES + resultBytes;
   }
@@ -43,12 +43,12 @@ final class WrittenOperations {
     return Arrays.stream(numbers);
   }
 
-  /** Where an operation is; below 0: it is not here. */
+  /** The index of an operation; negative if it is not here. */
   int find(long number) {
     return Arrays.binarySearch(numbers, number);
   }
 
-  /** What the operation at {@code index} is told from others of its number by. */
+  /** The digest that distinguishes the operation at {@code index} from others of its number. */
   long digest(int index) {
     return digests[index];
   }
@@ -58,7 +58,7 @@ final class WrittenOperations {
     return results.isEmpty() ? Bytes.EMPTY : results.getOrDefault(numbers[index], Bytes.EMPTY);
   }
 
-  /** Adds operations in ascending order of number; one that is here already stays as it is. */
+  /** Adds operations in ascending order of number; existing ones stay unchanged. */
   void addAll(long[] moreNumbers, long[] moreDigests, Bytes[] moreResults, int count) {
     long[] allNumbers = new long[numbers.length + count];
     long[] allDigests = new long[numbers.length + count];
@@ -85,7 +85,7 @@ final class WrittenOperations {
     digests = size == allDigests.length ? allDigests : Arrays.copyOf(allDigests, size);
   }
 
-  /** Takes in the number and the digest of an operation. */
+  /** Receives the number and the digest of an operation. */
   interface BriefVisitor {
     void visit(long number, long digest);
   }
