@@ -16,18 +16,18 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Decides which tablets should move to other servers, as a pure function of the servers' loads: no
- * I/O, no clock, the same answer to the same {@link Loads} and {@link Cluster}.
+ * Decides which tablets should move to other servers, as a pure function of the servers' loads:
+ * without I/O or clock, it returns the same answer for the same {@link Loads} and {@link Cluster}.
  *
- * <p>A tablet weighs one on average: by its number, its bytes and its requests alike, as far as
- * there are any. A move is worthwhile if it reduces the sum of the squares of all servers' weights,
- * plus twice the sum of the squares of what each server has of each table. So moves come to an end.
- * First, tablets move from the heaviest servers to the lightest, as long as these differ by more
- * than a slack. When weights are even, tablets move from servers that have several more tablets of
- * a table than others. Tablets of METADATA move last, one at a time. The root tablet stays.
+ * <p>A tablet weighs one on average; number, bytes and requests have equal parts in the weight, as
+ * far as there are any bytes and requests. A move is worthwhile if it reduces the sum of the
+ * squares of all servers' weights, plus twice the sum of the squares of what each server has of
+ * each table. So moves come to an end. First, tablets move from the heaviest servers to the
+ * lightest, as long as these differ by more than a slack. When weights are even, tablets move from
+ * servers that have several more tablets of a table than others. Tablets of METADATA move last, one
+ * at a time. The root tablet stays.
  *
- * <p>The cost of a decision is one look at each server, and for each move one look at the tablets
- * of one server.
+ * <p>A decision looks at each server once, and for each move at the tablets of one server.
  */
 public final class Balancer {
   private static final long BYTES_THAT_COUNT = 1 << 20; // Of an average tablet.
@@ -53,12 +53,12 @@ public final class Balancer {
   private int underWay;
 
   /**
-   * What a decision depends on, beside what servers have of the tables.
+   * The input of a decision, beside the servers' shares of the tables.
    *
    * @param servers those that take tablets
    * @param metadata the tablets of METADATA
-   * @param dropping tables whose tablets are to go
-   * @param moves tablets that are to go to other servers
+   * @param dropping tables being dropped
+   * @param moves tablets that will move to other servers
    * @param away how many tablets wait to be served
    */
   public record Cluster(
@@ -76,21 +76,22 @@ public final class Balancer {
   }
 
   /**
-   * How far a decision goes.
+   * The limits of a decision.
    *
-   * @param movesMax tablets that are away or on their way at once
-   * @param movesOfServerMax to or from one server at once
-   * @param slack a share of an average server's weight by which servers may differ from that
-   * @param resting tablets that moved a moment ago
+   * @param movesMax the most tablets that are unserved or moving at once
+   * @param movesOfServerMax the most moves to or from one server at once
+   * @param slack the share of an average server's weight by which servers may differ from that
+   *     weight
+   * @param resting tablets that moved recently
    */
   public record Limits(int movesMax, int movesOfServerMax, double slack, Set<TabletId> resting) {
     private static final int MOVES_MIN = 4;
     private static final int MOVES_OF_SERVER_MIN = 4;
 
-    /** A new server has its share after so many rounds of moves. */
+    /** A new server has its share after this many rounds of moves. */
     private static final int ROUNDS = 30;
 
-    /** Those of a cluster of so many servers. */
+    /** The limits for a cluster with this many servers. */
     public static Limits of(Loads loads, int servers, double slack, Set<TabletId> resting) {
       long share = loads.all().count() / Math.max(1, servers);
       int ofServer = (int) Math.max(MOVES_OF_SERVER_MIN, share / ROUNDS);
@@ -102,7 +103,7 @@ public final class Balancer {
   /** One move. */
   public record Move(TabletId tablet, ServerId from, ServerId to) {}
 
-  /** What an average tablet has: it weighs one. */
+  /** The scale on which an average tablet weighs one. */
   private record Scale(double perTablet, double perByte, double perRequest) {
     static Scale of(Loads.Sum all) {
       double tablets = Math.max(1, all.count());
@@ -124,7 +125,9 @@ public final class Balancer {
     }
   }
 
-  /** A server that takes tablets, as it is after the moves under way and those chosen so far. */
+  /**
+   * A server that takes tablets, as it will be after the moves in progress and those chosen so far.
+   */
   private static final class Server {
     static final Comparator<Server> LIGHTEST_FIRST =
         Comparator.comparingDouble((Server server) -> server.weight)
@@ -142,7 +145,7 @@ public final class Balancer {
       this.weight = weight;
     }
 
-    /** What it has of a table. */
+    /** The server's part of a table. */
     Part of(TableId table, Scale scale) {
       Part part =
           load.flatMap(one -> one.of(table))
@@ -166,7 +169,7 @@ public final class Balancer {
     }
   }
 
-  /** A tablet to move, and how much less the sum of squares is then. */
+  /** A tablet to move, and by how much the move reduces the sum of squares. */
   private record Candidate(Loads.Tablet tablet, double gain) {
     static Optional<Candidate> better(
         Optional<Candidate> before, Loads.Tablet tablet, double gain) {
@@ -191,9 +194,9 @@ public final class Balancer {
   }
 
   /**
-   * The moves to begin, beside those under way; none while more tablets are away than may be.
+   * The moves to begin, in addition to those in progress; none while too many tablets are unserved.
    *
-   * @param loads what servers have of the tables
+   * @param loads the servers' shares of the tables
    */
   public static List<Move> decide(Loads loads, Cluster cluster, Limits limits) {
     return cluster.servers().size() < 2 ? List.of() : new Balancer(loads, cluster, limits).decide();
@@ -217,7 +220,7 @@ public final class Balancer {
     return List.copyOf(chosen);
   }
 
-  /** Counts a tablet that is on its way where it is to be. */
+  /** Counts a moving tablet at its target. */
   private void anticipate(TabletId id, ClusterSnapshot.Move move) {
     server(move.from()).ifPresent(from -> from.moves++);
     move.to().flatMap(this::server).ifPresent(to -> to.moves++);
@@ -254,9 +257,9 @@ public final class Balancer {
   }
 
   /**
-   * Moves from the heaviest servers to the lightest. Servers that differ from the average by more
-   * than the slack come to differ by half of it, so that a little more or less to do for one of
-   * them makes nothing move.
+   * Moves tablets from the heaviest servers to the lightest. Servers that differ from the average
+   * by more than the slack are brought to differ by half of it, so that small changes of a server's
+   * load move nothing.
    */
   private void even() {
     for (Server heavy : List.copyOf(order.descendingSet())) {
@@ -273,12 +276,12 @@ public final class Balancer {
     }
   }
 
-  /** Moves a tablet from {@code heavy} to the lightest server, if it has one for it. */
+  /** Moves a tablet from {@code heavy} to the lightest server, if a suitable tablet exists. */
   private boolean gives(Server heavy) {
     return !order.isEmpty() && moves(heavy, order.first());
   }
 
-  /** Moves a tablet to {@code light} from the heaviest server that has one for it, if any has. */
+  /** Moves a tablet to {@code light} from the heaviest server that has a suitable one, if any. */
   private boolean takes(Server light) {
     return order.descendingSet().stream().limit(SERVERS_TRIED_MAX).toList().stream()
         .anyMatch(heavy -> moves(heavy, light));
@@ -312,10 +315,10 @@ public final class Balancer {
   }
 
   /**
-   * How much less half the sum of squares is once a tablet has moved.
+   * By how much a move of the tablet reduces half the sum of squares.
    *
-   * @param apart how much heavier the server is that has it than the one that gets it
-   * @param spread how much more it has of the tablet's table
+   * @param apart how much heavier the source is than the target
+   * @param spread how much more the source has of the tablet's table
    */
   private static double gain(double weight, double apart, double spread) {
     return weight * (apart - weight + SPREAD * (spread - weight));
@@ -335,7 +338,7 @@ public final class Balancer {
     List.of(from, to).stream().filter(this::mayMove).forEach(order::add);
   }
 
-  /** Moves tablets of tables of which one server has several more than others. */
+  /** Moves tablets of tables of which one server has several more than another. */
   private void spread() {
     int count = servers.size();
     List<Loads.Table> uneven =
@@ -365,7 +368,10 @@ public final class Balancer {
     return hasRoom() && mayMove(from) && chosen.size() <= limits.movesMax() / SPREAD_SHARE;
   }
 
-  /** Moves one tablet of the share, if a server has fewer of the table: by two, or more of many. */
+  /**
+   * Moves one tablet of the share to a server that has fewer of the table: by at least two, or by
+   * more if there are many.
+   */
   private boolean spread(Loads.Share share, Server from) {
     Part before = from.of(share.table(), scale);
     int has = before.tablets();
@@ -387,7 +393,7 @@ public final class Balancer {
     for (Loads.Tablet tablet : from.load.map(Loads.Server::tablets).orElse(List.of())) {
       double weight = scale.weight(tablet);
       if (tablet.isOf(share) && staysEven(from, to.get(), weight) && mayMove(tablet)) {
-        // So much that it still pays when there is a little more or less to do.
+        // Large enough that the move still pays after small changes of the load.
         double gain = gain(weight, heavier, spread) - weight * slack;
         best = Candidate.better(best, tablet, gain);
       }
@@ -396,13 +402,13 @@ public final class Balancer {
     return best.isPresent();
   }
 
-  /** Whether weights are still so even after a move that nothing moves back because of it. */
+  /** Whether the weights stay so even after a move that nothing moves back because of it. */
   private boolean staysEven(Server from, Server to, double weight) {
     double most = Math.max(slack / 2, 1); // Or an average tablet.
     return to.weight + weight <= mean + most && from.weight - weight >= mean - most;
   }
 
-  /** Moves one tablet of METADATA, if a server has two more than another. */
+  /** Moves one tablet of METADATA, if one server has at least two more than another. */
   private void spreadMetadata() {
     Map<ServerId, Integer> counts = new TreeMap<>();
     servers.keySet().forEach(server -> counts.put(server, 0));

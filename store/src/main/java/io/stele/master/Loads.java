@@ -19,9 +19,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The loads of servers: number, bytes and requests a second of their tablets, by server and by
- * table. They are updated by changes. The cost of each does not depend on the number of tablets, so
- * no decision looks at all of them.
+ * The loads of servers: number, bytes and requests per second of their tablets, by server and by
+ * table. They are updated by changes; the cost of each update does not depend on the number of
+ * tablets, so no decision looks at all of them.
  *
  * <p>Sums are whole numbers: they depend on the current tablets, not on the changes that led to
  * them.
@@ -39,7 +39,7 @@ public final class Loads {
   private final Set<TabletId> busy = new TreeSet<>();
   private final Sum all = new Sum();
 
-  /** What some tablets have together. */
+  /** The sum of some tablets' loads. */
   static class Sum {
     private int tablets;
     private long bytes;
@@ -67,7 +67,7 @@ public final class Loads {
       return bytes;
     }
 
-    /** Requests a second. */
+    /** Requests per second. */
     final double rate() {
       return milliRate / MILLI;
     }
@@ -107,7 +107,7 @@ public final class Loads {
       return Optional.ofNullable(share).map(one -> one.server.id);
     }
 
-    /** What its server has of its table; only where a server has it. */
+    /** The share of its server in its table; only if a server has the tablet. */
     Share share() {
       return Objects.requireNonNull(share);
     }
@@ -124,7 +124,7 @@ public final class Loads {
       return milliRate != UNKNOWN;
     }
 
-    /** Requests a second of late; none where that is not known yet. */
+    /** The recent requests per second; 0 while unknown. */
     double rate() {
       return milliRate() / MILLI;
     }
@@ -149,7 +149,7 @@ public final class Loads {
     }
   }
 
-  /** A server, as long as it has tablets. */
+  /** A server that has tablets. */
   static final class Server extends Sum {
     private final ServerId id;
     private final List<Tablet> tablets = new ArrayList<>();
@@ -164,13 +164,13 @@ public final class Loads {
       return Collections.unmodifiableList(tablets);
     }
 
-    /** What it has of {@code table}, if anything. */
+    /** Its share of {@code table}, if any. */
     Optional<Share> of(TableId table) {
       return Optional.ofNullable(shares.get(table));
     }
   }
 
-  /** A table, as long as servers have tablets of it. */
+  /** A table of which servers have tablets. */
   static final class Table {
     private final TableId id;
     private final Set<Share> crowded = new HashSet<>(); // Those of more than one tablet.
@@ -185,7 +185,7 @@ public final class Loads {
       return id;
     }
 
-    /** How much more uneven it is than it must be, with so many servers: 0 if it is spread well. */
+    /** How much more uneven the table is than necessary with this many servers; 0: spread well. */
     long excess(int servers) {
       long each = tablets / servers;
       return squares - (servers * each * each + (tablets % servers) * (2 * each + 1));
@@ -208,7 +208,7 @@ public final class Loads {
     }
   }
 
-  /** A tablet of a table is there, like this. */
+  /** Adds a tablet, or updates its assignment and bytes. */
   public void put(TabletId id, Assignment assignment, long bytes) {
     boolean loaded = assignment.state() == Assignment.State.LOADED;
     Tablet before = tablets.get(id);
@@ -257,7 +257,7 @@ public final class Loads {
     }
   }
 
-  /** A tablet is gone. */
+  /** Removes a tablet. */
   public void remove(TabletId id) {
     Tablet tablet = tablets.remove(id);
     if (tablet == null) {
@@ -289,9 +289,9 @@ public final class Loads {
   }
 
   /**
-   * A tablet had so many requests a second of late: a quarter of what it is known to have, from now
-   * on. The others are what it was, also at another server, so that whoever gets a hot tablet is
-   * not taken for idle.
+   * Updates a tablet's rate with the latest interval: a quarter of the new rate is this
+   * measurement, the rest the old rate, also if that was measured at another server. So the server
+   * that gets a hot tablet does not look idle.
    */
   public void measured(TabletId id, double perSecond) {
     Tablet tablet = tablets.get(id);
@@ -313,19 +313,19 @@ public final class Loads {
     }
   }
 
-  /** The tablet, if there is one of that name. */
+  /** The tablet of this id, if it is known. */
   Optional<Tablet> tablet(TabletId id) {
     return Optional.ofNullable(tablets.get(id));
   }
 
-  /** What the server has, if it has anything. */
+  /** The server's load, if it has tablets. */
   Optional<Server> server(ServerId id) {
     return Optional.ofNullable(servers.get(id));
   }
 
   /**
-   * What each server has, but for {@code some} tablets. Costs what there are servers and tablets of
-   * these.
+   * The load of each server without {@code some} tablets. The cost grows with the number of servers
+   * and of these tablets.
    */
   Map<ServerId, Sum> without(Collection<TabletId> some) {
     Map<ServerId, Sum> left = new HashMap<>();
@@ -339,7 +339,7 @@ public final class Loads {
     return left;
   }
 
-  /** The servers that have something. */
+  /** The servers that have tablets. */
   Set<ServerId> servers() {
     return Collections.unmodifiableSet(servers.keySet());
   }
@@ -349,17 +349,17 @@ public final class Loads {
     return Collections.unmodifiableCollection(tables.values());
   }
 
-  /** What all have together. */
+  /** The sum of all loads. */
   Sum all() {
     return all;
   }
 
-  /** The tablets that are asked so much that it is worth looking at them, by id. */
+  /** The ids of tablets with so many requests that they may be hot. */
   Set<TabletId> busy() {
     return Collections.unmodifiableSet(busy);
   }
 
-  /** The tablets that no server serves, by id. */
+  /** The ids of tablets that no server serves. */
   Set<TabletId> away() {
     return Collections.unmodifiableSet(away);
   }

@@ -36,7 +36,7 @@ final class Recoveries {
   private static final Logger LOG = LoggerFactory.getLogger(Recoveries.class);
   private static final int KEPT = 20;
 
-  /** What the time goes into. */
+  /** The stages of a recovery. */
   enum Stage {
     LEASE("waiting for its lease"),
     FENCE("closing its log"),
@@ -50,14 +50,14 @@ final class Recoveries {
       this.text = text;
     }
 
-    /** In words. */
+    /** The stage in words. */
     String text() {
       return text;
     }
   }
 
   /**
-   * A server's recovery, as far as it is.
+   * A server's recovery, up to now.
    *
    * @param server the dead server
    * @param lost when this master saw that it was lost, by the master's clock
@@ -76,7 +76,7 @@ final class Recoveries {
       return stages.containsKey(Stage.LOAD);
     }
 
-    /** How long the stages took that are over. */
+    /** The total time of the finished stages. */
     Duration took() {
       return stages.values().stream().reduce(Duration.ZERO, Duration::plus);
     }
@@ -88,7 +88,7 @@ final class Recoveries {
     }
   }
 
-  /** One that is not over. The fields are guarded by the recoveries. */
+  /** A recovery in progress. The fields are guarded by the recoveries. */
   private static final class Running {
     final Instant lost;
     final long lostNanos;
@@ -123,7 +123,7 @@ final class Recoveries {
   @GuardedBy("this")
   private final Deque<Recovery> over = new ArrayDeque<>(); // Latest first.
 
-  /** There are none yet. */
+  /** An empty record of recoveries. */
   Recoveries(ProcessRuntime runtime) {
     this.runtime = runtime;
   }
@@ -139,12 +139,12 @@ final class Recoveries {
     running.remove(server);
   }
 
-  /** The server may answer nothing any more: its log is taken away now. */
+  /** The server may no longer answer anything: its log is taken now. */
   synchronized void leaseOver(ServerId server) {
     end(server, Stage.LEASE);
   }
 
-  /** The server can write nothing any more. */
+  /** The server can no longer write anything. */
   synchronized void fenced(ServerId server) {
     end(server, Stage.FENCE);
   }
@@ -158,10 +158,10 @@ final class Recoveries {
   }
 
   /**
-   * Takes note of how the tablets are now.
+   * Records the present state of the tablets.
    *
-   * @param view all tablets that are known
-   * @param tabletsOf those that a server has by their records
+   * @param view all known tablets
+   * @param tabletsOf the tablets of a server according to their records
    * @param isSorting whether the log of a server is being sorted
    * @param complete whether all records could be read
    */
@@ -198,7 +198,7 @@ final class Recoveries {
     ended.forEach(this::end);
   }
 
-  /** Notes which tablets the lost servers have, and returns those that still have some. */
+  /** Records which tablets the lost servers have, and returns the servers that still have some. */
   @GuardedBy("this")
   private Set<ServerId> findTablets(Function<ServerId, List<TabletRecord>> tabletsOf) {
     Set<ServerId> unassigned = new TreeSet<>();
@@ -239,7 +239,7 @@ final class Recoveries {
     }
   }
 
-  /** The latest first; those that are not over before all others. */
+  /** The recoveries, the latest first; those in progress before all others. */
   synchronized List<Recovery> latest() {
     List<Recovery> all = new ArrayList<>();
     running.forEach(

@@ -32,14 +32,14 @@ import org.slf4j.LoggerFactory;
 /**
  * Deletes what no record needs: SSTables by mark and sweep, and the logs of fenced servers.
  *
- * <p>It lists all files, then reads the records of all tables (the mark), then deletes of the files
- * listed those that no record has and that were recorded as dropped, longer ago than the grace, or
- * are orphans of an epoch that is over, or lie in the directory of a table that is gone. What was
- * dropped is deleted by its name, listed or not, before its record forgets it.
+ * <p>It lists all files, then reads the records of all tables (the mark). Of the listed files that
+ * no record names it deletes those that were recorded as dropped longer ago than the grace period,
+ * those that are orphans of a past epoch, and those in the directory of a table that is gone. A
+ * dropped file is deleted by its name, listed or not, before its record forgets it.
  *
  * <p>A file is needed if any record names it, not only one of its own table: tables may share
  * files, and a file may outlive the table it was written for. So nothing is deleted unless the mark
- * is whole: every table's tablets cover it once, and no table is being created.
+ * is complete: every table's tablets cover it exactly once, and no table is being created.
  *
  * <p>Safe for use by any number of threads: one sweep at a time.
  */
@@ -54,7 +54,9 @@ final class Sweeper {
   private final InstantSource clock;
   private final Lock sweeping;
 
-  /** What tablets had dropped when the last mark was read; guarded by {@link #sweeping}. */
+  /**
+   * The files that tablets had dropped when the last mark was read; guarded by {@link #sweeping}.
+   */
   private Set<String> droppedBefore = Set.of();
 
   Sweeper(
@@ -96,7 +98,7 @@ final class Sweeper {
         files.put(table.get(), files(table.get()));
       }
     }
-    // After the files: a table that is not there now, and has some, is gone.
+    // After the files: a table that has files but does not exist now is gone.
     Optional<Mark> mark = Mark.read(records, schemas);
     if (mark.isEmpty()) {
       return 0;
@@ -126,7 +128,7 @@ final class Sweeper {
         : deleted;
   }
 
-  /** A table that is gone: only what another needs of its files stays. */
+  /** Sweeps a table that is gone: only files that another table needs stay. */
   private int sweepDropped(TableId table, List<FileStatus> files, Set<String> needed)
       throws IOException {
     List<Path> unneeded = new ArrayList<>();
@@ -160,7 +162,7 @@ final class Sweeper {
     Set<String> gone = new HashSet<>();
     for (Map.Entry<String, Long> file : dropped.entrySet()) {
       if (file.getValue() <= before && !needed.contains(file.getKey()) && isSafe(file.getKey())) {
-        // Whether it was listed or not: it may have come after the listing.
+        // Deleted whether it was listed or not: it may have been created after the listing.
         deleted += delete(layout.resolve(file.getKey())) ? 1 : 0;
         gone.add(file.getKey());
       }
@@ -185,10 +187,10 @@ final class Sweeper {
   }
 
   /**
-   * Whether the mark names the file if any tablet needs it. A job's file comes to several tablets:
-   * while the mark was read it may have come to one that was read before, and another that was read
-   * later may have dropped it. Not so if one had dropped it when the mark before was read: by then
-   * it had come to all.
+   * Whether the mark is sure to name the file if any tablet needs it. A job's file comes to several
+   * tablets: while the mark was read, it may have come to a tablet read earlier, and a tablet read
+   * later may have dropped it. This cannot be so if a tablet had dropped it at the previous mark:
+   * by then all of its tablets had it.
    */
   private boolean isSafe(String path) {
     return !PendingFile.isOfJob(path) || droppedBefore.contains(path);
@@ -210,7 +212,7 @@ final class Sweeper {
     }
   }
 
-  /** Whether a file that no record names can never be named by one any more. */
+  /** Whether a file that no record names can no longer be named by any. */
   private static boolean isOrphan(Path file, Map<String, TabletRecord> tablets) {
     TabletRecord tablet = tablets.get(file.getParent().getName());
     if (tablet == null) {
@@ -223,7 +225,7 @@ final class Sweeper {
                 && tablet.assignment().state() == Assignment.State.NONE));
   }
 
-  /** The epoch under which a file of that name was written; none if it is not an SSTable. */
+  /** The epoch under which a file of that name was written; empty if it is not an SSTable. */
   private static Optional<Long> epoch(String name) {
     int dash = name.indexOf('-');
     if (dash < 0) {
@@ -276,7 +278,7 @@ final class Sweeper {
     return files;
   }
 
-  /** What is in a directory; nothing if there is none. */
+  /** The contents of a directory; empty if it does not exist. */
   static List<FileStatus> list(FileSystem fs, Path directory) throws IOException {
     try {
       return List.of(fs.listStatus(directory));
@@ -286,7 +288,7 @@ final class Sweeper {
     }
   }
 
-  /** A file below {@code tables}, as records name it. */
+  /** The path of a file below {@code tables}, in the form used by records. */
   private static String relative(Path file) {
     String path = file.toUri().getPath(); // Parents of a Path are parsed anew, which is dear.
     int start = path.length();

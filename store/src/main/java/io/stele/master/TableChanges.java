@@ -29,13 +29,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The changes of schema on their way, each taken from step to step by threads of this class when
- * the master's loop calls {@link #goOn}. A step that failed is taken again, and so is one that an
- * earlier master may have taken.
+ * The schema changes in progress. Threads of this class take each from step to step when the
+ * master's loop calls {@link #goOn}. A failed step is repeated, and so is a step that an earlier
+ * master may have taken.
  *
- * <p>What is to be done is read from the node of the table's name before each step and written
- * there after it, conditional on what was read: so two masters may carry on the same change. The
- * files of a dropped table are the {@link Sweeper}'s: another table may share them.
+ * <p>Before each step the remaining work is read from the node of the table's name, and after it
+ * the node is written, conditional on what was read: so two masters may continue the same change.
+ * The {@link Sweeper} deletes the files of a dropped table, because another table may share them.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -61,14 +61,16 @@ final class TableChanges implements AutoCloseable {
   private Optional<Long> listedNanos = Optional.empty();
 
   /**
-   * A change on its way.
+   * A change in progress.
    *
    * @param name the table's
-   * @param change how far it was last seen
+   * @param change its last known state
    */
   record OnItsWay(String name, SchemaChange change) {}
 
-  /** A table on its way: by a change, or gone but for what was written of it late. */
+  /**
+   * A table in progress: during a change, or removed except for parts of it that were written late.
+   */
   private static final class Work {
     final Optional<OnItsWay> change;
     final TableId table;
@@ -94,13 +96,13 @@ final class TableChanges implements AutoCloseable {
     }
   }
 
-  /** A name of no table, since when it is as it is. */
+  /** A name without a table, and since when it has been unchanged. */
   private record Idle(int version, long nanos) {}
 
   /**
-   * Nothing is on its way before {@link #resume}.
+   * The state before {@link #resume}: no changes are in progress.
    *
-   * @param wake told when a table is made, is to go, or is gone
+   * @param wake told when a table is made, will be dropped, or is gone
    */
   TableChanges(ProcessRuntime runtime, Schemas schemas, SchemaSteps steps, Wake wake) {
     this.runtime = runtime;
@@ -110,7 +112,7 @@ final class TableChanges implements AutoCloseable {
     this.changers = runtime.pool("table-changer", CHANGERS_MAX);
   }
 
-  /** A change that was written down is on its way, if it was not known to be. */
+  /** Starts a recorded change, unless it is already known. */
   void begin(String name, SchemaChange change) {
     synchronized (this) {
       Work known = works.get(change.table());
@@ -124,10 +126,10 @@ final class TableChanges implements AutoCloseable {
   }
 
   /**
-   * Looks which changes were begun earlier, by this master or another, and did not end, and which
-   * tables are no change's and yet neither there nor gone. For one thread.
+   * Finds changes that this master or another began earlier and that have not ended, and tables
+   * without a change that are neither complete nor gone. For one thread.
    *
-   * <p>Names are listed seldom. A table that comes or goes is seen all the same.
+   * <p>Names are listed seldom; created and dropped tables are found nevertheless.
    */
   void resume() throws IOException {
     for (StoredTable table : schemas.list().tables()) {
@@ -147,7 +149,7 @@ final class TableChanges implements AutoCloseable {
   private void resume(StoredTable table) throws IOException {
     String name = table.schema().name();
     try {
-      // Read after the table: its change was written down before the table was.
+      // Read after the table: its change was recorded before the table was.
       Optional<SchemaChange> running =
           schemas
               .names()
@@ -187,24 +189,24 @@ final class TableChanges implements AutoCloseable {
     }
   }
 
-  /** The tables whose tablets are to go. */
+  /** The tables whose tablets must be removed. */
   synchronized Set<TableId> dropping() {
     Set<TableId> dropping = new TreeSet<>();
     works.values().stream().filter(Work::removesTablets).forEach(work -> dropping.add(work.table));
     return dropping;
   }
 
-  /** The changes on their way, by table. */
+  /** The changes in progress, by table. */
   synchronized List<OnItsWay> onTheirWay() {
     return works.values().stream().flatMap(work -> work.change.stream()).toList();
   }
 
   /**
-   * Carries all on, in the background.
+   * Continues all changes in the background.
    *
-   * @param reachable whether a table's records can be read and written; steps that need those of
-   *     others wait; called on any thread
-   * @return whether there are any
+   * @param reachable whether a table's records can be read and written; steps that need the records
+   *     of other tables wait; called on any thread
+   * @return whether there are any changes
    */
   boolean goOn(Predicate<TableId> reachable) {
     List<Work> due = new ArrayList<>();
@@ -271,7 +273,7 @@ final class TableChanges implements AutoCloseable {
         .orElse(work.table + ", of which something was written late,");
   }
 
-  /** Takes steps until one waits; empty when nothing is left to do. */
+  /** Takes steps until one must wait; empty when nothing is left to do. */
   private Optional<Work> carryOn(Work work, OnItsWay first, Predicate<TableId> reachable)
       throws IOException {
     while (true) {
@@ -316,7 +318,7 @@ final class TableChanges implements AutoCloseable {
     return (isGone ? now.of(Optional.empty()) : now).with(ended);
   }
 
-  /** Ends all steps; the next master takes them. */
+  /** Stops all steps; the next master continues them. */
   @Override
   public void close() {
     changers.close();

@@ -63,7 +63,7 @@ final class TabletServers implements AutoCloseable {
   @GuardedBy("this")
   private final Map<Address, Queue> queues = new HashMap<>();
 
-  /** What a server is still to be asked; there while there is any, or a call is under way. */
+  /** The pending requests for a server; exists while there are any, or a call is in progress. */
   private static final class Queue {
     final Map<TabletId, TabletRefProto> loads = new LinkedHashMap<>();
     final Map<TabletId, TabletRefProto> unloads = new LinkedHashMap<>();
@@ -84,7 +84,7 @@ final class TabletServers implements AutoCloseable {
     }
   }
 
-  /** A call, and what to do once it is answered. */
+  /** A call, and the action to take after its answer. */
   @FunctionalInterface
   private interface Request {
     void make(Address server) throws IOException;
@@ -134,7 +134,9 @@ final class TabletServers implements AutoCloseable {
         });
   }
 
-  /** Asks for {@code record}'s tablet to be halved, unless that is still under way. */
+  /**
+   * Asks for {@code record}'s tablet to be split in half, unless a request is still in progress.
+   */
   void split(ServerInfo info, TabletRecord record) {
     SplitTabletRequestProto request =
         SplitTabletRequestProto.newBuilder().setTablet(ref(record)).build();
@@ -145,9 +147,9 @@ final class TabletServers implements AutoCloseable {
   }
 
   /**
-   * Tells the server that a table's schema changed, unless that is still under way.
+   * Tells the server that a table's schema changed, unless a request is still in progress.
    *
-   * @param told called when it has read the new one
+   * @param told called when the server has read the new schema
    */
   void refreshSchema(ServerInfo info, String table, Runnable told) {
     RefreshSchemaRequestProto request =
@@ -161,7 +163,9 @@ final class TabletServers implements AutoCloseable {
         });
   }
 
-  /** Asks for rows of {@code record}'s tablet to be cleared, unless that is still under way. */
+  /**
+   * Asks for rows of {@code record}'s tablet to be cleared, unless a request is still in progress.
+   */
   void clear(ServerInfo info, TabletRecord record, long change, RowRange rows) {
     ClearTabletRequestProto request =
         ClearTabletRequestProto.newBuilder()
@@ -174,8 +178,8 @@ final class TabletServers implements AutoCloseable {
   }
 
   /**
-   * Asks for families that were dropped to be erased from {@code record}'s tablet, unless that is
-   * still under way.
+   * Asks for dropped families to be erased from {@code record}'s tablet, unless a request is still
+   * in progress.
    *
    * @param table the table's name
    */
@@ -193,8 +197,8 @@ final class TabletServers implements AutoCloseable {
   }
 
   /**
-   * Asks for segments of the log of {@code dead} to be sorted, and which are, unless a request for
-   * that log is still under way.
+   * Asks for segments of the log of {@code dead} to be sorted, and which ones are sorted, unless a
+   * request for that log is still in progress.
    */
   void sort(ServerInfo info, ServerId dead, List<String> segments, Consumer<List<String>> sorted) {
     SortSegmentsRequestProto request =
@@ -208,7 +212,7 @@ final class TabletServers implements AutoCloseable {
         server -> sorted.accept(call(server, p -> p.sortSegments(null, request)).getDoneList()));
   }
 
-  /** Asks the server what it has to say of itself, unless that is still under way. */
+  /** Asks the server for its report, unless a request is still in progress. */
   void report(ServerInfo info, Consumer<ServerReportResponseProto> reported) {
     other(
         info,
@@ -268,7 +272,7 @@ final class TabletServers implements AutoCloseable {
         queue.underWay = Set.of();
         queue.otherUnderWay = Optional.empty();
       }
-      // At the end of the callers' queue, so that all servers have their turn.
+      // Goes to the end of the callers' queue, so that all servers get their turn.
       if (rest.isZero()) {
         goOn(server);
       } else {
@@ -277,7 +281,7 @@ final class TabletServers implements AutoCloseable {
     }
   }
 
-  /** The next call to {@code server}; where there is none its queue is gone. */
+  /** The next call to {@code server}; if there is none, its queue is removed. */
   private synchronized Optional<Request> next(Address server) {
     Queue queue = queue(server);
     if (queue.isEmpty()) {
@@ -328,7 +332,7 @@ final class TabletServers implements AutoCloseable {
     return plane.call(server, TabletServerProtocol.class, TIMEOUT, call);
   }
 
-  /** Forgets the connections to servers that are gone, and the requests that wait for them. */
+  /** Drops the connections to servers that are gone, and the requests waiting for them. */
   void retain(Set<Address> addresses) {
     synchronized (this) {
       queues.forEach(

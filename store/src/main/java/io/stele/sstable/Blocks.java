@@ -62,7 +62,7 @@ final class Blocks {
     throw file.corrupt(handle.offset(), "here should be a Bloom filter block");
   }
 
-  /** The data block at {@code handle}, from the cache or from {@code source}. */
+  /** The data block at {@code handle}, from the cache or else from {@code source}. */
   DataBlock data(Handle handle, ReadOptions options, Source source) throws IOException {
     if (cached(BlockKind.DATA, handle, options, source) instanceof DataBlock data) {
       return data;
@@ -77,7 +77,7 @@ final class Blocks {
     StoredBlock read(Handle handle) throws IOException;
   }
 
-  /** Reads just that block from the file. */
+  /** Reads only this block from the file. */
   StoredBlock readStored(Handle handle) throws IOException {
     byte[] bytes = new byte[handle.length()];
     file.readFully(handle.offset(), bytes, 0, bytes.length);
@@ -92,9 +92,9 @@ final class Blocks {
   /**
    * Checks and uncompresses a block.
    *
-   * @param bytes holds the block as stored, from {@code at} on
-   * @param scratch may take the uncompressed bytes, if it is large enough
-   * @return the contents: in {@code bytes}, in {@code scratch}, or in an array of their own
+   * @param bytes holds the block as stored, starting at {@code at}
+   * @param scratch used for the uncompressed bytes if it is large enough
+   * @return the contents: in {@code bytes}, in {@code scratch}, or in a new array
    */
   Contents check(BlockKind kind, Handle handle, byte[] bytes, int at, byte[] scratch)
       throws CorruptionException {
@@ -145,7 +145,7 @@ final class Blocks {
     }
   }
 
-  /** What a decoder found wrong in a block whose checksum is right. */
+  /** The error for a decoder failure in a block whose checksum is right. */
   CorruptionException corrupt(long offset, BlockKind kind, MalformedException cause) {
     CorruptionException corruption =
         file.corrupt(offset, "in the " + kind + " block, " + cause.getMessage());
@@ -184,7 +184,7 @@ final class Blocks {
     return block;
   }
 
-  /** Loads the file, unless another reader is loading it: then it does not wait. */
+  /** Loads the whole file, unless another reader is loading it: then it does not wait. */
   private void loadWhole() throws IOException {
     if (loading.compareAndSet(false, true)) {
       try {
@@ -230,7 +230,7 @@ final class Blocks {
     };
   }
 
-  /** Contents that nothing else changes and that do not keep a larger array alive. */
+  /** Contents that nothing else changes and that keep no larger array in memory. */
   private static Contents kept(Contents contents, StoredBlock stored) {
     if (!stored.isShared() || contents.array() != stored.bytes()) {
       return contents;

@@ -11,14 +11,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A cache within one budget of memory: decoded blocks and single rows on the heap, stored blocks
- * off the heap, and whole files. A scan does not push out what is read often (W-TinyLFU). Safe for
- * use by any number of threads.
+ * A cache within one memory budget: decoded blocks and single rows on the heap, stored blocks off
+ * the heap, and whole files. A scan does not evict what is read often (W-TinyLFU). Safe for use by
+ * any number of threads.
  *
  * <p>Only servers load this class: Caffeine is not on a job's class path.
  */
 public final class CaffeineBlockCache implements BlockCache {
-  /** Blocks of closed files are looked for when these could fill such a part of the heap's. */
+  /**
+   * Blocks of closed files are looked for when they could fill this fraction of the heap's part.
+   */
   private static final int CLOSED_PARTS = 16;
 
   private static final int DOORKEEPER_PARTS = 256;
@@ -79,8 +81,8 @@ public final class CaffeineBlockCache implements BlockCache {
   }
 
   /**
-   * Drops entries of closed files when there may be many. Nobody asks for them again, but entries
-   * that were asked for often would stay long.
+   * Drops entries of closed files when there may be many. They are never requested again, but those
+   * that were requested often would stay long.
    */
   private void closed(long fileId, long length) {
     Set<Long> drop;

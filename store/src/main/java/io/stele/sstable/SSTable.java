@@ -15,13 +15,13 @@ import org.apache.hadoop.fs.Path;
 /**
  * An open SSTable. Safe for use by any number of threads, all on one stream.
  *
- * <p>Every method that reads throws {@link io.stele.model.CorruptionException} where the file is
- * damaged, and never gives a wrong cell. After {@link #close()}, reads fail with an IOException.
+ * <p>Every method that reads throws {@link io.stele.model.CorruptionException} if the file is
+ * damaged, and never returns a wrong cell. After {@link #close()}, reads fail with an IOException.
  */
 public final class SSTable implements Closeable {
   private static final byte[] NOTHING = new byte[0];
 
-  /** Memory of the properties beside their keys, in bytes. */
+  /** The memory of the properties beside their keys, in bytes. */
   private static final int PROPERTIES_BYTES = 1024;
 
   private final Blocks blocks;
@@ -43,17 +43,17 @@ public final class SSTable implements Closeable {
     this.properties = properties;
   }
 
-  /** Opens a file whose blocks are cached when they are asked for. */
+  /** Opens a file whose blocks are cached when they are read. */
   public static SSTable open(FileSystem fs, Path path, long length, BlockCache cache)
       throws IOException {
     return open(fs, path, length, cache, FileCaching.NORMAL);
   }
 
   /**
-   * Opens a file: reads its tail, at once where that is not unusually large.
+   * Opens a file and reads its tail, in one read unless the tail is unusually large.
    *
    * @param length the file's length in bytes, as {@link SSTableSummary#length()} gave it
-   * @throws io.stele.model.SteleException REFUSED, where a newer version of Stele wrote the file
+   * @throws io.stele.model.SteleException REFUSED if a newer version of Stele wrote the file
    */
   public static SSTable open(
       FileSystem fs, Path path, long length, BlockCache cache, FileCaching caching)
@@ -109,7 +109,7 @@ public final class SSTable implements Closeable {
     return new SSTable(blocks, footer, indexRoot, bloom, decoded);
   }
 
-  /** Where the file is. */
+  /** The file's path. */
   public Path path() {
     return blocks.file().path();
   }
@@ -132,7 +132,10 @@ public final class SSTable implements Closeable {
         + PROPERTIES_BYTES;
   }
 
-  /** How many blocks are read, at most, to find a row: index levels below the root, and data. */
+  /**
+   * The most blocks that are read to find a row: one per index level below the root, and one of
+   * data.
+   */
   public int levels() {
     return indexRoot.level() + 1;
   }
@@ -167,22 +170,23 @@ public final class SSTable implements Closeable {
         : cells;
   }
 
-  /** Whether {@code row} may be in the file; false is certain. */
+  /** Whether {@code row} may be in the file; false means it is not. */
   public boolean mayContainRow(Bytes row, ReadOptions options) throws IOException {
     return mayContainRow(ColumnKey.ofRow(row), options);
   }
 
   /**
    * Whether the row whose {@link io.stele.format.ColumnKey#ofRow row part} is {@code rowPart} may
-   * be in the file; false is certain.
+   * be in the file; false means it is not.
    */
   public boolean mayContainRow(byte[] rowPart, ReadOptions options) throws IOException {
     return bloom.isEmpty() || bloom.get().mayContainRow(rowPart, options);
   }
 
   /**
-   * Whether the file may matter to a read of just these columns of a row: by cells or tombstones of
-   * one of the columns, of its family in the row, or of the row. False is certain.
+   * Whether the file may be relevant to a read of only these columns of a row, because of cells or
+   * tombstones of one of the columns, of its family in the row, or of the row. False means it is
+   * not.
    *
    * @param rowPart the row's {@link io.stele.format.ColumnKey#ofRow row part}
    * @param columnKeys whole {@link io.stele.format.ColumnKey#of column keys} of that row
@@ -193,16 +197,16 @@ public final class SSTable implements Closeable {
   }
 
   /**
-   * A row that halves the file's cells in {@code bounds}, to a block: there are cells below it, and
-   * at or above it. Empty if there is no such row.
+   * A row that splits the file's cells in {@code bounds} in half, to the nearest block: there are
+   * cells below it, and at or above it. Empty if there is no such row.
    */
   public Optional<Bytes> middleRow(RowRange bounds) throws IOException {
     return new MiddleRow(this, bounds).find();
   }
 
   /**
-   * How many bytes of the file are in {@code bounds}, to a block. For ranges that tile another
-   * range the results add up to that one's.
+   * How many bytes of the file are in {@code bounds}, to the nearest block. If ranges tile another
+   * range, their results add up to its result.
    */
   public long bytesIn(RowRange bounds) throws IOException {
     return offsetOf(bounds.end(), dataEnd()) - offsetOf(bounds.start(), 0);
@@ -222,7 +226,7 @@ public final class SSTable implements Closeable {
   }
 
   /**
-   * Reads all of the file and checks all that can be checked.
+   * Reads the whole file and checks everything that can be checked.
    *
    * @throws io.stele.model.CorruptionException the first damage found
    */
@@ -261,7 +265,10 @@ public final class SSTable implements Closeable {
     return new IndexCursor(blocks, BlockKind.INDEX, indexRoot, options);
   }
 
-  /** Where the block begins in which {@code row} is or would be; for an empty row what is given. */
+  /**
+   * The start of the block that contains or would contain {@code row}; {@code ofEmpty} for an empty
+   * row.
+   */
   long offsetOf(Bytes row, long ofEmpty) throws IOException {
     byte[] key = key(row);
     IndexCursor index = index(ReadOptions.POINT);

@@ -23,22 +23,22 @@ import org.apache.hadoop.fs.Path;
 /**
  * Writes one SSTable: cells in order, then index, Bloom filter and properties.
  *
- * <p>The file is whole once {@link #finish()} has returned; {@link #close()} before that deletes
- * it. Once a write has failed, nothing more can be added. Memory is bounded: a block, its
- * compressed form, an index block a level and a Bloom filter block; a block that is large for the
- * sake of one cell takes memory only while that cell is added. Not safe for use by several threads.
+ * <p>The file is complete once {@link #finish()} has returned; {@link #close()} before that deletes
+ * it. After a failed write, nothing more can be added. Memory is bounded: a block, its compressed
+ * form, one index block per level and a Bloom filter block; a block that is large because of one
+ * cell takes memory only while that cell is added. Not safe for use by several threads.
  */
 public final class SSTableWriter implements Closeable {
   /**
-   * Up to this many versions of a column stay in one block, even if the block then exceeds its
+   * At most this many versions of a column stay in one block, even if the block then exceeds its
    * size.
    */
   private static final int VERSIONS_TOGETHER_MAX = 16;
 
-  /** By at most this factor. */
+  /** Such a block exceeds its size by at most this factor. */
   private static final long VERSIONS_BLOCKS_MAX = 4;
 
-  /** After so many bytes the replicas are looked at again. */
+  /** The replicas are checked each time this many bytes were written. */
   private static final long CHECK_BYTES = 1 << 20;
 
   private final FileSystem fs;
@@ -61,7 +61,7 @@ public final class SSTableWriter implements Closeable {
   private long lastSequence;
   private int lastOrdinal;
 
-  /** How many versions of the last cell's column the block being filled has. */
+  /** How many versions of the last cell's column are in the current block. */
   private int versions;
 
   private boolean finished;
@@ -88,9 +88,9 @@ public final class SSTableWriter implements Closeable {
   /**
    * Begins a file.
    *
-   * @param fileId a random number: no other file may have it, as caches know files by it
+   * @param fileId a random number that no other file may have, because caches identify files by it
    * @throws org.apache.hadoop.fs.FileAlreadyExistsException if a file of that name exists; it is
-   *     left alone
+   *     left unchanged
    * @throws io.stele.files.NotDurableException if the file system cannot sync
    */
   public static SSTableWriter create(FileSystem fs, Path path, SSTableOptions options, long fileId)
@@ -99,9 +99,10 @@ public final class SSTableWriter implements Closeable {
   }
 
   /**
-   * As the other; the file fails where it has too few replicas.
+   * Begins a file that fails if it has too few replicas.
    *
-   * @param replicasMin how many it must have, or as many as files here have, if that is less
+   * @param replicasMin how many replicas it must have; or as many as files here have, if that is
+   *     less
    */
   public static SSTableWriter create(
       FileSystem fs, Path path, SSTableOptions options, long fileId, int replicasMin)
@@ -125,7 +126,7 @@ public final class SSTableWriter implements Closeable {
   /**
    * Adds the current cell of {@code cell}.
    *
-   * @throws IllegalArgumentException if it does not come after the one before in the order of
+   * @throws IllegalArgumentException if it does not come after the previous one in the order of
    *     cells, or cannot be in an SSTable
    */
   public void add(CellCursor cell) throws IOException {
@@ -188,9 +189,9 @@ public final class SSTableWriter implements Closeable {
   }
 
   /**
-   * Adds a block of bytes under a name of its own; before {@link #finish()}.
+   * Adds a block of bytes under its own name; call it before {@link #finish()}.
    *
-   * @throws IllegalArgumentException if there is one of that name
+   * @throws IllegalArgumentException if there is already one of that name
    */
   public void metaBlock(String name, Bytes contents) throws IOException {
     checkOpen();
@@ -200,18 +201,21 @@ public final class SSTableWriter implements Closeable {
     metaBlocks.put(name, blocks.write(BlockKind.META, contents.toByteArray(), contents.length()));
   }
 
-  /** Records the highest timestamp that the server has assigned; before {@link #finish()}. */
+  /** Records the highest timestamp that the server assigned; call it before {@link #finish()}. */
   public void highestServerTimestamp(long micros) {
     checkOpen();
     counter.highestServerTimestamp(micros);
   }
 
-  /** The file's length so far, in bytes, without the block being filled: where to cut a file. */
+  /**
+   * The file's length so far, in bytes, without the current block; used to decide where a file
+   * ends.
+   */
   public long length() {
     return blocks.position();
   }
 
-  /** Writes the rest, puts the file on disk, every block of it, and closes it. */
+  /** Writes the rest, syncs every block of the file to disk, and closes it. */
   public SSTableSummary finish() throws IOException {
     checkOpen();
     if (block.cellCount() > 0) {
@@ -281,9 +285,9 @@ public final class SSTableWriter implements Closeable {
   }
 
   /**
-   * How large the block may become with one more cell. Versions of a column mostly differ in
-   * little: in one block they take hardly more room than one of them, and are compressed and read
-   * the quicker for it. Where there are many, or large ones, blocks must end somewhere.
+   * How large the block may become with one more cell. Versions of a column mostly differ little:
+   * in one block they take hardly more room than one of them, and are compressed and read faster.
+   * If there are many, or large ones, blocks must still end somewhere.
    *
    * @param together versions of the cell's column that the block has already
    */
