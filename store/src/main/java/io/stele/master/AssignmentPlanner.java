@@ -59,7 +59,7 @@ final class AssignmentPlanner {
     this.snapshot = snapshot;
   }
 
-  /** What to do in {@code snapshot}, in this order. */
+  /** The actions for {@code snapshot}, in this order. */
   static List<Action> plan(ClusterSnapshot snapshot) {
     return new AssignmentPlanner(snapshot).plan();
   }
@@ -149,7 +149,7 @@ final class AssignmentPlanner {
     }
   }
 
-  /** Whether it is to move, and somebody else can take it. */
+  /** Whether it must move, and another server can take it. */
   private boolean leaves(ClusterSnapshot.Tablet tablet, ServerId server) {
     ClusterSnapshot.Move move = snapshot.moves().get(tablet.id());
     if (move == null) {

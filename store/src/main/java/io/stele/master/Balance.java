@@ -73,12 +73,12 @@ final class Balance {
     }
   }
 
-  /** Balances until nothing is uneven, also if it is off. */
+  /** Balances until nothing is uneven, even if balancing is off. */
   void beginNow() {
     atOnce = true;
   }
 
-  /** Whether that is under way. */
+  /** Whether such balancing is in progress. */
   boolean isUnderWayNow() {
     return atOnce;
   }

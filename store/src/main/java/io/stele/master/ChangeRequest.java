@@ -17,23 +17,23 @@ import java.util.Optional;
  * @param wish the change to make
  */
 record ChangeRequest(String id, long seen, Wish wish) {
-  /** What to do to which table. */
+  /** A change of one table. */
   sealed interface Wish {
-    /** The table's name. */
+    /** The name of the table. */
     String name();
 
-    /** What is done to the table. */
+    /** The kind of change. */
     Kind kind();
 
     /**
-     * Refuses what can never be done.
+     * Refuses changes that can never be made.
      *
      * @throws io.stele.model.SteleException REFUSED
      */
     void check();
   }
 
-  /** Create a table, cut at some rows. */
+  /** Create a table, split at some rows. */
   record Create(TableSchema schema, List<Bytes> splitRows) implements Wish {
     Create {
       splitRows = List.copyOf(splitRows);
@@ -55,7 +55,7 @@ record ChangeRequest(String id, long seen, Wish wish) {
     }
   }
 
-  /** Give a table another schema, if it has {@code before} where that is given. */
+  /** Give a table another schema; if {@code before} is given, only if the table has that schema. */
   record Alter(TableSchema schema, Optional<TableSchema> before) implements Wish {
     @Override
     public String name() {
@@ -73,7 +73,7 @@ record ChangeRequest(String id, long seen, Wish wish) {
     }
   }
 
-  /** Delete all there is in some rows of a table. */
+  /** Delete all cells in some rows of a table. */
   record Clear(String name, RowRange rows) implements Wish {
     @Override
     public Kind kind() {

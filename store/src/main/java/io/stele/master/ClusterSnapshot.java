@@ -35,7 +35,7 @@ public record ClusterSnapshot(
     moves = Map.copyOf(moves);
   }
 
-  /** One in which no tablet is to go to another server. */
+  /** A snapshot in which no tablet will move. */
   public ClusterSnapshot(
       List<Server> servers, Set<ServerId> fenced, List<Tablet> tablets, Set<TableId> dropping) {
     this(servers, fenced, tablets, dropping, Map.of());
@@ -59,10 +59,10 @@ public record ClusterSnapshot(
   }
 
   /**
-   * A tablet is to go to another server.
+   * A tablet that will move to another server.
    *
    * @param from the server that has it, or had it
-   * @param to where to; empty: to any other
+   * @param to the target; empty: any other server
    */
   public record Move(ServerId from, Optional<ServerId> to) {}
 
@@ -70,11 +70,12 @@ public record ClusterSnapshot(
    * A server that holds its lock.
    *
    * @param draining whether it gives its tablets away and takes no new ones
-   * @param tablets how many it has beside those of the snapshot, about which nothing is to do
+   * @param tablets how many tablets it has that are not in the snapshot, because nothing is to be
+   *     done about them
    * @param bytes of the SSTables of these
    */
   public record Server(ServerId id, boolean draining, int tablets, long bytes) {
-    /** One that has no tablets but those of the snapshot. */
+    /** A server that has no tablets except those of the snapshot. */
     public Server(ServerId id, boolean draining) {
       this(id, draining, 0, 0);
     }

@@ -36,7 +36,7 @@ import java.util.function.Supplier;
  * <p>Safe for use by any number of threads; waits for METADATA only.
  */
 final class FamilyErasing {
-  /** A change that gets no further ends after this. */
+  /** A change that makes no progress for this long ends. */
   static final Duration GIVE_UP = Duration.ofMinutes(1);
 
   private final ProcessRuntime runtime;
@@ -47,7 +47,7 @@ final class FamilyErasing {
   @GuardedBy("this")
   private final Map<String, Work> works = new HashMap<>(); // By change.
 
-  /** A change under way, and since when no more is done than that. */
+  /** A change in progress, and since when it has made no progress. */
   private static final class Work {
     final Clearing clearing;
     ClearedRows done = ClearedRows.NONE;
@@ -70,14 +70,14 @@ final class FamilyErasing {
     this.live = live;
   }
 
-  /** The families of {@code wanted} whose names were those of families that were dropped. */
+  /** The families of {@code wanted} that have the names of dropped families. */
   static SortedSet<String> comeBack(StoredTable table, TableSchema wanted) {
     SortedSet<String> names = new TreeSet<>(table.droppedFamilies());
     names.retainAll(wanted.families().stream().map(ColumnFamily::name).toList());
     return names;
   }
 
-  /** Whether {@code rows} were found done for a change that runs. */
+  /** Whether {@code rows} are known to be done for a change in progress. */
   boolean isErased(SchemaChange change, RowRange rows) {
     Work work;
     synchronized (this) {
@@ -86,7 +86,7 @@ final class FamilyErasing {
     return work != null && work.clearing.isCleared(change, rows);
   }
 
-  /** Asks for what is not done. */
+  /** Requests the erasing that is not yet done. */
   SchemaSteps.Taken goOn(SchemaChange change, StoredTable table) throws IOException {
     SortedSet<String> families = comeBack(table, change.wanted().orElseThrow());
     Work work;

@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
  * <p>It depends only on its inputs. For one thread.
  */
 final class HotTablets {
-  /** Of what an average server is asked: a tablet that is asked less can be evened out by moves. */
+  /** A fraction of an average server's requests: a tablet with fewer can be evened out by moves. */
   private static final double SHARE = 0.5;
 
   private static final Duration HOT_FOR = Duration.ofSeconds(60);
@@ -29,15 +29,15 @@ final class HotTablets {
   private final Map<TabletId, Long> sinceNanos = new TreeMap<>();
 
   /**
-   * Before any is known.
+   * The state before anything is known.
    *
-   * @param bytesMin a tablet with less is not split
+   * @param bytesMin tablets with fewer bytes are not split
    */
   HotTablets(long bytesMin) {
     this.bytesMin = bytesMin;
   }
 
-  /** The tablets to split now, the hottest first. To be asked every few seconds. */
+  /** The tablets to split now, the hottest first. Call it every few seconds. */
   List<TabletId> toSplit(Loads loads, Balancer.Cluster cluster, long nowNanos) {
     if (cluster.servers().size() < 2) {
       sinceNanos.clear();

@@ -39,19 +39,19 @@ final class KnownRecords {
   private final Loads loads = new Loads();
   private Set<TableId> hidden = Set.of();
 
-  /** What servers have of the tables. */
+  /** The loads of the servers. */
   Loads loads() {
     return loads;
   }
 
-  /** Those of the tables, by row. */
+  /** The records of the tables' tablets, by row. */
   Collection<TabletRecord> all() {
     return Collections.unmodifiableCollection(records.values());
   }
 
   /**
-   * All but those of hidden tables, by tablet. It changes as the loop goes on; any thread may read
-   * it.
+   * All records except those of hidden tables, by tablet. It changes while the loop runs; any
+   * thread may read it.
    */
   NavigableMap<TabletId, TabletRecord> byId() {
     return Collections.unmodifiableNavigableMap(byId);
@@ -67,7 +67,7 @@ final class KnownRecords {
     return Collections.unmodifiableCollection(merging.values());
   }
 
-  /** The root tablet and METADATA's tablets are these. */
+  /** Sets the records of the root tablet and METADATA's tablets. */
   void system(TabletRecord root, List<TabletRecord> metadata) {
     Set<TabletId> there = new HashSet<>(Set.of(root.id()));
     metadata.forEach(record -> there.add(record.id()));
@@ -88,7 +88,7 @@ final class KnownRecords {
     }
   }
 
-  /** The record of a table's tablet is like this. */
+  /** Adds or replaces the record of a table's tablet. */
   void put(TabletRecord record) {
     TabletId id = record.id();
     Optional<TabletRecord> before = Optional.ofNullable(records.put(record.row(), record));
@@ -108,7 +108,7 @@ final class KnownRecords {
     }
   }
 
-  /** There is no record in this row. */
+  /** Removes the record in this row, if there is one. */
   void remove(Bytes row) {
     Optional.ofNullable(records.remove(row)).ifPresent(this::forget);
   }
@@ -121,7 +121,7 @@ final class KnownRecords {
     tables.computeIfPresent(gone.id().table(), (table, count) -> count > 1 ? count - 1 : null);
   }
 
-  /** These are all records in {@code rows}. */
+  /** Replaces all records in {@code rows}. */
   void replace(RowRange rows, List<TabletRecord> now) {
     Set<Bytes> there = new HashSet<>();
     now.forEach(record -> there.add(record.row()));
@@ -139,7 +139,7 @@ final class KnownRecords {
     return List.copyOf(in(MetadataKeys.table(table)).values());
   }
 
-  /** Has only these tables hidden: nothing is done about their tablets. */
+  /** Hides exactly these tables: nothing is done about their tablets. */
   void hide(Set<TableId> now) {
     Set<TableId> before = hidden;
     hidden = Set.copyOf(now);
@@ -154,14 +154,16 @@ final class KnownRecords {
     of(table).forEach(record -> byId.remove(record.id()));
   }
 
-  /** The servers that records name as having a tablet, or being about to. */
+  /** The servers that records name as having a tablet, or as the target of an assignment. */
   Set<ServerId> servers() {
     Set<ServerId> servers = new TreeSet<>(loads.servers());
     system.values().forEach(record -> record.assignment().server().ifPresent(servers::add));
     return servers;
   }
 
-  /** The tablets that {@code server} has by their records, but for those of hidden tables. */
+  /**
+   * The tablets that {@code server} has according to their records, except those of hidden tables.
+   */
   List<TabletRecord> on(ServerId server) {
     List<TabletRecord> all = new ArrayList<>();
     system.values().stream().filter(record -> record.assignment().isTo(server)).forEach(all::add);
@@ -176,8 +178,8 @@ final class KnownRecords {
   }
 
   /**
-   * The tablets that something may be to do about: root, METADATA, and all that are not served by a
-   * live server, belong to a table that is to go, or are {@code wanted} otherwise.
+   * The tablets that may need an action: root, METADATA, and all that are not served by a live
+   * server, belong to a table that is being dropped, or are {@code wanted} for another reason.
    */
   Map<TabletId, TabletRecord> open(
       Set<ServerId> live, Set<TableId> dropping, Collection<TabletId> wanted) {
@@ -203,7 +205,7 @@ final class KnownRecords {
         .toList();
   }
 
-  /** Those whose assignment is not what it was when this was asked last. */
+  /** The records whose assignment changed since the last call. */
   List<TabletRecord> takeChanged() {
     List<TabletRecord> taken = changed.stream().flatMap(id -> find(id).stream()).toList();
     changed.clear();

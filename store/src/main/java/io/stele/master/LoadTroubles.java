@@ -61,8 +61,8 @@ final class LoadTroubles {
   /**
    * Until when a tablet is left alone.
    *
-   * @param failures how often it failed in this master's time, since it was quarantined if it is
-   * @param quarantined whether it is
+   * @param failures how often it failed under this master, or since it was quarantined
+   * @param quarantined whether it is quarantined
    */
   private record Pause(int failures, boolean quarantined, long untilNanos) {}
 
@@ -76,7 +76,7 @@ final class LoadTroubles {
     retry = pause;
   }
 
-  /** When a tablet in quarantine is tried again; empty if none is due. */
+  /** How long until a tablet in quarantine is retried; empty if no retry is due. */
   synchronized Optional<Duration> retryIn(TabletId tablet) {
     return Optional.ofNullable(pauses.get(tablet))
         .filter(Pause::quarantined)
@@ -88,17 +88,18 @@ final class LoadTroubles {
     said.put(failure.tablet(), failure);
   }
 
-  /** Somebody wants a tablet tried again. */
+  /** Somebody requested that a tablet be retried. */
   synchronized void release(TabletId tablet) {
     toRelease.add(tablet);
   }
 
   /**
-   * Writes what was said since into the records, and gives them as they are then.
+   * Writes the failures and releases reported since the last call into the records, and returns the
+   * changed records.
    *
    * @param known all records by tablet
-   * @param reachable whether a record can be written now; what was said of others is forgotten, as
-   *     servers say it again
+   * @param reachable whether a record can be written now; reports about others are forgotten,
+   *     because servers repeat them
    */
   List<TabletRecord> apply(Map<TabletId, TabletRecord> known, Predicate<TabletRecord> reachable) {
     List<LoadFailure> failures;

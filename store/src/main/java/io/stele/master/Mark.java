@@ -33,7 +33,9 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping) {
   private static final Logger LOG = LoggerFactory.getLogger(Mark.class);
   private static final int READS_MAX = 3;
 
-  /** Paths of the SSTables that records name, those included that wait for the end of their job. */
+  /**
+   * Paths of the SSTables that records name, including those that wait for the end of their job.
+   */
   Set<String> neededFiles() {
     Set<String> needed = new HashSet<>();
     for (List<TabletRecord> records : tables.values()) {
@@ -79,7 +81,7 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping) {
     return needed;
   }
 
-  /** Reads all records; empty if some cannot be known now, so that nothing may be deleted. */
+  /** Reads all records; empty if some cannot be known now: then nothing may be deleted. */
   static Optional<Mark> read(TabletRecords records, Schemas schemas) throws IOException {
     Schemas.Listing listing = schemas.list();
     if (!listing.damaged().isEmpty()) {
@@ -112,7 +114,7 @@ record Mark(Map<TableId, List<TabletRecord>> tables, Set<TableId> dropping) {
     return Optional.of(new Mark(tables, dropping));
   }
 
-  /** The records of a table; empty if they are damaged or never cover it once. */
+  /** The records of a table; empty if they are damaged or do not cover it exactly once. */
   private static Optional<List<TabletRecord>> whole(TabletRecords records, TableId table)
       throws IOException {
     try {

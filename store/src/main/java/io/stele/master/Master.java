@@ -50,15 +50,15 @@ public final class Master implements Closeable {
   private boolean closed;
 
   /**
-   * What a master takes from its process.
+   * The surroundings of a master.
    *
-   * @param conf checked already
+   * @param conf already checked
    * @param runtime its clocks, threads and locks
    * @param fs of the root directory
    * @param locks the candidate's own session; stays open
    * @param transport the network; stays open
    * @param container the YARN container the master runs in
-   * @param applications asked for those that run jobs; stays open
+   * @param applications used to ask about the applications that run jobs; stays open
    */
   public record Environment(
       Configuration conf,
@@ -130,8 +130,8 @@ public final class Master implements Closeable {
   }
 
   /**
-   * Starts, and waits if the lock service goes away during that: no other process can become
-   * master.
+   * Starts, and waits if the lock service becomes unavailable meanwhile: no other process can
+   * become master then.
    */
   private ActiveMaster beginWhenReachable(Lock lock) throws IOException {
     while (true) {
@@ -190,7 +190,7 @@ public final class Master implements Closeable {
     environment.runtime().start("master-end", this::close);
   }
 
-  /** Fails when the master cannot go on: it lost its lock, or could not begin. */
+  /** Fails when the master cannot continue: it lost its lock, or could not begin. */
   public CompletableFuture<Void> ended() {
     return ended.copy();
   }
@@ -200,12 +200,12 @@ public final class Master implements Closeable {
     return active.isPresent() && !closed;
   }
 
-  /** Where the active master serves; empty for a standby. */
+  /** The address of the active master; empty for a standby. */
   public synchronized Optional<Address> address() {
     return active.map(ActiveMaster::address);
   }
 
-  /** Deletes what no tablet needs, now instead of at the next interval. For tests and tools. */
+  /** Deletes unneeded files now instead of at the next interval. For tests and tools. */
   public int sweep() throws IOException {
     Optional<ActiveMaster> sweeping;
     synchronized (this) {
@@ -216,7 +216,7 @@ public final class Master implements Closeable {
         .sweep();
   }
 
-  /** Stops being the master at once and gives the lock up. Nothing is lost by it. */
+  /** Stops being the master at once and releases the lock. Nothing is lost by it. */
   @Override
   public void close() {
     Optional<ActiveMaster> open;

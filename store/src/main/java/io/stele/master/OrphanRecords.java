@@ -40,22 +40,22 @@ final class OrphanRecords {
     this.records = records;
   }
 
-  /** Has the records of {@code table} removed, if the table is gone, whatever data they name. */
+  /** Removes the records of {@code table} if the table is gone, whatever data they name. */
   void giveUp(TableId table) {
     givenUp.add(table);
   }
 
-  /** Whether its tablets are to be unloaded, and the records removed then. */
+  /** Whether its tablets must be unloaded, and then its records removed. */
   boolean isGivenUp(TableId table) {
     return givenUp.contains(table);
   }
 
-  /** Forgets which tables are there: each is looked for again. */
+  /** Forgets which tables exist: each is looked up again. */
   void lookAgain() {
     there.clear();
   }
 
-  /** Of {@code tables}, whose records were read before, those that are gone. */
+  /** The tables among {@code tables} that are gone; their records were read before this call. */
   Set<TableId> gone(Set<TableId> tables) throws IOException {
     Set<TableId> gone = new TreeSet<>();
     for (TableId table : tables) {
@@ -75,7 +75,7 @@ final class OrphanRecords {
   }
 
   /**
-   * Removes {@code orphan} where nothing is lost by it, or its table is given up and no server has
+   * Removes {@code orphan} if nothing is lost by it, or if its table is given up and no server has
    * its tablet.
    *
    * @return whether it is removed

@@ -41,11 +41,11 @@ final class PlanExecutor implements AutoCloseable {
   private final WorkerPool writers;
   private final Map<TabletId, Sent> sent = new ConcurrentHashMap<>();
 
-  /** A request for loading that was made. */
+  /** A load request that was sent. */
   private record Sent(long epoch, long nanos) {}
 
   /**
-   * What came of a plan.
+   * The result of a plan.
    *
    * @param changed records as they are now
    * @param complete whether nothing was left for the next step
@@ -59,16 +59,16 @@ final class PlanExecutor implements AutoCloseable {
     this.writers = runtime.pool("master-writer", WRITES_AT_ONCE - 1);
   }
 
-  /** Forgets what was asked about tablets that are not among {@code open}: it was done. */
+  /** Forgets the requests for tablets that are not among {@code open}: they were carried out. */
   void retain(Set<TabletId> open) {
     sent.keySet().retainAll(open);
   }
 
   /**
-   * Carries out {@code actions}. Where a record cannot be written now, others that are in the same
+   * Carries out {@code actions}. If a record cannot be written now, the other records in the same
    * tablet of METADATA are left to the next step.
    *
-   * @param overtaken whether all that is not begun is to be left to the next step
+   * @param overtaken whether everything not yet begun must be left to the next step
    */
   Outcome execute(
       List<Action> actions,
@@ -85,7 +85,7 @@ final class PlanExecutor implements AutoCloseable {
     return new Outcome(List.copyOf(run.changed), !run.left);
   }
 
-  /** The carrying out of one plan. */
+  /** One execution of a plan. */
   private final class Run {
     final MasterLoop.View view;
     final ServedMetadata metadata;
@@ -172,7 +172,7 @@ final class PlanExecutor implements AutoCloseable {
     }
   }
 
-  /** Reads each record, many at once; what cannot be read is left as it is known. */
+  /** Reads the records, many at once; a record that cannot be read keeps its known state. */
   List<Reread> readAgain(Collection<MasterLoop.RecordRow> some) throws IOException {
     Collection<Reread> read = new ConcurrentLinkedQueue<>();
     Collection<IOException> failed = new ConcurrentLinkedQueue<>();

@@ -53,19 +53,19 @@ final class SchemaSteps {
     this.erasing = new FamilyErasing(runtime, records, servers, live);
   }
 
-  /** What came of a step. */
+  /** The result of a step. */
   sealed interface Taken {
-    /** It waits for others, and is to be tried again. */
+    /** The step waits for others, and must be retried. */
     record Waits() implements Taken {}
 
-    /** It was taken; this is the next one. */
+    /** The step was taken; this is the next one. */
     record Next(Step step) implements Taken {}
 
-    /** It was the last one. */
+    /** The last step was taken. */
     record Ended(EndedChange change) implements Taken {}
   }
 
-  /** Whether {@code rows} were found done for a change that clears rows, or erases families. */
+  /** Whether {@code rows} are known to be done for a change that clears rows or erases families. */
   boolean isCleared(SchemaChange change, RowRange rows) {
     return change.step() == Step.ERASE_FAMILIES
         ? erasing.isErased(change, rows)
@@ -148,8 +148,9 @@ final class SchemaSteps {
   }
 
   /**
-   * Whether the change is where it was, after its table was read: what is written on condition that
-   * the table is as it was read undoes no later change then, though another master made one.
+   * Whether the change is still at this step, after its table was read. If so, a write that is
+   * conditional on the table as it was read undoes no later change, even if another master made
+   * one.
    */
   private boolean isAtStep(SchemaChange change, StoredTable table) throws IOException {
     return schemas
@@ -184,7 +185,7 @@ final class SchemaSteps {
    */
   private boolean removeRecords(TableId table) throws IOException {
     List<TabletRecord> left = records.readAll(table);
-    // In order, and none before all are released: a record may count only because of the next.
+    // In order, and only once all are released: a record may count only because of the next one.
     if (left.stream().anyMatch(record -> record.assignment().state() != Assignment.State.NONE)) {
       return false;
     }
@@ -201,8 +202,8 @@ final class SchemaSteps {
   }
 
   /**
-   * Removes what a master that lost its lock without knowing wrote late of a table, whose change
-   * had ended.
+   * Removes records that were written late, after the table's change had ended, by a master that
+   * had lost its lock without knowing it.
    *
    * @return whether nothing is left to do
    */

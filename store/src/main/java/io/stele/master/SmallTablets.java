@@ -17,19 +17,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which neighbouring tablets should become one because they are small and hardly asked.
+ * Decides which neighbouring tablets should be merged because they are small and receive few
+ * requests.
  *
- * <p>Two are merged if they have been both for a long time, under the names they have: a split or a
- * merge gives others, so what was split or merged lately is left alone. The rows at which somebody
- * had the table cut when it was created stay first rows of tablets.
+ * <p>Two tablets are merged if both have been so for a long time, under their present names. A
+ * split or a merge gives new names, so tablets that were split or merged lately are left alone. The
+ * rows at which the table was split when it was created stay first rows of tablets.
  *
- * <p>It depends only on what it is told, and what it remembers is lost with its master: then the
- * time begins again. For one thread.
+ * <p>The decision depends only on its inputs. What it remembers is lost with its master: then the
+ * time starts again. For one thread.
  */
 final class SmallTablets {
   private static final Logger LOG = LoggerFactory.getLogger(SmallTablets.class);
 
-  /** What both may have together, and the part of the size at which their table splits tablets. */
+  /**
+   * The most bytes that both may have together; also limited by a part of the table's split size.
+   */
   private static final long BYTES_MAX = 64L << 20;
 
   private static final int SPLIT_SIZE_PARTS = 4;
@@ -48,9 +51,9 @@ final class SmallTablets {
   }
 
   /**
-   * Before any is known.
+   * The state before anything is known.
    *
-   * @param after how long they must have been small and hardly asked; not zero
+   * @param after how long both must have been small with few requests; not zero
    */
   SmallTablets(Duration after) {
     this.after = after;

@@ -52,8 +52,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The control plane of a tablet server: what the master, the ApplicationMaster and operators ask of
- * it.
+ * The control plane of a tablet server: requests from the master, the ApplicationMaster and
+ * operators.
  */
 final class AdminService implements TabletServerService.BlockingInterface {
   private static final Logger LOG = LoggerFactory.getLogger(AdminService.class);
@@ -65,7 +65,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   private final Maintenance maintenance;
   private final LogSorter sorter;
   private final CompletableFuture<TabletServer> whole;
-  // A compaction may wait for METADATA; a thread must be left for the request to load that.
+  // A compaction may wait for METADATA; one thread must stay free for the request to load METADATA.
   private final AtomicBoolean compacting = new AtomicBoolean();
 
   /**
@@ -210,7 +210,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
         .build();
   }
 
-  /** The tablet of a user that a request names, if it is served here. */
+  /** The user tablet that a request names, if it is served here. */
   private HostedTablet users(TabletRefProto tablet) {
     TabletId id = id(tablet);
     if (id.table().isSystem()) {
@@ -264,7 +264,7 @@ final class AdminService implements TabletServerService.BlockingInterface {
   public ServerReportResponseProto report(RpcController controller, EmptyProto request) {
     ServerReportResponseProto.Builder report = ServerReportResponseProto.newBuilder();
     long sstableBytes = 0;
-    // First those that come, last those that leave, so that each is seen once at least.
+    // List coming tablets first and leaving tablets last, so that each is included at least once.
     server.tablets().coming().forEach(hosted -> report.addMoving(describe(hosted)));
     for (HostedTablet hosted : server.tablets().all()) {
       sstableBytes += hosted.tablet().statistics().fileBytes();

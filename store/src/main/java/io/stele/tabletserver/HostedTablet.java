@@ -19,9 +19,9 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * A tablet that this server has loaded, and the server's own state about it.
  *
- * <p>Permits keep the work on it apart. Merging and major compactions, which rewrite SSTables, may
- * run side by side, but not while a split or unloading ends the tablet: that takes all permits of
- * rewrites, then the one of minor compactions. Safe for use by any number of threads.
+ * <p>Permits separate the work on it. Merging and major compactions, which rewrite SSTables, may
+ * run at the same time, but not while a split or unload ends the tablet: that takes all permits of
+ * rewrites, then the permit of minor compactions. Safe for use by any number of threads.
  */
 final class HostedTablet {
   private static final Duration REST_AFTER_FAILURE = Duration.ofSeconds(5);
@@ -61,12 +61,12 @@ final class HostedTablet {
     return manifest;
   }
 
-  /** It has one request more. */
+  /** Counts one request. */
   void countRequest() {
     requests.increment();
   }
 
-  /** How many requests it has had. */
+  /** How many requests the tablet has received. */
   long requests() {
     return requests.sum();
   }
@@ -80,14 +80,14 @@ final class HostedTablet {
     return TabletKind.of(id());
   }
 
-  /** Delays {@code work} a while: it just failed for a transient reason. */
+  /** Delays {@code work} for a while because it just failed for a transient reason. */
   void rest(String work) {
     restUntilNanos.put(work, runtime.nanoTime() + REST_AFTER_FAILURE.toNanos());
   }
 
   /**
-   * Delays {@code work}, longer each time: it failed because of the tablet. Other work on it goes
-   * on.
+   * Delays {@code work}, longer each time, because it failed because of the tablet. Other work on
+   * the tablet continues.
    */
   void failed(String work, String reason) {
     Trouble before = troubles.get(work);
@@ -100,30 +100,30 @@ final class HostedTablet {
     restUntilNanos.put(work, runtime.nanoTime() + (REST_AFTER_FAILURE.toNanos() << doublings));
   }
 
-  /** {@code work} was done: it is in no trouble any more. */
+  /** {@code work} succeeded: it is no longer in trouble. */
   void succeeded(String work) {
     troubles.remove(work);
     restUntilNanos.remove(work);
   }
 
-  /** Whether {@code work} failed a moment ago. */
+  /** Whether {@code work} failed recently. */
   boolean isResting(String work) {
     Long until = restUntilNanos.get(work);
     return until != null && runtime.nanoTime() - until < 0;
   }
 
-  /** The work that fails again and again. */
+  /** The work that fails repeatedly. */
   List<Trouble> troubles() {
     return List.copyOf(troubles.values());
   }
 
-  /** Refuses writes from now on while the memtables have more than that. */
+  /** Refuses writes from now on while the memtables have more than this many bytes. */
   void limitMemtables(long bytes) {
     memtableBytesMax = bytes;
   }
 
   /**
-   * Passes where the tablet may grow.
+   * Returns normally if the tablet may grow.
    *
    * @throws SteleException RETRY_LATER if its memtables cannot be written out and are large: it
    *     must not use up the memory of others
@@ -139,26 +139,28 @@ final class HostedTablet {
     }
   }
 
-  /** Remembers that no row halves the SSTables of {@code record}: they may be one row. */
+  /**
+   * Remembers that no row splits the SSTables of {@code record} in half: they may be a single row.
+   */
   void foundIndivisible(TabletRecord record) {
     indivisible = Optional.of(record);
   }
 
   /**
-   * Whether a split may be tried: the root tablet never, and no other whose SSTables are still
-   * those that no row was found to halve.
+   * Whether a split may be tried: never of the root tablet, and of no tablet whose SSTables are
+   * still those for which no split row was found.
    */
   boolean maySplit() {
     return !id().equals(TabletId.ROOT)
         && indivisible.filter(found -> found.files().equals(record().files())).isEmpty();
   }
 
-  /** One, held by a minor compaction, and last by what ends the tablet. */
+  /** A single permit, held by each minor compaction, and last by what ends the tablet. */
   Permits minor() {
     return minor;
   }
 
-  /** One held by each merging or major compaction, all by what ends the tablet. */
+  /** Permits, one held by each merging or major compaction, all by what ends the tablet. */
   Permits rewrites() {
     return rewrites;
   }

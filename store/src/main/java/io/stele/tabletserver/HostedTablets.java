@@ -24,24 +24,26 @@ final class HostedTablets {
   private final ConcurrentNavigableMap<TabletId, HostedTablet> serving =
       new ConcurrentSkipListMap<>();
 
-  /** Not served yet, while their records may say LOADED here already. */
+  /** Tablets that are not served yet, though their records may already say LOADED here. */
   private final ConcurrentNavigableMap<TabletId, HostedTablet> coming =
       new ConcurrentSkipListMap<>();
 
-  /** Not served any more, while their records still say LOADED here. */
+  /** Tablets that are no longer served, though their records still say LOADED here. */
   private final ConcurrentNavigableMap<TabletId, HostedTablet> leaving =
       new ConcurrentSkipListMap<>();
 
-  /** Its monitor guards every change of which tablet has which schema, too. */
+  /** The newest schemas seen. The monitor also guards every change of a tablet's schema. */
   @GuardedBy("newest")
   private final Map<TableId, StoredTable> newest = new HashMap<>();
 
-  /** The record of {@code tablet} is about to say LOADED here; until {@link #came} is called. */
+  /**
+   * The record of {@code tablet} will soon say LOADED here; lasts until {@link #came} is called.
+   */
   void coming(HostedTablet tablet) {
     coming.put(tablet.id(), tablet);
   }
 
-  /** Those that are coming. */
+  /** The tablets for which {@link #coming(HostedTablet)} was called and {@link #came} was not. */
   Collection<HostedTablet> coming() {
     return List.copyOf(coming.values());
   }
@@ -52,8 +54,8 @@ final class HostedTablets {
   }
 
   /**
-   * Serves {@code tablet} from now on, under the newest schema seen: one that came while the tablet
-   * was being loaded is not missed.
+   * Serves {@code tablet} from now on, under the newest schema seen, even if that arrived while the
+   * tablet was being loaded.
    *
    * @param table its table, as it was read after the tablet was assigned
    */
@@ -76,7 +78,7 @@ final class HostedTablets {
     }
   }
 
-  /** Puts a table's schema in force for its tablets, unless a newer one is. */
+  /** Applies a table's schema to its tablets, unless they have a newer one. */
   void alter(StoredTable table) {
     synchronized (newest) {
       StoredTable now = newer(table);
@@ -94,7 +96,7 @@ final class HostedTablets {
         table.id(), table, (known, read) -> read.version() > known.version() ? read : known);
   }
 
-  /** Serves {@code tablet} no more; it is leaving until it has {@link #left}. */
+  /** Stops serving {@code tablet}; it is leaving until {@link #left} is called. */
   void remove(HostedTablet tablet) {
     leaving.put(tablet.id(), tablet);
     serving.remove(tablet.id(), tablet);
@@ -105,7 +107,7 @@ final class HostedTablets {
     leaving.remove(tablet.id(), tablet);
   }
 
-  /** Those that were removed and have not left. */
+  /** The tablets that were removed and have not left. */
   Collection<HostedTablet> leaving() {
     return List.copyOf(leaving.values());
   }
@@ -132,17 +134,17 @@ final class HostedTablets {
                         + ": locate it again"));
   }
 
-  /** Whether it is {@code tablet} itself that is served under its name. */
+  /** Whether exactly {@code tablet} is served under its name. */
   boolean has(HostedTablet tablet) {
     return serving.get(tablet.id()) == tablet;
   }
 
-  /** All of them at this moment, in order. */
+  /** All served tablets at this moment, in order. */
   Collection<HostedTablet> all() {
     return List.copyOf(serving.values());
   }
 
-  /** How many they are. */
+  /** The number of served tablets. */
   int count() {
     return serving.size();
   }
@@ -151,7 +153,7 @@ final class HostedTablets {
    * The tablet that a request names.
    *
    * @throws NotServingTabletException if it is not served here, or under another epoch
-   * @throws SteleException REFUSED if the request names none
+   * @throws SteleException REFUSED if the request names no tablet
    */
   HostedTablet require(TabletProto wanted) {
     TabletId id = QueryCodec.decode(wanted);

@@ -46,7 +46,7 @@ final class JobFiles implements AutoCloseable {
   private final WorkerPool askers;
   private final Object lock = new Object();
 
-  /** Who asked about a job since the last read of its node began. */
+  /** The callers that asked about a job since the last read of its node began. */
   @GuardedBy("lock")
   private final Map<String, CompletableFuture<JobNodes.State>> waiting = new HashMap<>();
 
@@ -75,7 +75,7 @@ final class JobFiles implements AutoCloseable {
   }
 
   /**
-   * Has what a job does wait in a tablet, unless the job is over.
+   * Registers a job's changes in a tablet, unless the job is over.
    *
    * @param changes of one job, with rows of the tablet only
    */
@@ -100,8 +100,8 @@ final class JobFiles implements AutoCloseable {
   }
 
   /**
-   * Takes the files of jobs that have committed, in the order of their commits, and strikes those
-   * of jobs that never will.
+   * Takes the files of committed jobs, in the order of their commits, and drops those of jobs that
+   * ended without a commit.
    */
   void resolve(HostedTablet hosted) throws IOException {
     Set<String> names = jobsOf(hosted);
@@ -128,10 +128,10 @@ final class JobFiles implements AutoCloseable {
   }
 
   /**
-   * Finds out whether a request may be answered by a tablet as it is. The answer is true if no job
-   * had ended, at some moment after this was called, whose files wait in the tablet; false if one
-   * had, so that the tablet must be resolved first. It fails with RETRY_LATER where that cannot be
-   * known now. It completes on a thread of this object, which must not be kept.
+   * Finds out whether a tablet may answer a request in its present state. The result is true if, at
+   * some moment after this call, no job whose files wait in the tablet had ended. It is false if
+   * one had, so that the tablet must be resolved first. It fails with RETRY_LATER if that cannot be
+   * known now. It completes on a thread of this object, which callbacks must not block.
    */
   CompletableFuture<Boolean> mayAnswer(HostedTablet hosted) {
     List<CompletableFuture<JobNodes.State>> asked = new ArrayList<>();
@@ -145,7 +145,7 @@ final class JobFiles implements AutoCloseable {
 
   /**
    * The state of a job, from a read of its node that begins after this call. It completes on a
-   * thread of this object, which must not be kept.
+   * thread of this object, which callbacks must not block.
    */
   CompletableFuture<JobNodes.State> ask(String job) {
     CompletableFuture<JobNodes.State> answer = new CompletableFuture<>();
@@ -164,7 +164,10 @@ final class JobFiles implements AutoCloseable {
     return answer;
   }
 
-  /** Those who asked about a job by now: who comes later is not among them. */
+  /**
+   * Removes and returns the callers that have asked about a job by now; later ones are not
+   * included.
+   */
   private CompletableFuture<JobNodes.State> joined(String job) {
     synchronized (lock) {
       CompletableFuture<JobNodes.State> joined = waiting.remove(job);
@@ -185,7 +188,7 @@ final class JobFiles implements AutoCloseable {
     }
   }
 
-  /** Whether a job is over whose files wait in the tablet, as far as the last look told. */
+  /** Whether a job whose files wait in the tablet was over at the last look. */
   boolean hasEnded(HostedTablet hosted) {
     Set<String> ended = over;
     return !ended.isEmpty()

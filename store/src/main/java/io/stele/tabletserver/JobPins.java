@@ -15,13 +15,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The pins of this server's tablets. Each belongs to a job, is made only while the job lives, and
+ * The pins of this server's tablets. Each belongs to a job, is made only while the job is live, and
  * is removed when the job is over.
  *
- * <p>So a job never has more than one pin in a tablet: when a pin was removed, the job was over,
+ * <p>So a job never has more than one pin in a tablet: once a pin was removed, the job was over,
  * and no other is made. {@link #pin} and {@link #unpin} are called with the tablet's permit of
- * minor compactions, so that they exclude each other; that also keeps them apart from splits. The
- * rest is safe for use by any number of threads.
+ * minor compactions, so that they exclude each other and splits. The other methods are safe for use
+ * by any number of threads.
  */
 final class JobPins implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JobPins.class);
@@ -50,7 +50,8 @@ final class JobPins implements AutoCloseable {
 
   /** Pins a tablet for a job, unless the job is over. */
   void pin(HostedTablet hosted, String job) throws IOException {
-    // Before, too: one that is over may have had a pin at another point, and still be read at it.
+    // Check before, too: a job that is over may have had a pin at another point that is still being
+    // read.
     if (isOver(job)) {
       LOG.info("Tablet {} is not pinned: job {} is over", hosted.id(), job);
       return;
@@ -65,7 +66,7 @@ final class JobPins implements AutoCloseable {
     return jobs.state(job) != JobNodes.State.BEGUN;
   }
 
-  /** Whether a job is over that has a pin of the tablet, as far as the last look told. */
+  /** Whether a job with a pin of the tablet was over at the last look. */
   boolean hasEnded(HostedTablet hosted) {
     Set<String> ended = over;
     return !ended.isEmpty() && isPinned(hosted, ended);
@@ -75,7 +76,7 @@ final class JobPins implements AutoCloseable {
     return hosted.tablet().pins().stream().map(Pin::name).anyMatch(jobs::contains);
   }
 
-  /** Takes those pins of a tablet away whose jobs are over, as far as the last look told. */
+  /** Removes the pins of a tablet whose jobs were over at the last look. */
   void unpin(HostedTablet hosted) throws IOException {
     Set<String> ended = over;
     for (Pin pin : hosted.tablet().pins()) {
@@ -114,7 +115,7 @@ final class JobPins implements AutoCloseable {
       hosted.tablet().pins().forEach(pin -> pinned.add(pin.name()));
     }
     if (!pinned.isEmpty()) {
-      // The list may be old and lack a job that was begun since: the node itself tells.
+      // The list may be old and lack a job begun since then: the node itself decides.
       jobs.names().forEach(pinned::remove);
     }
     Set<String> ended = new TreeSet<>();

@@ -30,7 +30,7 @@ final class JobTasks {
   /**
    * The jobs of {@code tablets}.
    *
-   * @param nodes asked what became of a job
+   * @param nodes used to look up the state of a job
    */
   JobTasks(ProcessRuntime runtime, HostedTablets tablets, JobFiles nodes) {
     this.runtime = runtime;
@@ -40,10 +40,9 @@ final class JobTasks {
   }
 
   /**
-   * Completes when the tablet has taken in that a job lives.
+   * Completes when the tablet knows that a job is live.
    *
-   * <p>It fails with REFUSED where the job is over, with RETRY_LATER where that cannot be known
-   * now.
+   * <p>It fails with REFUSED if the job is over, and with RETRY_LATER if that cannot be known now.
    */
   CompletableFuture<Void> admit(HostedTablet hosted, String job) {
     TabletJobs jobs = hosted.tablet().jobs();
@@ -62,7 +61,7 @@ final class JobTasks {
             });
   }
 
-  /** Finds out every few seconds, on other threads, which jobs are over, and forgets these. */
+  /** Every few seconds, on other threads, finds out which jobs are over, and forgets these. */
   void lookNowAndThen() {
     if (runtime.nanoTime() - nextLookNanos < 0) {
       return;
@@ -77,7 +76,7 @@ final class JobTasks {
             });
   }
 
-  /** Does so now; completes when it has. */
+  /** Does the same now; completes when it is done. */
   CompletableFuture<Void> look() {
     Set<String> names = new TreeSet<>();
     tablets.all().forEach(hosted -> names.addAll(hosted.tablet().jobs().all()));

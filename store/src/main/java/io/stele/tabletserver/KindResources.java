@@ -39,7 +39,8 @@ record KindResources(
       WorkerPool rewrites,
       WorkerPool splits) {
     /**
-     * Threads for requests, of a kind each, so that none waits behind others: a scan takes long.
+     * Threads for requests, separate for each sort of request, so that none waits behind slow ones
+     * such as scans.
      *
      * @param reads for reads of one row
      * @param scans for all other reads

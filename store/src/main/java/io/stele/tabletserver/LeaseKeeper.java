@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 final class LeaseKeeper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
   private static final int RENEWALS_PER_LEASE = 4;
-  // Short: as long as the lock service is away a renewal waits for it by itself.
+  // Short: while the lock service is unavailable, a renewal itself waits for it.
   private static final Duration AGAIN = Duration.ofMillis(100);
 
   private final ProcessRuntime runtime;
@@ -59,13 +59,13 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   /**
-   * Renews {@code lease} once, then keeps renewing. Where the first renewal fails the lease is not
+   * Renews {@code lease} once, then keeps renewing. If the first renewal fails, the lease is not
    * valid until a later one succeeds.
    *
    * @param clock compared with the lock service's
-   * @param abort told why when the lease or the lock is lost for good; may be told more than once
-   * @throws LockLostException if the lock is gone already
-   * @throws SteleException REFUSED if the server's clock is not the lock service's
+   * @param abort told why when the lease or the lock is lost for good; may be called more than once
+   * @throws LockLostException if the lock is already gone
+   * @throws SteleException REFUSED if the server's clock differs from the lock service's
    */
   static LeaseKeeper start(
       ProcessRuntime runtime, Lease lease, Lock lock, AgreedClock clock, Consumer<String> abort)
@@ -86,7 +86,7 @@ final class LeaseKeeper implements AutoCloseable {
     return new LeaseKeeper(runtime, lease, lock, clock, abort, renewed);
   }
 
-  /** Renews the lease and compares the clocks; says why the server must not go on, if so. */
+  /** Renews the lease and compares the clocks; returns why the server must stop, if it must. */
   private static Optional<String> renew(Lease lease, Lock lock, AgreedClock clock)
       throws IOException {
     AgreedClock.Reading before = clock.read();
@@ -132,12 +132,13 @@ final class LeaseKeeper implements AutoCloseable {
         }
         renewed = false;
       } catch (RuntimeException | Error e) {
-        // Without this thread the server would be there, and would never answer again.
+        // Without this thread the server would continue, but never answer again.
         lose("its lease cannot be kept: " + e);
         throw e;
       }
       if (!saidThatItRanOut && !lease.valid()) {
-        // The lock may yet be held, and a later renewal succeed: until then nothing is answered.
+        // The lock may still be held, and a later renewal may succeed: until then nothing is
+        // answered.
         LOG.warn("The lease has run out; no answers are sent until it is renewed");
         saidThatItRanOut = true;
       }

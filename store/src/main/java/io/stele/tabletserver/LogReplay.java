@@ -29,7 +29,8 @@ final class LogReplay implements RecordSource {
   /**
    * The records that {@code record} names.
    *
-   * @param self this server, whose own log has nothing to replay: it unloads tablets whole, or ends
+   * @param self this server. Its own log has nothing to replay: it either unloads tablets
+   *     completely or ends
    */
   LogReplay(
       FencedLogs fenced, Layout layout, TabletRecord record, ServerId self, ReplayRoom.Share room) {
@@ -37,7 +38,7 @@ final class LogReplay implements RecordSource {
     this.layout = layout;
     this.record = record;
     this.room = room;
-    // Only fenced servers are left in a record: who unloads a tablet strikes its own log.
+    // The record names only fenced servers: a server that unloads a tablet removes its own log.
     this.logs = record.logs().stream().filter(log -> !log.equals(self)).toList().iterator();
   }
 

@@ -51,9 +51,10 @@ final class LogSorter implements AutoCloseable {
   }
 
   /**
-   * Begins to sort segments, those apart that it has begun before.
+   * Starts to sort segments, except those already started.
    *
-   * @return the names of those that are done, sorted or not: what cannot be sorted is read as it is
+   * @return the names of the finished segments, sorted or not: a segment that cannot be sorted is
+   *     read itself
    */
   synchronized List<String> sort(ServerId server, List<String> segments) {
     if (done.size() > REMEMBERED_MAX) { // Sorted once more, they are found to be sorted.

@@ -80,7 +80,7 @@ final class MasterContact implements TabletNews, AutoCloseable {
     return draining;
   }
 
-  /** The server's lock says from now on whether it gives its tablets away. Never waits. */
+  /** Sets whether the server's lock says that it gives its tablets away. Never waits. */
   void drains(boolean now) {
     draining = now;
     send(List.of());

@@ -20,7 +20,7 @@ final class MemtableBudget implements MemoryAccount {
   private static final double COMPACT_ABOVE = 0.6;
   private static final double DELAY_ABOVE = 0.8;
 
-  /** Longer than most compactions need for a memtable: a writer feels them, and no more. */
+  /** Longer than most compactions of a memtable take: writers are slowed, but no more than that. */
   static final Duration DELAY_MAX = Duration.ofMillis(200);
 
   private final long bytesMax;
@@ -43,12 +43,12 @@ final class MemtableBudget implements MemoryAccount {
     refused.set(0);
   }
 
-  /** What they may take. */
+  /** The most memory that the memtables may use. */
   long bytesMax() {
     return bytesMax;
   }
 
-  /** What the memtables take now. */
+  /** The memory that the memtables use now. */
   long bytes() {
     return bytes.get();
   }
@@ -113,11 +113,11 @@ final class MemtableBudget implements MemoryAccount {
   }
 
   /**
-   * Reserves room for a write, or refuses it where there is none: so that writes that come at the
-   * same moment do not all see the same room.
+   * Reserves room for a write, or refuses it if there is none. So writes that arrive at the same
+   * moment do not all count on the same room.
    *
-   * @param writeBytes what it takes
-   * @throws SteleException RETRY_LATER if there is none now, REFUSED if there never is
+   * @param writeBytes the memory that the write takes
+   * @throws SteleException RETRY_LATER if there is no room now, REFUSED if there never will be
    */
   Reservation reserve(TabletKind kind, long writeBytes) {
     Reservation reservation = new Reservation(kind);
@@ -125,7 +125,9 @@ final class MemtableBudget implements MemoryAccount {
     return reservation;
   }
 
-  /** Reserves {@code more} for a write that has {@code own}; the only one may have all. */
+  /**
+   * Reserves {@code more} for a write that has {@code own}; a single write may reserve everything.
+   */
   private void enter(TabletKind kind, long own, long more) {
     long writeBytes = own + more;
     if (writeBytes > bytesMax) {

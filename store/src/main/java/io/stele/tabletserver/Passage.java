@@ -11,7 +11,7 @@ import java.util.List;
 final class Passage {
   private volatile List<HostedTablet> passed = List.of();
 
-  /** A request cannot be answered before it is known what became of a job. */
+  /** A request cannot be answered before a job's outcome is known. */
   static final class FilesWaitException extends SteleException {
     private static final long serialVersionUID = 1L;
 
@@ -29,7 +29,7 @@ final class Passage {
     }
   }
 
-  /** An operation of a job's task cannot be applied before it is known that the job lives. */
+  /** An operation of a job's task cannot be applied before the job is known to be live. */
   static final class JobUnknownException extends SteleException {
     private static final long serialVersionUID = 1L;
 
@@ -52,9 +52,10 @@ final class Passage {
   }
 
   /**
-   * Passes where no file waits, or it was asked since the request came what became of their jobs.
+   * Returns normally if no file waits in the tablet, or the outcome of the files' jobs was looked
+   * up after the request arrived.
    *
-   * @throws FilesWaitException where that must be asked first
+   * @throws FilesWaitException if it must be looked up first
    */
   void check(HostedTablet hosted) {
     if (!hosted.tablet().pending().isEmpty() && !passed.contains(hosted)) {
@@ -63,9 +64,9 @@ final class Passage {
   }
 
   /**
-   * Passes where the tablet has admitted {@code job}.
+   * Returns normally if the tablet has admitted {@code job}.
    *
-   * @throws JobUnknownException where it must be asked first whether the job lives
+   * @throws JobUnknownException if it must first be looked up whether the job is live
    */
   void checkJob(HostedTablet hosted, String job) {
     if (!hosted.tablet().jobs().admits(job)) {
@@ -73,7 +74,7 @@ final class Passage {
     }
   }
 
-  /** It was asked what became of the jobs whose files wait in a tablet. */
+  /** Records that the outcomes of the jobs whose files wait in a tablet were looked up. */
   void pass(HostedTablet hosted) {
     List<HostedTablet> more = new ArrayList<>(passed);
     more.add(hosted);

@@ -10,12 +10,12 @@ import java.io.IOException;
 import java.util.concurrent.locks.Lock;
 
 /**
- * The manifest of a hosted tablet: its record in METADATA, every change of which is one conditional
+ * The manifest of a hosted tablet: its record in METADATA. Every change of it is one conditional
  * write.
  *
- * <p>A change that was certainly not made is retried as long as the server lives, as METADATA may
- * be moving to another server. A change whose outcome is unknown, or whose condition does not hold,
- * stops the server: it must not act on a tablet that it may have lost.
+ * <p>A change that was certainly not made is retried as long as the server is alive, because
+ * METADATA may be moving to another server. A change whose outcome is unknown, or whose condition
+ * does not hold, stops the server: it must not act on a tablet that it may have lost.
  */
 final class RecordManifest implements Manifest {
   private final TabletRecords records;
@@ -32,12 +32,12 @@ final class RecordManifest implements Manifest {
     this.life = life;
   }
 
-  /** The record as it was last read or written; never waits for a change under way. */
+  /** The record as it was last read or written; never waits for a change in progress. */
   TabletRecord record() {
     return record;
   }
 
-  /** The tablet's record as a split has just written it. */
+  /** Sets the tablet's record that a split has just written. */
   void written(TabletRecord now) {
     changing.lock();
     try {
@@ -54,16 +54,16 @@ final class RecordManifest implements Manifest {
 
   /** One conditional write of the record. */
   interface Change {
-    /** Makes the change; gives the record as it is then. */
+    /** Makes the change; returns the changed record. */
     TabletRecord of(TabletRecord before) throws IOException;
   }
 
   /**
-   * Makes the change by which the tablet becomes this server's to serve. Nobody acts on it yet, so
-   * if the record says that it is now another server's, the server continues without it.
+   * Makes the change that assigns the serving of the tablet to this server. Nobody acts on it yet,
+   * so if the record now names another server, this server continues without the tablet.
    *
-   * @throws RecordChangedException if it is: nothing was changed
-   * @throws IOException if the server ends before it is made; nothing was changed
+   * @throws RecordChangedException if it does: nothing was changed
+   * @throws IOException if the server ends before the change is made; nothing was changed
    */
   void take(Change change) throws IOException {
     changing.lock();

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.Lock;
 
 /**
  * Keeps replay within the budget of memtables: a dead server may have had as much in memory as this
- * one may have, and this one has some already.
+ * server is allowed, and this server already has some in use.
  *
  * <p>While there is room, any number of tablets are replayed at a time. A replay that finds no room
  * releases what it has, and starts again when it has the turn. Only the replay that has the turn
@@ -34,7 +34,7 @@ final class ReplayRoom {
     this.turn = runtime.newLock();
   }
 
-  /** There is no room at the moment for a replay that has not got the turn. */
+  /** There is no room now for a replay that does not have the turn. */
   static final class NoRoomException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -49,24 +49,24 @@ final class ReplayRoom {
   }
 
   /**
-   * Has a tablet opened that waits for nothing: the root tablet, as METADATA's memtables are
-   * written out by writes to it.
+   * Opens a tablet without waiting: the root tablet, because METADATA's memtables are written out
+   * by writes to it.
    */
   <T> T openAtOnce(Opening<T> opening) throws IOException {
     return opening.open(new Share(Waiting.NEVER));
   }
 
-  /** What to do where there is no room. */
+  /** What to do if there is no room. */
   private enum Waiting {
-    /** Begin anew, with the turn. */
+    /** Start again when it has the turn. */
     LATER,
     /** Wait. */
     NOW,
-    /** Go on. */
+    /** Continue without room. */
     NEVER
   }
 
-  /** Has a tablet opened, a second time if need be. */
+  /** Opens a tablet, and a second time if necessary. */
   <T> T open(Opening<T> opening) throws IOException {
     try {
       return opening.open(new Share(Waiting.LATER));
@@ -80,7 +80,7 @@ final class ReplayRoom {
     }
   }
 
-  /** What one tablet has of the budget, from its opening on. */
+  /** One tablet's part of the budget, from its opening on. */
   final class Share implements MemoryAccount {
     private final Waiting waiting;
     private final AtomicLong own = new AtomicLong();
@@ -102,9 +102,9 @@ final class ReplayRoom {
     }
 
     /**
-     * Returns when there is room for a record of {@code bytes}, or nobody else has any.
+     * Returns when there is room for a record of {@code bytes}, or no other tablet uses any.
      *
-     * @throws NoRoomException where there is none and others have the turn
+     * @throws NoRoomException if there is no room and another replay has the turn
      */
     void await(long bytes) throws IOException {
       long begin = runtime.nanoTime();

@@ -26,7 +26,7 @@ final class ServerLife {
   private final AtomicReference<String> why = new AtomicReference<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
-  /** A life that tells {@code onAbort}, once, why it ended before its time. */
+  /** A life that tells {@code onAbort}, once, why it ended prematurely. */
   ServerLife(ProcessRuntime runtime, Consumer<String> onAbort) {
     this.runtime = runtime;
     this.onAbort = onAbort;
@@ -40,7 +40,7 @@ final class ServerLife {
     }
   }
 
-  /** Ends the server in order. */
+  /** Ends the server in an orderly way. */
   boolean end(String reason) {
     boolean first = why.compareAndSet(null, reason);
     ended.complete(null);
@@ -61,9 +61,9 @@ final class ServerLife {
   }
 
   /**
-   * Waits a moment before {@code what} is tried again.
+   * Waits a moment before {@code what} is retried.
    *
-   * @throws IOException if the server stops before
+   * @throws IOException if the server stops first
    */
   private void pause(String what, Exception last) throws IOException {
     LOG.info("Could not {} yet; will retry: {}", what, last.toString());
@@ -79,13 +79,13 @@ final class ServerLife {
 
   /** Something that reads or writes METADATA. */
   interface Attempt<T> {
-    /** Tries it. */
+    /** Makes the attempt. */
     T make() throws IOException;
   }
 
   /**
-   * Makes {@code attempt} until its outcome is known: again while it certainly changed nothing, and
-   * where the outcome stays unknown the server ends.
+   * Repeats {@code attempt} until its outcome is known: while it certainly changed nothing, it is
+   * retried; if the outcome stays unknown, the server ends.
    *
    * @param what for messages: "split tablet x"
    * @throws IOException if the server ends first

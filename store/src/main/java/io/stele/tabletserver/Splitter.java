@@ -47,9 +47,9 @@ final class Splitter {
   }
 
   /**
-   * Splits {@code parent} at the row that halves it; where there is none, remembers that.
+   * Splits {@code parent} at the row that splits it in half; if there is none, remembers that.
    *
-   * @throws IOException if it could not: the tablet goes on whole, or the server has ended
+   * @throws IOException if it failed: the tablet stays whole, or the server has ended
    */
   void split(HostedTablet parent) throws IOException {
     TabletRecord before = parent.record();
@@ -66,7 +66,7 @@ final class Splitter {
   /**
    * Splits {@code parent} at {@code row}, which becomes the first row of the upper half.
    *
-   * @throws IOException if it could not: the tablet goes on whole, or the server has ended
+   * @throws IOException if it failed: the tablet stays whole, or the server has ended
    */
   void split(HostedTablet parent, Bytes row) throws IOException {
     Tablet tablet = parent.tablet();
@@ -100,7 +100,7 @@ final class Splitter {
         split.upper().id());
   }
 
-  /** A half of a split: what it will be, and the same as an open tablet. */
+  /** A half of a split: its specification and its open tablet. */
   private record Half(TabletSpec spec, HostedTablet tablet) {
     Child child() {
       return new Child(spec.id(), spec.files());
@@ -114,7 +114,9 @@ final class Splitter {
     }
   }
 
-  /** Opens both halves before the split is made: where one cannot be, the tablet stays whole. */
+  /**
+   * Opens both halves before the split is made: if one cannot be opened, the tablet stays whole.
+   */
   private Halves open(HostedTablet parent, Bytes row) throws IOException {
     TabletSpec whole = parent.tablet().describe();
     RowRange rows = parent.record().extent();
@@ -145,7 +147,7 @@ final class Splitter {
     }
   }
 
-  /** Nothing here waits or does I/O: halves whose records say LOADED must be served. */
+  /** Nothing here waits or does I/O: halves whose records say LOADED must be served at once. */
   private void serve(HostedTablet parent, Halves halves, SplitResult split) {
     try {
       HostedTablet lower = halves.lower().tablet();

@@ -35,12 +35,12 @@ final class WriteDelay {
   }
 
   /**
-   * Continues a write, at once or after the delay that the budget asks for.
+   * Continues a write, at once or after the delay that the budget requires.
    *
    * @param writeBytes its size
-   * @param proceed what goes on; may throw
-   * @param refuse told, in the place of {@code proceed} or of what it threw after a delay
-   * @throws RuntimeException whatever {@code proceed} throws where there is no delay
+   * @param proceed continues the write; may throw
+   * @param refuse called instead of {@code proceed}, or with what it threw after a delay
+   * @throws RuntimeException whatever {@code proceed} throws if there is no delay
    */
   void pass(MemtableBudget budget, long writeBytes, Runnable proceed, Consumer<Throwable> refuse) {
     Duration delay = budget.delay();

@@ -45,7 +45,7 @@ import java.util.function.Function;
  * number of threads.
  */
 final class WriteRequests {
-  /** What a message has, it has beside its frame, and so has what is made of it. */
+  /** A decoded message takes memory beside its frame, and so do the objects made from it. */
   private static final long MESSAGE_COPIES = 2;
 
   private final HostedTablets tablets;
@@ -58,7 +58,7 @@ final class WriteRequests {
     this.answers = answers;
   }
 
-  /** A task has come to its end: what is settled is forgotten in all tablets of the table. */
+  /** Ends a task: forgets its settled records in all tablets of the table. */
   void settle(SettleProto request, Responder responder) {
     OperationId task = OperationCodec.task(request);
     Optional<TaskProgress> said = OperationCodec.outstanding(request.getOperations()).task();
@@ -70,7 +70,7 @@ final class WriteRequests {
     responder.answer(ResponseProto.getDefaultInstance());
   }
 
-  /** Applies a batch, each of its mutations on its own. */
+  /** Applies a batch, each mutation separately. */
   void mutate(MutateProto batch, ByteBuffer body, Responder responder, Passage passage) {
     batch.getTabletsList().forEach(named -> check(named, batch.getOperations(), passage));
     List<CompletableFuture<Optional<Throwable>>> failures =
@@ -104,7 +104,7 @@ final class WriteRequests {
                                 settled))));
   }
 
-  /** Says what the task is to compare, each but once. */
+  /** Adds the values that the task must compare, each only once. */
   private static ResponseProto withSettled(ResponseProto answer, Collection<Settled> settled) {
     if (settled.isEmpty()) {
       return answer;
@@ -196,13 +196,15 @@ final class WriteRequests {
             });
   }
 
-  /** Never throws: what is refused at the door is a failed future too, so that a batch goes on. */
+  /**
+   * Never throws: an early refusal is a failed future too, so that the rest of a batch continues.
+   */
   private CompletableFuture<OperationResult> apply(
       TabletProto tablet, OperationRequest request, Passage passage) {
     try {
       HostedTablet hosted = tablets.require(tablet);
       passage.check(hosted); // Again: it may have come after the request.
-      // Not of the root tablet: METADATA's memtables become smaller only by writes to it.
+      // Not for the root tablet: METADATA's memtables become smaller only by writes to it.
       if (hosted.id().equals(TabletId.ROOT)) {
         return hosted.tablet().apply(request);
       }
@@ -220,7 +222,10 @@ final class WriteRequests {
     }
   }
 
-  /** Before anything of a write is done: it may have to be done again from the start. */
+  /**
+   * Checked before anything of a write is done: the write may have to start again from the
+   * beginning.
+   */
   private void check(TabletProto named, OperationsProto operations, Passage passage) {
     Optional<HostedTablet> found = tablets.find(QueryCodec.decode(named));
     if (found.isPresent()) {
