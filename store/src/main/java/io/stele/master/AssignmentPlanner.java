@@ -139,7 +139,7 @@ final class AssignmentPlanner {
         free.add(tablet);
       }
     } else if (!live.containsKey(server)) {
-      return; // Neither alive nor fenced: nothing is safe yet.
+      return; // Neither alive nor fenced: no action is safe yet.
     } else if (tablet.assignment().state() == Assignment.State.ASSIGNED) {
       actions.add(new Action.Load(tablet.id(), server));
     } else if (snapshot.dropping().contains(tablet.id().table())) {

@@ -209,7 +209,7 @@ final class LoadTroubles {
       return false;
     }
     if (record.isQuarantined() && !pauses.containsKey(record.id())) {
-      pause(record.id(), true); // By a master before this one.
+      pause(record.id(), true); // An earlier master began the pause.
     }
     Pause pause = pauses.get(record.id());
     return pause != null && runtime.nanoTime() - pause.untilNanos() < 0;
