@@ -20,7 +20,7 @@ import org.apache.hadoop.fs.Path;
  * docs/formats/log.md}. Immutable.
  */
 final class AcceptedLosses {
-  /** The offset of what is no place in a segment, but all of it. */
+  /** The offset that stands for a whole segment. */
   static final long WHOLE = -1;
 
   private static final String PREFIX = "ACCEPTED.";
@@ -29,10 +29,10 @@ final class AcceptedLosses {
   private static final int BYTES_MAX = 1 << 20;
 
   /**
-   * A place.
+   * A place of damage.
    *
    * @param segment the file's name
-   * @param offset where the damage is, or {@link #WHOLE}
+   * @param offset of the damage, or {@link #WHOLE}
    */
   record Loss(String segment, long offset) implements Comparable<Loss> {
     static Loss of(CorruptionException damage) {
@@ -52,7 +52,7 @@ final class AcceptedLosses {
     this.losses = losses;
   }
 
-  /** Those that were written down in {@code directory}. */
+  /** The losses recorded in {@code directory}. */
   static AcceptedLosses read(FileSystem fs, Path directory) throws IOException {
     Set<Loss> losses = new TreeSet<>();
     for (FileStatus file : fs.listStatus(directory)) {
@@ -68,9 +68,9 @@ final class AcceptedLosses {
   }
 
   /**
-   * Writes down that {@code more} are accepted.
+   * Records the acceptance of {@code more}.
    *
-   * @param name tells this decision from others
+   * @param name distinguishes this decision from others
    */
   static void write(FileSystem fs, Path directory, String name, Set<Loss> more) throws IOException {
     List<String> lines = more.stream().map(loss -> loss.segment + " " + loss.offset).toList();
@@ -85,7 +85,7 @@ final class AcceptedLosses {
     files.syncNamesIn(directory);
   }
 
-  /** Where a decision is written down. */
+  /** The file in which a decision is recorded. */
   static Path file(Path directory, String name) {
     return new Path(directory, PREFIX + name);
   }
@@ -108,12 +108,12 @@ final class AcceptedLosses {
     return losses;
   }
 
-  /** Whether a segment is not to be read at all. */
+  /** Whether a segment must not be read at all. */
   boolean hasWhole(Segment segment) {
     return losses.contains(new Loss(segment.path().getName(), WHOLE));
   }
 
-  /** Whether {@code damage} is one of them. */
+  /** Whether {@code damage} is accepted. */
   boolean has(CorruptionException damage) {
     return losses.contains(Loss.of(damage))
         || losses.contains(new Loss(Loss.of(damage).segment, WHOLE));

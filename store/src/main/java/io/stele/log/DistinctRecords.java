@@ -14,8 +14,8 @@ import java.util.zip.CRC32C;
  * Picks the records of one tablet to replay from the logs that its record names: those above what
  * its files have, each once, in any order. After a failed flush the same record is in two segments.
  *
- * <p>A tablet's sequence numbers have no gaps, and a log's records of it are a prefix of what it
- * was given. So a number missing below another is a record lost.
+ * <p>A tablet's sequence numbers have no gaps, and a log holds a prefix of the tablet's records
+ * that were appended to it. So a number missing below another means a lost record.
  *
  * <p>Not safe for use by several threads.
  */
@@ -26,7 +26,7 @@ public final class DistinctRecords {
   private final Set<Long> passedOver = new HashSet<>();
   private long last;
 
-  /** Of the records of {@code tablet}, those whose sequence number is above {@code above}. */
+  /** Picks the records of {@code tablet} whose sequence number is above {@code above}. */
   public DistinctRecords(TabletId tablet, long above) {
     this.tablet = tablet;
     this.above = above;
@@ -34,9 +34,9 @@ public final class DistinctRecords {
   }
 
   /**
-   * Looks at a record.
+   * Checks a record.
    *
-   * @return whether it is to be replayed: it is above what the files hold and was not seen before
+   * @return whether it must be replayed: it is above what the files hold and was not seen before
    * @throws SteleException CORRUPTION if another record with its number was seen before
    */
   public boolean add(LogRecord record) {
@@ -62,7 +62,7 @@ public final class DistinctRecords {
     return before == null;
   }
 
-  /** Of all that it says: records may be many and large, and none is kept. */
+  /** A checksum of the whole record: records may be many and large, so none is kept. */
   private static int checksum(LogRecord record) {
     CRC32C crc = new CRC32C();
     ByteWriter head = LogFormat.encodeHead(record);
@@ -71,7 +71,7 @@ public final class DistinctRecords {
     return (int) crc.getValue();
   }
 
-  /** Those with these numbers may be missing: they are known to be lost. */
+  /** Records with these numbers may be missing: they are known to be lost. */
   public void passOver(List<SequenceRange> lost) {
     for (SequenceRange range : lost) {
       for (long one = Math.max(range.lowest(), above + 1); one <= range.highest(); one++) {
@@ -110,7 +110,7 @@ public final class DistinctRecords {
     return above;
   }
 
-  /** The highest sequence number seen; where none is above what the files hold, that number. */
+  /** The highest sequence number seen; if none is above what the files hold, {@link #above}. */
   public long last() {
     return last;
   }

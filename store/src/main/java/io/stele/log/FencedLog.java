@@ -31,14 +31,14 @@ public final class FencedLog {
 
   private FencedLog() {}
 
-  /** Whether the log in {@code directory} is fenced to the end. */
+  /** Whether the log in {@code directory} is completely fenced. */
   static boolean isListed(FileSystem fs, Path directory) throws IOException {
     return fs.exists(new Path(directory, NAME));
   }
 
   /**
-   * Writes down which segments are in {@code directory}; all are closed. Several may do this at
-   * once, as all find the same.
+   * Writes the list of the segments in {@code directory}, all of which are closed. Several
+   * processes may do this at once, because all find the same segments.
    */
   static void list(ProcessRuntime runtime, FileSystem fs, Path directory) throws IOException {
     List<String> lines =
@@ -59,7 +59,7 @@ public final class FencedLog {
   }
 
   /**
-   * The segments of {@code kind} in a fenced log as they were when that was fenced, in the order
+   * The segments of {@code kind} in a fenced log as they were when the log was fenced, in the order
    * they were written.
    */
   static List<Segment> segments(FileSystem fs, Path directory, TabletKind kind) throws IOException {
@@ -109,7 +109,7 @@ public final class FencedLog {
     return LogDirectory.read(fs, segments);
   }
 
-  /** What was done to a segment since its server was fenced; empty if nothing, as it must be. */
+  /** How a segment was changed since its server was fenced; empty if it was not, as it must be. */
   static Optional<CorruptionException> changed(FileSystem fs, Segment segment) throws IOException {
     FileStatus status;
     try {
@@ -135,7 +135,7 @@ public final class FencedLog {
                 + " bytes when its server was fenced"));
   }
 
-  /** Stands for whatever was wrong with a segment that is not to be read. */
+  /** Stands for any damage of a segment that must not be read. */
   static CorruptionException accepted(Segment segment) {
     return new CorruptionException(
         segment.path().toString(), AcceptedLosses.WHOLE, "an operator has accepted its loss");

@@ -14,8 +14,8 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * The fenced logs from which tablets are replayed. What all tablets need of a log, its list of
- * segments and its sorted files, is read once for all of them, and kept until {@link #closeUnused}.
+ * The fenced logs from which tablets are replayed. The list of segments and the sorted files of a
+ * log are read once for all tablets, and kept until {@link #closeUnused}.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -34,10 +34,11 @@ public final class FencedLogs {
 
   /**
    * The records of {@code tablet} above {@code above} in the fenced log in {@code directory}.
-   * Segments that have none, by their summary, are not read; damage, such as a listed segment that
-   * is gone, does not stop a tablet that it cannot concern, or where it was accepted.
+   * Segments without such records, according to their summaries, are not read. Damage, such as a
+   * listed segment that is gone, does not stop a tablet if it cannot concern it, or if it was
+   * accepted.
    *
-   * @return what must be closed
+   * @return a source that the caller must close
    * @throws io.stele.model.CorruptionException if the directory or its list is gone
    * @throws IOException if they cannot be read
    */
@@ -57,7 +58,7 @@ public final class FencedLogs {
     }
   }
 
-  /** Closes the logs that are not being read. They are opened again if need be. */
+  /** Closes the logs that are not being read. They are reopened if necessary. */
   public void closeUnused() throws IOException {
     List<OpenLog> unused = new ArrayList<>();
     synchronized (this) {

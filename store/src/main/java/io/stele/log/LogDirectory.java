@@ -24,8 +24,8 @@ public final class LogDirectory {
   private LogDirectory() {}
 
   /**
-   * Makes the directory of a new server process. A server does this once, when it starts: after the
-   * directory was renamed by a master, nothing may bring it back.
+   * Creates the directory of a new server process. A server does this once, when it starts: after a
+   * master has renamed the directory, nothing may create it again.
    *
    * @throws FileAlreadyExistsException if it exists: a server id is used once
    */
@@ -58,7 +58,7 @@ public final class LogDirectory {
     return List.copyOf(segments);
   }
 
-  /** The segment in a file; empty if it is not named as one is. */
+  /** The segment in a file; empty if the file name is not that of a segment. */
   static Optional<Segment> segment(Path file, long lengthBytes) {
     Matcher name = SEGMENT_NAME.matcher(file.getName());
     return name.matches()
@@ -68,14 +68,14 @@ public final class LogDirectory {
         : Optional.empty();
   }
 
-  /** Where segment {@code number} of {@code kind} is in {@code directory}. */
+  /** The path of segment {@code number} of {@code kind} in {@code directory}. */
   static Path segment(Path directory, TabletKind kind, long number) {
     return new Path(directory, kind + "-" + number + ".log");
   }
 
   /**
-   * All records of {@code kind} in {@code directory} as it is listed now: for looking at the log of
-   * a server that lives. To replay the log of one that is dead use {@link FencedLog}.
+   * All records of {@code kind} in {@code directory} as it is listed now: for inspecting the log of
+   * a live server. To replay the log of a dead one use {@link FencedLog}.
    */
   public static RecordSource read(FileSystem fs, Path directory, TabletKind kind)
       throws IOException {
@@ -85,11 +85,11 @@ public final class LogDirectory {
 
   /**
    * All records of {@code segments} of one log, segment by segment. A torn tail ends its segment,
-   * not the log: what was to be acknowledged of it comes again, first, in the next segment that was
-   * used.
+   * not the log: the records that were not yet acknowledged come again, first, in the next used
+   * segment.
    *
    * <p>Besides damage within a segment it finds segments missing between others, and segments that
-   * end before what had been acknowledged of them; both are told as {@link
+   * end before the position up to which they had been acknowledged; both are reported as {@link
    * io.stele.model.CorruptionException}.
    */
   static RecordSource read(FileSystem fs, List<Segment> segments) {

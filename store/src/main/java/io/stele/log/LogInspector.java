@@ -18,16 +18,16 @@ import org.apache.hadoop.fs.Path;
  */
 public final class LogInspector {
   /**
-   * What is in a segment.
+   * The contents of a segment.
    *
    * @param records whole records
    * @param bytes the file's length
    * @param tornBytes bytes of an unfinished record at its end, which is normal after a crash
-   * @param link what it says of the segment before it; empty if it was not used, or is damaged
-   *     there
-   * @param summary which tablets have records in it, and so may have lost some where it is damaged;
-   *     empty if it does not say, so that any may
-   * @param damage what is damaged, in order; empty for a sound file
+   * @param link what it says about the previous segment; empty if the segment was not used, or is
+   *     damaged there
+   * @param summary which tablets have records in it, and so may have lost some if it is damaged;
+   *     empty if it has none: any tablet may then have lost records
+   * @param damage the damage, in order; empty for an intact file
    */
   public record Report(
       long records,
@@ -128,8 +128,8 @@ public final class LogInspector {
   }
 
   /**
-   * Where to read on after the damage at {@code damaged}: behind the body that a sound frame there
-   * announces, or at the next sound frame, or at the file's end.
+   * Where to continue after the damage at {@code damaged}: after the body that an intact frame
+   * there announces, or at the next intact frame, or at the file's end.
    */
   private static int nextFrame(byte[] bytes, int damaged, int salt) {
     if (LogFormat.isFrame(bytes, damaged, salt, damaged)) {

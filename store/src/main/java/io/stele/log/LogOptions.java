@@ -6,15 +6,15 @@ import java.time.Duration;
 /**
  * How a commit log is written.
  *
- * @param segmentBytes a segment is closed when it has this size
- * @param queuedBytesMax {@link CommitLog#refusal()} says no when more than this waits
- * @param batchBytesMax a batch takes no further record when it has this size, so that one flush
+ * @param segmentBytes a segment is closed when it reaches this size
+ * @param queuedBytesMax {@link CommitLog#refusal()} refuses when more than this waits
+ * @param batchBytesMax a batch takes no further record when it reaches this size, so that one flush
  *     does not take arbitrarily long
  * @param durability the least that every record gets
- * @param replicasMin with fewer replicas of a segment, nothing in it is acknowledged; where the
- *     file system makes fewer of a file, with fewer than that
- * @param attemptsMax how many segments in a row may fail before {@link CommitLog#refusal()} says
- *     no, and a log that is being closed gives up
+ * @param replicasMin if a segment has fewer replicas than this, nothing in it is acknowledged; if
+ *     the file system creates files with fewer replicas, that number is used instead
+ * @param attemptsMax how many segments in a row may fail before {@link CommitLog#refusal()}
+ *     refuses, and a log that is being closed gives up
  * @param retryPause how long to wait after the first failure; doubled after each further one
  */
 public record LogOptions(
@@ -77,7 +77,7 @@ public record LogOptions(
         segmentBytes, queuedBytesMax, batchBytesMax, durability, replicas, attemptsMax, retryPause);
   }
 
-  /** How long to wait after so many failures in a row. */
+  /** How long to wait after this many failures in a row. */
   Duration pauseAfter(int failures) {
     if (failures == 0) {
       return Duration.ZERO;

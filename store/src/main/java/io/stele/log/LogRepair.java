@@ -19,8 +19,8 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * What an operator can do about a fenced log that is damaged: see what was lost ({@link #check}),
- * and have tablets go on without it ({@link #accept}). Needs no server.
+ * The operator's actions on a damaged fenced log: show what was lost ({@link #check}), and let
+ * tablets continue without it ({@link #accept}). Needs no server.
  */
 public final class LogRepair {
   private LogRepair() {}
@@ -29,13 +29,13 @@ public final class LogRepair {
    * A damaged or missing segment.
    *
    * @param segment as it was when its server was fenced
-   * @param damage what is wrong with it, in order
+   * @param damage of the segment, in order
    * @param tablets with records in it, which wait unless their files or later segments have those
    *     records; empty if that is not known, so that every tablet of the log may wait
-   * @param after when the segment before it was ended, at the earliest: what is lost was written
-   *     after that
-   * @param before when it was ended, or the next one: what is lost was written before that
-   * @param accepted whether tablets go on without what is lost
+   * @param after when the previous segment was ended, at the earliest: the lost records were
+   *     written after that
+   * @param before when it was ended, or the next one: the lost records were written before that
+   * @param accepted whether tablets continue without the lost records
    */
   public record Damaged(
       Segment segment,
@@ -49,7 +49,7 @@ public final class LogRepair {
     }
   }
 
-  /** What was found out of one segment. */
+  /** The findings about one segment. */
   private record Found(Segment segment, List<CorruptionException> damage, Optional<Instant> ended) {
     boolean sound() {
       return damage.isEmpty();
@@ -132,12 +132,12 @@ public final class LogRepair {
   }
 
   /**
-   * Has tablets go on without what is lost in a segment, for good: replays pass over the damage
-   * that it has now, and over nothing else. A segment that is missing, or of which nothing can be
-   * read, is not read any more, whatever may turn up.
+   * Permanently lets tablets continue without the lost records of a segment: replays pass over its
+   * present damage, and over nothing else. A segment that is missing or completely unreadable is no
+   * longer read, even if it reappears.
    *
    * @param segment the name of its file
-   * @return what is given up
+   * @return the lost records
    * @throws SteleException REFUSED if it is not damaged, NOT_FOUND if the log has none of that name
    */
   public static Damaged accept(FileSystem fs, Path directory, String segment) throws IOException {

@@ -11,21 +11,21 @@ import java.util.Optional;
  * Records of a log, in the order they were written. Not safe for use by several threads.
  *
  * <p>After a slow or failed flush the same records are in two segments, so a record may be returned
- * twice: {@link DistinctRecords} picks each once.
+ * twice: {@link DistinctRecords} picks each record once.
  */
 public interface RecordSource extends Closeable {
   /**
    * The next record; empty at the end.
    *
-   * @throws io.stele.model.CorruptionException if the log is damaged; the records so far were
-   *     right, and there is no going on
+   * @throws io.stele.model.CorruptionException if the log is damaged; the previous records were
+   *     right, and reading cannot continue
    * @throws IOException if the log cannot be read
    */
   Optional<LogRecord> next() throws IOException;
 
   /**
-   * Once all were read: the sequence numbers that may be missing, as an operator has accepted their
-   * loss.
+   * After everything was read: the sequence numbers that may be missing because an operator has
+   * accepted their loss.
    */
   default List<SequenceRange> passedOver() {
     return List.of();

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path;
 
 /**
  * Checks, segment by segment, that none is missing between those of a log, and that none ends
- * before what was acknowledged of it: each says which one was before it.
+ * before its acknowledged length: each segment names the previous one.
  *
  * <p>Not safe for use by several threads.
  */
@@ -17,22 +17,22 @@ final class SegmentLinks {
   private final long lowest;
   private final Map<Long, Long> ends = new HashMap<>(); // By number: where its records end.
 
-  /** Of {@code segments}, in order. */
+  /** Checks {@code segments}, in order. */
   SegmentLinks(List<Segment> segments) {
     this.lowest = segments.isEmpty() ? 0 : segments.get(0).number();
   }
 
-  /** A segment was read up to {@code position}, where it ends. */
+  /** Records that a segment was read up to its end at {@code position}. */
   void ended(long number, long position) {
     ends.put(number, position);
   }
 
   /**
-   * Checks what a segment says of the one before it. One that was not used, or could not be created
-   * properly, may stand between two that name each other: so the previous one may be any seen
-   * before. Those below the lowest were deleted.
+   * Checks what a segment says about the previous one. A segment that was not used, or could not be
+   * created properly, may stand between two that name each other: so the previous one may be any
+   * seen before. Segments below the lowest were deleted.
    *
-   * @throws CorruptionException if that is missing or too short
+   * @throws CorruptionException if the previous one is missing or too short
    */
   void check(Segment segment, SegmentLink link) throws CorruptionException {
     if (link.previous() < lowest) {

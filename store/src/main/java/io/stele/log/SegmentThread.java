@@ -19,7 +19,7 @@ final class SegmentThread {
   /** How many segments are created to find one that begins elsewhere than the other writer's. */
   private static final int PLACES_TRIED = 3;
 
-  /** What the two writers of a log have in common. */
+  /** The settings that the two writers of a log share. */
   record Site(
       LogLocation location,
       int replicasMin,
@@ -121,7 +121,7 @@ final class SegmentThread {
     return writer.isReplicated() && other.isPresent() && other.equals(writer.firstNode());
   }
 
-  /** Takes back a segment that was created and not used. */
+  /** Takes back a segment that was created but not used. */
   private void drop(LogWriter writer, IOException why) {
     long number = writer.header().number();
     writer.abandon(why);
@@ -132,7 +132,7 @@ final class SegmentThread {
   /**
    * Writes batches until the segment is full, the other writer is active, or the log has ended.
    *
-   * @return the failure after which the segment is of no use
+   * @return the failure after which the segment can no longer be used
    */
   private Optional<IOException> serve(LogWriter writer) {
     boolean linked = false;
@@ -186,7 +186,7 @@ final class SegmentThread {
     writer.checkReplicas(site.replicasMin());
   }
 
-  /** Ends the segment. Nobody waits for this: everything that was acknowledged is in the file. */
+  /** Ends the segment. Nobody waits for this: every acknowledged record is in the file. */
   private void end(LogWriter writer, boolean used, Optional<IOException> failure) {
     long number = writer.header().number();
     failure.ifPresent(this::giveUpIfHopeless);
@@ -234,8 +234,9 @@ final class SegmentThread {
   }
 
   /**
-   * Whether no later attempt can succeed. An outage of the file system is not that, however long:
-   * another server has the same file system, and this one is fenced before others have its tablets.
+   * Whether no later attempt can succeed. An outage of the file system, however long, does not
+   * count: another server has the same file system, and this server is fenced before others get its
+   * tablets.
    */
   private boolean isHopeless(IOException failure) {
     if (failure instanceof NotDurableException) {

@@ -6,11 +6,11 @@ import java.util.Arrays;
 /**
  * Measures flushes, and decides when one is so slow that the log switches to its other writer.
  *
- * <p>Slow is {@link #SLOW_MIN} or {@link #SLOW_FACTOR} times the recent median, whichever is
- * longer: the first is far above what a healthy pipeline takes and below what a client notices
- * much; the second keeps a log on a slow file system from switching in vain. And since every switch
- * leaves a small file and asks the NameNode for another, there is at most one in {@link
- * #SWITCH_INTERVAL}: the median then has the time to become what is usual.
+ * <p>A flush is slow after {@link #SLOW_MIN} or {@link #SLOW_FACTOR} times the recent median,
+ * whichever is longer. The first is far above what a healthy pipeline takes, and below what clients
+ * notice much; the second keeps a log on a slow file system from useless switches. Every switch
+ * leaves a small file and asks the NameNode for another, so there is at most one in {@link
+ * #SWITCH_INTERVAL}: this gives the median time to adapt.
  *
  * <p>Not safe for use by several threads.
  */
@@ -27,7 +27,7 @@ final class SlowFlushes {
   private long switches;
   private long lastSwitchNanos;
 
-  /** A flush has come to its end. */
+  /** Adds a flush that has ended. */
   void add(long tookNanos) {
     nanos[(int) (count++ % KEPT)] = tookNanos;
   }
@@ -35,8 +35,8 @@ final class SlowFlushes {
   /**
    * Whether a flush that has taken {@code ageNanos} so far is slow.
    *
-   * @param rolls whether it is the last of a segment, which syncs all of that: to switch then would
-   *     gain little and leave a segment that is not on disk before another
+   * @param rolls whether it is the last flush of a segment, which syncs the whole segment: a switch
+   *     would then gain little, and leave a segment that is not synced before another one
    */
   boolean isSlow(long ageNanos, boolean rolls) {
     long age = rolls ? ageNanos / SLOW_FACTOR : ageNanos;
@@ -48,7 +48,7 @@ final class SlowFlushes {
     return switches == 0 || nowNanos - lastSwitchNanos >= SWITCH_INTERVAL.toNanos();
   }
 
-  /** The log has switched. */
+  /** Records a switch of the log. */
   void switched(long nowNanos) {
     switches++;
     lastSwitchNanos = nowNanos;

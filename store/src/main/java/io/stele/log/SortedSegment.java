@@ -40,7 +40,7 @@ final class SortedSegment implements Closeable {
   }
 
   /**
-   * Opens the sorted file of {@code segment}; empty if there is none that is whole, so that the
+   * Opens the sorted file of {@code segment}; empty if there is no complete one, so that the
    * segment itself must be read.
    *
    * @throws IOException if it cannot be read
@@ -87,12 +87,12 @@ final class SortedSegment implements Closeable {
     return Optional.of(new SortedSegment(in, file, salt, SortedFormat.decode(index, footer)));
   }
 
-  /** What the segment says of the one before it. */
+  /** What the segment says about the previous one. */
   Optional<SegmentLink> link() {
     return index.link();
   }
 
-  /** Where the segment's own records end. */
+  /** The position at which the segment's own records end. */
   long ended() {
     return index.ended();
   }
@@ -105,8 +105,8 @@ final class SortedSegment implements Closeable {
   /**
    * The tablet's records, in the order of the segment.
    *
-   * @return a source whose {@code next} throws {@link CorruptionException} where the file is
-   *     damaged: then the segment itself must be read
+   * @return a source whose {@code next} throws {@link CorruptionException} if the file is damaged:
+   *     then the segment itself must be read
    */
   RecordSource records(TabletId tablet) {
     return new Records(index.tablets().getOrDefault(tablet, List.of()).iterator());

@@ -20,7 +20,7 @@ import java.util.Optional;
  * <p>Not safe for use by several threads.
  */
 final class TabletDamage {
-  /** One that is not cleared. */
+  /** Damage that is not cleared. */
   private static final class Unclear {
     final long segment;
     final CorruptionException damage;
@@ -39,7 +39,7 @@ final class TabletDamage {
       return accepted && range.isPresent() && damage.offset() == AcceptedLosses.WHOLE;
     }
 
-    /** What may be lost by it below {@code next}, which follows it. */
+    /** The records below {@code next}, the first after the damage, that it may have destroyed. */
     Optional<SequenceRange> lostBelow(long next) {
       long lowest = Math.max(from + 1, range.map(SequenceRange::lowest).orElse(0L));
       long highest = Math.min(next - 1, range.map(SequenceRange::highest).orElse(next - 1));
@@ -52,18 +52,18 @@ final class TabletDamage {
   private final List<SequenceRange> passedOver = new ArrayList<>();
   private long highest;
 
-  /** Of the records of {@code tablet} above {@code above}. */
+  /** Decides about the records of {@code tablet} above {@code above}. */
   TabletDamage(TabletId tablet, long above) {
     this.tablet = tablet;
     this.highest = above;
   }
 
   /**
-   * There is damage.
+   * Adds damage.
    *
-   * @param segment the number of the segment where it is
+   * @param segment the number of the damaged segment
    * @param summary of that segment, if known
-   * @param accepted whether it is to be passed over
+   * @param accepted whether the damage must be passed over
    */
   void add(
       long segment,
@@ -82,7 +82,7 @@ final class TabletDamage {
     return one.range.filter(range -> range.highest() > highest).isPresent();
   }
 
-  /** Takes what a segment says of the one before it. */
+  /** Uses what a segment says about the previous one. */
   void learn(long segment, SegmentLink link) {
     unclear.removeIf(
         one ->
@@ -92,10 +92,10 @@ final class TabletDamage {
                     || (one.segment == link.previous() && !concerns(one, link.previousTablets()))));
   }
 
-  /** A record of the tablet was found. */
+  /** Called when a record of the tablet was found. */
   void found(long sequence) {
-    // What is missing may be lost by any of them, so all must be accepted, unless it is known to be
-    // of one that is accepted as a whole.
+    // Any of the damage may have destroyed the missing records. So all of it must be accepted,
+    // unless they are known to be in one segment that is accepted as a whole.
     boolean all = unclear.stream().allMatch(one -> one.accepted);
     for (Unclear one : unclear) {
       if (all || one.isKnownToBeLost()) {
@@ -108,9 +108,9 @@ final class TabletDamage {
   }
 
   /**
-   * At the end: checks that what is left was accepted.
+   * Called at the end: checks that the remaining damage was accepted.
    *
-   * @throws CorruptionException if something was not
+   * @throws CorruptionException if some was not
    */
   void checkClear() throws CorruptionException {
     for (Unclear one : unclear) {

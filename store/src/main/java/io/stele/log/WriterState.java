@@ -12,7 +12,7 @@ final class WriterState {
   /** A writer that waits for the file system this long is interrupted, and later abandoned. */
   static final Duration HUNG_AFTER = Duration.ofMinutes(2); // HDFS's own time limits are below.
 
-  /** The same for a writer that is not active, when the log is closing. */
+  /** The same limit for a writer that is not active, when the log is closing. */
   static final Duration HUNG_AFTER_WHEN_CLOSING = Duration.ofSeconds(10);
 
   final Condition wake;
@@ -20,22 +20,22 @@ final class WriterState {
   /** Its thread; empty until all of the log's threads are started. */
   Optional<Task> task = Optional.empty();
 
-  /** The number of its segment, or of the last it had. */
+  /** The number of its present or last segment. */
   long number;
 
   /** The length of that segment's header. */
   long headerBytes;
 
-  /** How far that segment is acknowledged. */
+  /** The acknowledged length of that segment. */
   long acknowledgedBytes;
 
-  /** What that segment says of the one before it; set when the writer becomes active. */
+  /** What that segment says about the previous one; set when the writer becomes active. */
   SegmentLink link = SegmentLink.NONE;
 
-  /** The node that takes what is written to that segment first, if that is known. */
+  /** The DataNode that first receives that segment's data, if known. */
   Optional<String> firstNode = Optional.empty();
 
-  /** Whether an interrupt did not help, so that nothing waits for it any more. */
+  /** Whether an interrupt had no effect, so that nothing waits for the writer any more. */
   boolean hung;
 
   /** Whether its thread has ended. */
@@ -56,7 +56,7 @@ final class WriterState {
     return acknowledgedBytes > headerBytes;
   }
 
-  /** How long its segment is with {@code batch}. */
+  /** The length of its segment after {@code batch}. */
   long lengthWith(List<WaitingRecord> batch) {
     long length = acknowledgedBytes;
     for (WaitingRecord record : batch) {
@@ -74,7 +74,7 @@ final class WriterState {
             : "the commit log cannot be written now: " + failure;
   }
 
-  /** A batch has completed, or its failures do not count any more. */
+  /** A batch has completed, or earlier failures no longer count. */
   void succeeded() {
     failures = 0;
   }
@@ -84,12 +84,12 @@ final class WriterState {
     return failures;
   }
 
-  /** How it failed last where it failed so often in a row. */
+  /** Its last failure, if it failed at least this many times in a row. */
   Optional<String> troubleAfter(int times) {
     return failures >= times ? Optional.of(lastFailure) : Optional.empty();
   }
 
-  /** It calls the file system. */
+  /** It starts a call to the file system. */
   void begin(long nowNanos) {
     busy = true;
     sinceNanos = nowNanos;
@@ -105,7 +105,7 @@ final class WriterState {
     }
   }
 
-  /** Whether it waits for the file system and does not hang. */
+  /** Whether it waits for the file system and is not considered hung. */
   boolean isBusy() {
     return busy && !hung;
   }
@@ -118,14 +118,15 @@ final class WriterState {
   /**
    * Whether it has waited for the file system for very long.
    *
-   * @param closing whether the log is closing and needs nothing of it, so that this is sooner
+   * @param closing whether the log is closing and needs nothing from it, so that the limit is
+   *     shorter
    */
   boolean seemsToHang(boolean closing, long nowNanos) {
     Duration after = closing ? HUNG_AFTER_WHEN_CLOSING : HUNG_AFTER;
     return isBusy() && nowNanos - sinceNanos >= after.toNanos();
   }
 
-  /** Interrupts it, and gives it as much time again; false if it was interrupted before. */
+  /** Interrupts it, and allows the same time again; false if it was interrupted before. */
   boolean interrupt(long nowNanos) {
     if (interrupted) {
       return false;
