@@ -57,7 +57,7 @@ final class Avro {
   private static final int WITH_SCHEMA = 2;
   private static final int EXPECTED_BYTES = 256;
 
-  /** What reads and writes one type of record: dear to make, and safe for any number of threads. */
+  /** Reads and writes one type of record. Expensive to create, safe for any number of threads. */
   private static final class Codec {
     final SpecificData data;
     final Schema schema;
@@ -103,7 +103,7 @@ final class Avro {
       return prefixes.size();
     }
 
-    /** The schema of a flat value with so many fields, as far as this version knows them. */
+    /** The schema of a flat value with this many fields, as far as this version knows them. */
     Schema writer(int fields) {
       return fields < fields() ? prefixes.get(fields) : schema;
     }
@@ -126,8 +126,8 @@ final class Avro {
   }
 
   /**
-   * Reads what was written with one schema. Avro keeps what it found out about two schemas for each
-   * thread; this has its own, whatever thread reads. For one thread at a time.
+   * Reads values written with one schema. Avro caches the resolution of two schemas per thread;
+   * this reader has its own cache, whichever thread reads. For one thread at a time.
    */
   private static final class Reader extends SpecificDatumReader<Object> {
     private final Schema type;
@@ -183,9 +183,9 @@ final class Avro {
   }
 
   /**
-   * Reads a record and makes a value of it.
+   * Reads a record and converts it to a value.
    *
-   * @param where what to name if it cannot be read
+   * @param where the place to name if it cannot be read
    */
   static <A extends SpecificRecord, T> T decode(
       Bytes bytes, Class<A> type, String where, Function<A, T> meaning) throws CorruptionException {

@@ -34,7 +34,7 @@ public final class JobNodes {
   private static final Pattern REQUEST = Pattern.compile("[0-9a-f]{32}");
   private static final Pattern NAME = Pattern.compile(REQUEST + "-[0-9a-f]{32}");
 
-  /** Before the tag of an application that has no name yet. */
+  /** Prefix of the tag of an application that has no name yet. */
   public static final String TAG = "tag_";
 
   private static final Pattern APPLICATION =
@@ -48,9 +48,9 @@ public final class JobNodes {
   private final ProcessRuntime runtime;
   private final LockService locks;
 
-  /** What can be said of a job. */
+  /** The state of a job. */
   public enum State {
-    /** It may still commit, or not. */
+    /** It may still commit. */
     BEGUN,
     /** Its files are visible, or will be before anybody can miss them. */
     COMMITTED,
@@ -60,19 +60,19 @@ public final class JobNodes {
 
   /** Whether tablets are being pinned for a job: then no job commits. */
   public enum Pinning {
-    /** No; or all are pinned. */
+    /** No, or all are pinned. */
     NO,
     YES,
     /**
-     * Others did not wait any longer: what it has pinned may be of before a commit and after it.
+     * Others stopped waiting: some of its pins may be from before a commit and some from after it.
      */
     INTERRUPTED
   }
 
-  /** How far a job's commit is. */
+  /** How far a job's commit has come. */
   public enum Commit {
     NOT_BEGUN,
-    /** Whoever commits it looks whether a job is pinning. */
+    /** The committing client checks whether a job is pinning. */
     UNDER_WAY,
     DONE
   }
@@ -81,9 +81,8 @@ public final class JobNodes {
    * A job as it was read.
    *
    * @param lease how long it stays without being renewed
-   * @param renewals how often it was
-   * @param application what runs it, an application of YARN: its name, or {@link #TAG} and a tag
-   *     that it has
+   * @param renewals how often it was renewed
+   * @param application the YARN application that runs it: its name, or {@link #TAG} and a tag of it
    * @param version of the node
    */
   public record Job(
@@ -122,7 +121,7 @@ public final class JobNodes {
     this.locks = locks;
   }
 
-  /** What begins a job that nobody else begins. */
+  /** A request that begins a new job, different from all others. */
   public static String newRequest(ProcessRuntime runtime) {
     return UniqueName.of(runtime);
   }
@@ -130,8 +129,8 @@ public final class JobNodes {
   /**
    * Begins a job, or finds the one that {@code request} began.
    *
-   * <p>What asks late, when that one is over, begins another: it has another name, so that nothing
-   * is ever done for it that was meant for the first.
+   * <p>A late repetition of the request, after that job is over, begins another job. It has another
+   * name, so that nothing meant for the first job is ever done for it.
    *
    * @return its name
    */
@@ -154,12 +153,12 @@ public final class JobNodes {
     return job;
   }
 
-  /** Changes the job's node, so that its lease begins anew; false if the job is over. */
+  /** Changes the job's node, so that its lease starts again; false if the job is over. */
   public boolean renew(String job) throws IOException {
     return change(job, now -> now.with(now.pinning()));
   }
 
-  /** Changes a job's node, if {@code change} gives another job; false if the job is over. */
+  /** Changes a job's node, if {@code change} returns a different job; false if the job is over. */
   private boolean change(String job, UnaryOperator<Job> change) throws IOException {
     while (true) {
       Optional<Job> now = read(job);
@@ -178,8 +177,8 @@ public final class JobNodes {
   }
 
   /**
-   * Says that the job's tablets are being pinned: until {@link #endPinning}, or until it is
-   * interrupted, no job commits that has not by now.
+   * Marks that the job's tablets are being pinned: until {@link #endPinning}, or until it is
+   * interrupted, no further job commits.
    *
    * @return false if the job is over
    * @throws SteleException REFUSED if it was interrupted before
@@ -188,7 +187,7 @@ public final class JobNodes {
     if (!change(job, now -> uninterrupted(job, now).with(Pinning.YES))) {
       return false;
     }
-    // Whoever marks a commit from now on sees that mark. Those who have marked one begin again.
+    // Commits marked from now on see this mark. Those already marked must start again.
     for (String other : names()) {
       withdraw(other);
     }
@@ -216,8 +215,8 @@ public final class JobNodes {
   }
 
   /**
-   * Says that all tablets of the job are pinned: what has committed before {@link #beginPinning} is
-   * seen at all pins, and what commits from now on at none. Done again, it changes nothing.
+   * Marks that all tablets of the job are pinned: all pins see jobs committed before {@link
+   * #beginPinning}, and none sees jobs that commit from now on. Repeating it changes nothing.
    *
    * @return false if the job is over
    * @throws SteleException REFUSED if it was interrupted
@@ -232,11 +231,12 @@ public final class JobNodes {
   }
 
   /**
-   * Commits a job: from now on it has committed, whoever asks. Done again, it changes nothing.
+   * Commits a job: from now on every reader of the node finds it committed. Repeating it changes
+   * nothing.
    *
-   * @return false if the job has no node: then it commits never
-   * @throws SteleException RETRY_LATER if tablets are being pinned for another job: it must see all
-   *     of this one or nothing
+   * @return false if the job has no node: then it never commits
+   * @throws SteleException RETRY_LATER if tablets are being pinned for another job: that job must
+   *     see all of this one or nothing
    */
   public boolean commit(String job) throws IOException {
     while (true) {
@@ -244,7 +244,7 @@ public final class JobNodes {
       if (now.isEmpty() || now.get().committed()) {
         return now.isPresent();
       }
-      // First this mark, then the look: who begins to pin after the look finds the mark.
+      // First the mark, then the check: a job that begins to pin after the check finds the mark.
       OptionalInt marked = write(job, now.get().with(Commit.UNDER_WAY));
       if (marked.isEmpty()) {
         continue;
@@ -282,20 +282,20 @@ public final class JobNodes {
   }
 
   /**
-   * Removes the node of a job, unless it was changed since it was read as {@code seen}; whether it
-   * did. Of one that has committed only when no record names files that wait for it: others would
-   * take it for one that did not commit.
+   * Removes the node of a job, unless it was changed since it was read as {@code seen}; returns
+   * whether it did. Remove the node of a committed job only when no record names files that wait
+   * for it: otherwise the job would appear not to have committed.
    */
   public boolean remove(String job, Job seen) throws IOException {
     return locks.delete(LockPaths.job(job), seen.version());
   }
 
-  /** The names of jobs; one that was begun or ended just now may be missing, or still there. */
+  /** The names of jobs; a job that was begun or ended just now may be missing or still included. */
   public List<String> names() throws IOException {
     return locks.children(LockPaths.JOBS);
   }
 
-  /** What can be said of the job, as of some moment during the call. */
+  /** The state of the job, as of some moment during the call. */
   public State state(String job) throws IOException {
     return read(job)
         .map(found -> found.committed() ? State.COMMITTED : State.BEGUN)
@@ -303,14 +303,14 @@ public final class JobNodes {
   }
 
   /**
-   * Those of {@code names} that have committed, in the order of their commits. None of the others
-   * has committed before the last of these.
+   * The committed jobs among {@code names}, in the order of their commits. None of the others
+   * committed before the last of these.
    */
   public List<String> committed(Collection<String> names) throws IOException {
     Map<String, Long> commits = new HashMap<>();
     readCommits(names, commits);
     if (!commits.isEmpty() && commits.size() < names.size()) {
-      // One that was read first may have committed before one that was read last.
+      // A job that was read first may have committed before one that was read last.
       long last = Collections.max(commits.values());
       Map<String, Long> more = new HashMap<>();
       readCommits(names.stream().filter(name -> !commits.containsKey(name)).toList(), more);
@@ -323,7 +323,7 @@ public final class JobNodes {
   private void readCommits(Collection<String> names, Map<String, Long> commits) throws IOException {
     for (String job : names) {
       if (state(job) == State.COMMITTED) {
-        // It is not changed after that.
+        // It does not change after that.
         locks.lastChange(LockPaths.job(job)).ifPresent(commit -> commits.put(job, commit));
       }
     }

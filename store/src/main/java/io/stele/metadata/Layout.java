@@ -22,7 +22,7 @@ import org.apache.hadoop.fs.Path;
  * VERSION                                          layout version and the cluster's id
  * MEMBERS                                          the key of masters and tablet servers; 0600
  * tables/&lt;table id&gt;/&lt;tablet&gt;/&lt;epoch&gt;-&lt;n&gt;.sst
- * logs/&lt;server id&gt;/{user,meta}-&lt;n&gt;.log
+ * logs/&lt;server id&gt;/{user,system}-&lt;n&gt;.log
  * recovery/&lt;server id&gt;/...                          logs of fenced servers
  * bulk/&lt;job&gt;/...                                   files of jobs
  * </pre>
@@ -37,9 +37,9 @@ public record Layout(Path root, String cluster) {
   private static final int VERSION_BYTES_MAX = 1024;
 
   /**
-   * The root directory as it is.
+   * Opens an existing root directory.
    *
-   * @throws SteleException NOT_FOUND if it is not one (yet), REFUSED if it is of a newer layout
+   * @throws SteleException NOT_FOUND if it is not one (yet), REFUSED if it has a newer layout
    */
   public static Layout open(FileSystem fs, Path directory) throws IOException {
     Path root = fs.makeQualified(directory);
@@ -80,9 +80,9 @@ public record Layout(Path root, String cluster) {
   }
 
   /**
-   * The root directory, made if there is none. Several may do this at once.
+   * Opens the root directory; creates it if there is none. Several processes may do this at once.
    *
-   * @throws io.stele.files.NotDurableException if the file system cannot keep one
+   * @throws io.stele.files.NotDurableException if the file system cannot store one durably
    */
   public static Layout openOrCreate(ProcessRuntime runtime, FileSystem fs, Path directory)
       throws IOException {
@@ -111,7 +111,7 @@ public record Layout(Path root, String cluster) {
     return file.suffix("." + UniqueName.of(runtime));
   }
 
-  /** Writes {@code text} to {@code draft}, and gives it its name, unless another was faster. */
+  /** Writes {@code text} to {@code draft} and renames it, unless another process was faster. */
   private static void publish(FileSystem fs, DurableFile out, Path draft, String text, Path file)
       throws IOException {
     try (out) {
@@ -129,9 +129,9 @@ public record Layout(Path root, String cluster) {
   }
 
   /**
-   * The key by which the cluster's masters and tablet servers know each other.
+   * The key by which the cluster's masters and tablet servers recognise each other.
    *
-   * @throws SteleException NOT_FOUND before the master's first start, REFUSED where the file is
+   * @throws SteleException NOT_FOUND before the master's first start, REFUSED if the file is
    *     damaged
    */
   public MemberKey memberKey(FileSystem fs) throws IOException {
@@ -155,22 +155,22 @@ public record Layout(Path root, String cluster) {
     }
   }
 
-  /** Above the tables' directories. */
+  /** The directory of the tables' directories. */
   public Path tables() {
     return new Path(root, "tables");
   }
 
-  /** Above the log directories of live servers. */
+  /** The directory of the log directories of live servers. */
   public Path logs() {
     return new Path(root, "logs");
   }
 
-  /** Above the log directories of fenced servers. */
+  /** The directory of the log directories of fenced servers. */
   public Path recovery() {
     return new Path(root, "recovery");
   }
 
-  /** Above the directories of jobs. */
+  /** The directory of the jobs' directories. */
   public Path bulk() {
     return new Path(root, "bulk");
   }
@@ -195,7 +195,7 @@ public record Layout(Path root, String cluster) {
     return "tables/" + tablet.table() + "/" + tablet.name() + "/" + epoch + "-" + number + ".sst";
   }
 
-  /** Where a file with a path relative to the root is. */
+  /** The full path of a file whose path is relative to the root. */
   public Path resolve(String path) {
     return new Path(root, path);
   }

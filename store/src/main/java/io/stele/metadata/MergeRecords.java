@@ -15,12 +15,12 @@ import java.util.TreeMap;
  * writes are conditional as in {@link TabletRecords}.
  *
  * <p>First the lower record is marked: it names the upper one's epoch, is valid as long as the
- * upper tablet begins where it ends, and cannot be assigned. Then one conditional write makes the
- * upper record that of both, and the lower one invalid.
+ * upper tablet begins where it ends, and cannot be assigned. Then one conditional write turns the
+ * upper record into the record of both tablets, and makes the lower one invalid.
  *
  * <p>A master that finds a marked record continues: it completes the merge, or gives it up if the
  * upper record has changed since. After that no master can complete it, however late, because the
- * write is conditional on what has changed.
+ * write is conditional on the state before that change.
  *
  * <p>Safe for use by any number of threads. All calls block.
  */
@@ -32,7 +32,7 @@ public final class MergeRecords {
     this.records = records;
   }
 
-  /** Whether nobody has the tablet, and its files have all that there is of it. */
+  /** Whether no server has the tablet, and its files have all its data. */
   public static boolean isFree(TabletRecord record) {
     return record.assignment().state() == Assignment.State.NONE && record.logs().isEmpty();
   }

@@ -13,8 +13,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Numbers the operations of one client and keeps which of them still need to be remembered by the
- * tablets.
+ * Numbers the operations of one client, and keeps track of those that tablets must still remember.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -56,8 +55,8 @@ public final class Operations {
   }
 
   /**
-   * The id of {@code operation}, which is new; {@link #complete} it when it will not be sent again,
-   * or {@link #fail} it.
+   * A new id for {@code operation}. When the operation will not be sent again, {@link #complete} or
+   * {@link #fail} the id.
    */
   public synchronized OperationId begin(RowOperation operation) {
     task.ifPresent(records -> records.add(OperationDigest.folded(OperationDigest.of(operation))));
@@ -66,19 +65,21 @@ public final class Operations {
     return id;
   }
 
-  /** The operation was applied and will not be sent again: its result may be forgotten. */
+  /** The operation was applied and will not be sent again: tablets may forget its result. */
   public synchronized void complete(OperationId id) {
     incomplete.remove(id.number());
     task.ifPresent(records -> records.settle(incomplete.isEmpty() ? next : incomplete.firstKey()));
   }
 
-  /** The operation will not be sent again, and was not applied, or nobody knows. */
+  /** The operation will not be sent again, and was not applied, or its outcome is unknown. */
   public synchronized void fail(OperationId id) {
     task.ifPresent(TaskRecords::stop);
     incomplete.remove(id.number());
   }
 
-  /** Takes in what tablets said with the answers to operations, before these are completed. */
+  /**
+   * Takes in what tablets said with their answers; call it before these operations are completed.
+   */
   public synchronized void hear(Iterable<Settled> answers) {
     task.ifPresent(records -> answers.forEach(records::hear));
   }
@@ -88,17 +89,19 @@ public final class Operations {
     return task.flatMap(TaskRecords::refusal);
   }
 
-  /** That the records of a task are not those of an earlier attempt. */
+  /** The failure of a task whose records differ from those of an earlier attempt. */
   public synchronized Optional<SteleException> differs() {
     return task.flatMap(TaskRecords::differs);
   }
 
-  /** What is wrong with a task that has written all its records. */
+  /**
+   * The failure of a task that has written all its records but lacks some of an earlier attempt.
+   */
   public synchronized Optional<SteleException> missing() {
     return task.flatMap(TaskRecords::missing);
   }
 
-  /** Any operation that it began, of a task. */
+  /** The id of any operation that a task began; empty if this is not a task. */
   public Optional<OperationId> task() {
     return task.map(records -> first);
   }

@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A change of schema under way: everything that a master needs to continue it.
+ * A schema change in progress: everything that a master needs to continue it.
  *
- * @param id the client's, the same each time it asks
+ * @param id the client's, the same for each repeated request
  * @param sequence its number among the changes under its table's name
- * @param step the first that may not have been taken; each can be repeated
- * @param table which table
+ * @param step the first step that may not have been taken; each step can be repeated
+ * @param table the table to change
  * @param wanted the schema, until it is in the table's node; empty then, and for a drop
- * @param splitRows where a new table is cut, until they are in its node
- * @param begunMillis when it began, by the clock of the master that began it; for people only
- * @param rows the rows that it clears, if it clears rows; all otherwise
+ * @param splitRows the rows at which a new table is split, until they are in its node
+ * @param begunMillis when it began, by the clock of the master that began it; for display only
+ * @param rows the rows that it clears, if it clears rows; otherwise all
  */
 public record SchemaChange(
     String id,
@@ -28,15 +28,15 @@ public record SchemaChange(
     List<Bytes> splitRows,
     long begunMillis,
     RowRange rows) {
-  /** What is done to the table. */
+  /** What the change does to the table. */
   public enum Kind {
-    /** It comes. */
+    /** The table is created. */
     CREATE("created"),
-    /** It gets another schema. */
+    /** The table gets another schema. */
     ALTER("altered"),
-    /** It goes, and all it holds. */
+    /** The table and all its data are removed. */
     DROP("dropped"),
-    /** Rows of it are deleted, or all. */
+    /** Some or all rows of the table are deleted. */
     CLEAR("cleared of rows");
 
     private final String participle;
@@ -51,7 +51,7 @@ public record SchemaChange(
     }
   }
 
-  /** The steps of all kinds, those of one kind in their order. */
+  /** The steps of all kinds, those of each kind in order. */
   public enum Step {
     WRITE_NODE(Kind.CREATE, "its node is being written to the lock service"),
     WRITE_RECORDS(Kind.CREATE, "its records are being written to METADATA"),
@@ -73,7 +73,7 @@ public record SchemaChange(
       this.waitsFor = waitsFor;
     }
 
-    /** Which kind of change takes it. */
+    /** The kind of change that has this step. */
     public Kind kind() {
       return kind;
     }
@@ -86,7 +86,7 @@ public record SchemaChange(
           || this == ERASE_FAMILIES;
     }
 
-    /** What a change at this step waits for, in words about the table. */
+    /** What a change at this step waits for, as words about the table. */
     public String waitsFor() {
       return waitsFor;
     }
@@ -102,8 +102,8 @@ public record SchemaChange(
   }
 
   /**
-   * The same at a later step: what is wanted is in the table's node by then, unless that is what
-   * the step is to do.
+   * This change at a later step: the wanted schema is then in the table's node, unless that is the
+   * purpose of the step.
    */
   public SchemaChange at(Step next) {
     return new SchemaChange(
@@ -117,7 +117,7 @@ public record SchemaChange(
         rows);
   }
 
-  /** What came of it: it was made. */
+  /** The result of the change: it was made. */
   public EndedChange made() {
     return new EndedChange(id, sequence, Optional.of(table), Optional.empty());
   }

@@ -28,9 +28,9 @@ import org.slf4j.LoggerFactory;
  * The schemas of tables, in the lock service.
  *
  * <p>A table is created in steps, each of which can be repeated: its name ({@link TableNames}), its
- * node (CREATING, with the rows it is cut at), its rows in METADATA, READY. It is dropped in steps
- * as well: DROPPING, rows and files, node, name. The master does both; every change is conditional
- * on the node's version.
+ * node (CREATING, with the rows at which it is split), its rows in METADATA, READY. It is dropped
+ * in steps as well: DROPPING, rows and files, node, name. The master does both; every change is
+ * conditional on the node's version.
  *
  * <p>The schemas of the root tablet and of METADATA are constants. Safe for use by any number of
  * threads.
@@ -85,7 +85,7 @@ public final class Schemas {
       families.add(ColumnFamily.of(family));
     }
     families.add(new ColumnFamily(RecordCodec.EVENTS, GcPolicy.maxVersions(EVENTS_KEPT)));
-    // What every location lookup reads, and nothing else.
+    // Exactly what every location lookup reads.
     for (String family : List.of(RecordCodec.EXTENT, RecordCodec.ASSIGNMENT, RecordCodec.SPLIT)) {
       families.add(ColumnFamily.of(family).in(LOCATION_GROUP));
     }
@@ -95,12 +95,12 @@ public final class Schemas {
         .withHsync(true);
   }
 
-  /** The names, and the changes of schema made under them. */
+  /** The names, and the schema changes made under them. */
   public TableNames names() {
     return names;
   }
 
-  /** The table of that id, in whatever state; also the root tablet's and METADATA. */
+  /** The table of that id, in any state; also for the root tablet and METADATA. */
   public Optional<StoredTable> table(TableId id) throws IOException {
     if (id.isSystem()) {
       TableSchema schema = id.equals(TableId.ROOT) ? ROOT_SCHEMA : metadata;
@@ -113,12 +113,12 @@ public final class Schemas {
         : Optional.of(TableCodec.decode(id, data.get().data(), data.get().version()));
   }
 
-  /** The table of that name, if it is READY; also the root tablet's and METADATA by theirs. */
+  /** The table of that name, if it is READY; also for the names of the root tablet and METADATA. */
   public Optional<StoredTable> byName(String name) throws IOException {
     return holder(name).filter(table -> table.state() == StoredTable.State.READY);
   }
 
-  /** The table that has that name, in whatever state. */
+  /** The table that has that name, in any state. */
   public Optional<StoredTable> holder(String name) throws IOException {
     if (name.equals(ROOT_SCHEMA.name())) {
       return table(TableId.ROOT);
@@ -151,9 +151,9 @@ public final class Schemas {
   }
 
   /**
-   * What the lock service holds of tables.
+   * The tables in the lock service.
    *
-   * @param tables in whatever state
+   * @param tables in any state
    * @param damaged the names of nodes that cannot be read as tables
    */
   public record Listing(List<StoredTable> tables, List<String> damaged) {
@@ -180,7 +180,7 @@ public final class Schemas {
   }
 
   /**
-   * Writes the node of a new table, CREATING; does nothing if it is there.
+   * Writes the node of a new table, CREATING; does nothing if it already exists.
    *
    * @param id from {@link #nextId}
    * @throws SteleException REFUSED if {@link TableRules} do not allow it
@@ -200,20 +200,20 @@ public final class Schemas {
   }
 
   /**
-   * Moves a table on to {@code state}.
+   * Changes a table's state to {@code state}.
    *
-   * @throws SteleException RETRY_LATER if it was changed meanwhile
+   * @throws SteleException RETRY_LATER if the table was changed meanwhile
    */
   public StoredTable advance(StoredTable table, StoredTable.State state) throws IOException {
     return write(table, table.schema(), state, table.droppedFamilies());
   }
 
   /**
-   * Changes a table's schema. Where it has families again whose names were those of dropped ones,
-   * these are erased from all tablets by now.
+   * Changes a table's schema. If it has families with the names of dropped ones, the dropped
+   * families must already be erased from all tablets.
    *
    * @throws SteleException REFUSED if {@link TableRules} do not allow it
-   * @throws SteleException RETRY_LATER if it was changed meanwhile
+   * @throws SteleException RETRY_LATER if the table was changed meanwhile
    */
   public StoredTable alter(StoredTable table, TableSchema schema) throws IOException {
     TableRules.checkChange(table.schema(), schema);
@@ -224,9 +224,9 @@ public final class Schemas {
   }
 
   /**
-   * The last step of a table that goes.
+   * Deletes the table's node: the last step of a drop.
    *
-   * @return whether it is gone; false if it was changed meanwhile
+   * @return whether it is deleted; false if the table was changed meanwhile
    */
   public boolean delete(StoredTable table) throws IOException {
     return locks.delete(LockPaths.table(table.id()), table.version())
@@ -279,7 +279,7 @@ public final class Schemas {
     throw SteleException.retryLater("could not get a table id: others were faster each time");
   }
 
-  // The second word tells writers of the same number apart.
+  // The second word distinguishes writers of the same number.
   private Bytes counter(long number) {
     return Bytes.of(number + " " + newChange());
   }

@@ -7,15 +7,16 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A table as the lock service has it.
+ * A table as stored in the lock service.
  *
  * @param id its id, never used again
  * @param schema its name and schema
- * @param state whether it is there yet, or still
- * @param droppedFamilies families it once had: files and logs may still have their cells, so that
- *     these are erased before another family takes such a name
- * @param splitRows where it is cut at first; meaningful while it is being created
- * @param version of the node: what a change is conditional on
+ * @param state whether it is complete
+ * @param droppedFamilies families it once had: files and logs may still have their cells, so these
+ *     are erased before another family takes such a name
+ * @param splitRows the rows at which it is split when it is created; meaningful while it is being
+ *     created
+ * @param version of the node, on which changes are conditional
  */
 public record StoredTable(
     TableId id,
@@ -24,13 +25,13 @@ public record StoredTable(
     Set<String> droppedFamilies,
     List<Bytes> splitRows,
     int version) {
-  /** A table's life. */
+  /** The states of a table. */
   public enum State {
-    /** Its name or its tablets may be missing yet. */
+    /** Its name or its tablets may still be missing. */
     CREATING,
     /** It is complete. */
     READY,
-    /** Its name, tablets and files go. */
+    /** Its name, tablets and files are being removed. */
     DROPPING
   }
 

@@ -6,19 +6,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A table's name as the lock service has it: whose it is, and the changes of schema made under it,
- * of which at most one is under way.
+ * A table's name as stored in the lock service: the table that has it, and the schema changes made
+ * under it, of which at most one is in progress.
  *
  * <p>Changes are numbered as they begin or are refused. The last {@value #ENDED_MAX} that ended are
  * remembered by their ids, and {@code forgotten} is the number of the last that is not.
  *
  * @param name the name
  * @param table the table that has it
- * @param running the change under way
+ * @param running the change in progress
  * @param ended changes that ended, the oldest first
  * @param sequence the number of the last change
- * @param forgotten changes up to this number may be remembered no more
- * @param version of the node: what a write is conditional on; {@link #NO_NODE} if there is none
+ * @param forgotten changes up to this number may be forgotten
+ * @param version of the node, on which writes are conditional; {@link #NO_NODE} if there is none
  */
 public record TableName(
     String name,
@@ -35,22 +35,22 @@ public record TableName(
     ended = List.copyOf(ended);
   }
 
-  /** What came of the change of that id, if it ended and is remembered. */
+  /** The result of the change of that id, if it ended and is remembered. */
   public Optional<EndedChange> ended(String id) {
     return ended.stream().filter(change -> change.id().equals(id)).findFirst();
   }
 
-  /** The number for a change whose client had seen {@code seen}: greater than that. */
+  /** The number for a change whose client had seen {@code seen}: greater than {@code seen}. */
   public long next(long seen) {
     return Math.max(sequence, seen) + 1;
   }
 
-  /** The same, of {@code table}. */
+  /** The same name with {@code whose} as its table. */
   public TableName of(Optional<TableId> whose) {
     return new TableName(name, whose, running, ended, sequence, forgotten, version);
   }
 
-  /** The same with {@code change} under way, at whatever step. */
+  /** The same name with {@code change} in progress, at any step. */
   public TableName with(SchemaChange change) {
     return new TableName(
         name,
@@ -62,7 +62,7 @@ public record TableName(
         version);
   }
 
-  /** The same after {@code change} ended; nothing is under way. */
+  /** The same name after {@code change} ended; no change is in progress. */
   public TableName with(EndedChange change) {
     List<EndedChange> remembered = new ArrayList<>(ended);
     remembered.add(change);

@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The names of tables, in the lock service: one node each, which also has the changes of schema
- * made under the name. So whose the name is, what is done to its table and what was done change
- * together, by one conditional write.
+ * The names of tables, in the lock service. Each name is one node, which also has the schema
+ * changes made under the name. So one conditional write changes the owner of the name, the change
+ * in progress and the ended changes together.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -36,7 +36,7 @@ public final class TableNames {
     this.locks = locks;
   }
 
-  /** The table that has the name. What changes are made of it need not be understood. */
+  /** The table that has the name. The changes made to the table need not be understood. */
   public Optional<TableId> holder(String name) throws IOException {
     Optional<VersionedData> node = locks.read(LockPaths.tableName(name));
     return node.isEmpty() ? Optional.empty() : holder(value(name, node.get()));
@@ -48,7 +48,7 @@ public final class TableNames {
     return node.isEmpty() ? Optional.empty() : Optional.of(decode(name, node.get()));
   }
 
-  /** The name, of no table if it has no node. */
+  /** The name; without a table if it has no node. */
   public TableName read(String name) throws IOException {
     Optional<TableName> found = find(name);
     if (found.isPresent()) {
@@ -71,7 +71,7 @@ public final class TableNames {
   }
 
   /**
-   * Makes {@code before} what {@code after} is.
+   * Replaces {@code before} by {@code after}.
    *
    * @return whether it did; false if somebody else wrote the name meanwhile
    */
@@ -93,8 +93,8 @@ public final class TableNames {
   }
 
   /**
-   * Removes the node of a name that is no table's, and what is remembered of it. First the number
-   * up to which changes may be forgotten is raised, so that none of them is made again.
+   * Removes the node of a name without a table, and the changes remembered with it. First it raises
+   * the number up to which changes may be forgotten, so that none of them is made again.
    */
   public void forget(TableName name) throws IOException {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -123,7 +123,7 @@ public final class TableNames {
     return node.isEmpty() ? 0 : number(node.get());
   }
 
-  // The second word tells writers of the same number apart.
+  // The second word distinguishes writers of the same number.
   private static long number(VersionedData node) throws CorruptionException {
     String text = node.data().toUtf8();
     try {

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What happened to tablets: the events in their rows of METADATA, of which each row keeps the last.
+ * The events of tablets, stored in their rows of METADATA; each row keeps the latest.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -35,13 +35,13 @@ public final class TabletEvents {
   private final Duration timeout;
 
   /**
-   * Something that happened to a tablet.
+   * An event of a tablet.
    *
-   * @param time by the clock of the server of METADATA that wrote it down
-   * @param tablet which has the row now: the upper half, for what happened before a split
+   * @param time by the clock of the METADATA server that recorded it
+   * @param tablet the one that has the row now: the upper half, for events before a split
    * @param what in words
    * @param epoch of the tablet's assignment
-   * @param server the one concerned
+   * @param server the server concerned
    */
   public record Event(
       Instant time, TabletId tablet, String what, long epoch, Optional<ServerId> server) {}
@@ -57,12 +57,12 @@ public final class TabletEvents {
     this.timeout = timeout;
   }
 
-  /** Those of one table's tablets, the oldest first. */
+  /** The events of one table's tablets, the oldest first. */
   public List<Event> of(TableId table) throws IOException {
     return in(MetadataKeys.recordsOf(table), MetadataKeys.table(table));
   }
 
-  /** Those of all tablets of users' tables, the oldest first. */
+  /** The events of all tablets of user tables, the oldest first. */
   public List<Event> ofAll() throws IOException {
     return in(TableId.METADATA, RowRange.ALL);
   }
