@@ -43,11 +43,10 @@ public final class Operations {
   }
 
   /**
-   * The records of a task, from {@code first} on, which another attempt may send again: the tablets
-   * are never told that they may forget what was applied, only that it need not be known one by
-   * one.
+   * The records of a task, from {@code first} on, which another attempt may send again. Tablets are
+   * never told to forget what was applied, only that they need not remember it record by record.
    *
-   * @param job for which the task works: tablets remember its records as long as it lives
+   * @param job for which the task works: tablets remember its records as long as the job is live
    */
   public static Operations repeatable(
       ProcessRuntime runtime, OperationId first, Optional<String> job) {
