@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Reads one segment from its start; {@link LogFormat} says what is a torn tail and what is damage.
+ * Reads one segment from its start; {@link LogFormat} defines torn tails and damage.
  *
  * <p>Of a segment still open for writing it reads what had been flushed when it was opened. Not
  * safe for use by several threads.
@@ -36,7 +36,7 @@ public final class LogReader implements RecordSource {
   private boolean torn;
   private boolean ended;
 
-  /** Reads records from {@code position} on of a segment whose header was read elsewhere. */
+  /** Reads records from {@code position} on, of a segment whose header was read elsewhere. */
   LogReader(InputStream in, String file, SegmentHeader header, int salt, long position) {
     this.in = in;
     this.file = file;
@@ -45,7 +45,7 @@ public final class LogReader implements RecordSource {
     this.position = position;
   }
 
-  /** Reads records from {@code position} on of what has no header of its own there. */
+  /** Reads records from {@code position} on, of a file without its own header there. */
   LogReader(InputStream in, String file, int salt, long position) {
     this.in = in;
     this.file = file;
@@ -70,8 +70,8 @@ public final class LogReader implements RecordSource {
   }
 
   /**
-   * A reader behind the damage at {@code damaged} of a segment whose header {@code before} has
-   * read; empty if no sound record follows it.
+   * A reader after the damage at {@code damaged} of a segment whose header {@code before} has read;
+   * empty if no intact record follows it.
    */
   static Optional<LogReader> openBehind(
       FileSystem fs, Segment segment, LogReader before, long damaged) throws IOException {
@@ -97,7 +97,8 @@ public final class LogReader implements RecordSource {
   }
 
   /**
-   * Behind the body that a sound frame at {@code damaged} announces, or at the next sound frame.
+   * The position after the body that an intact frame at {@code damaged} announces, or of the next
+   * intact frame.
    */
   private static long nextFrame(FSDataInputStream in, long end, long damaged, int salt)
       throws IOException {
@@ -139,8 +140,8 @@ public final class LogReader implements RecordSource {
   }
 
   /**
-   * What the segment says of the one before; empty if the file ends before it, so that there are no
-   * records.
+   * What the segment says about the previous one; empty if the file ends before that, so that there
+   * are no records.
    *
    * @throws CorruptionException if it is damaged
    */
@@ -165,12 +166,12 @@ public final class LogReader implements RecordSource {
     return summary;
   }
 
-  /** Where the last whole record read ends: at the end of a segment, where its torn tail begins. */
+  /** The end of the last whole record read: at the end of a segment, the start of its torn tail. */
   public long position() {
     return position;
   }
 
-  /** Whether the end was reached and bytes of an unfinished record stand there. */
+  /** Whether the end was reached and has bytes of an unfinished record. */
   public boolean torn() {
     return torn;
   }
@@ -191,7 +192,7 @@ public final class LogReader implements RecordSource {
   }
 
   /**
-   * The next record as it is, for who only copies it.
+   * The next record in encoded form, for callers that only copy it.
    *
    * @throws CorruptionException if it is damaged, or does not say to which tablet it belongs
    */
@@ -209,7 +210,7 @@ public final class LogReader implements RecordSource {
     }
   }
 
-  /** The body of the record at the position, which stays there; empty at the segment's end. */
+  /** The body of the record at the position, which does not move; empty at the segment's end. */
   private Optional<byte[]> nextRecord() throws IOException {
     if (atLink) {
       link();
@@ -247,7 +248,7 @@ public final class LogReader implements RecordSource {
     in.close();
   }
 
-  /** The body of the record at the position, which stays there; empty at the end. */
+  /** The body of the record at the position, which does not move; empty at the end. */
   private Optional<byte[]> nextBody() throws IOException {
     if (ended) {
       return Optional.empty();

@@ -46,10 +46,10 @@ final class TabletSegments implements RecordSource {
   private Optional<Copy> copy = Optional.empty(); // In place of the current one.
 
   /**
-   * Of the records of {@code tablet} in {@code segments}, those above {@code above}.
+   * The records of {@code tablet} in {@code segments} above {@code above}.
    *
-   * @param segments as they were when the log was fenced, whether they are there or not
-   * @param sorted read in place of the segments, where there are any; stays open
+   * @param segments as they were when the log was fenced, whether they exist or not
+   * @param sorted read in place of segments, if they exist; stays open
    * @param accepted the damage to pass over
    */
   TabletSegments(
@@ -125,7 +125,9 @@ final class TabletSegments implements RecordSource {
     copy = Optional.of(new Copy(segment, instead, instead.records(tablet)));
   }
 
-  /** Reads the segment itself where its copy is damaged: what was read of that comes again. */
+  /**
+   * Reads the segment itself if its copy is damaged; records read from the copy are returned again.
+   */
   private Optional<LogRecord> read(Copy from) throws IOException {
     try {
       Optional<LogRecord> record = from.records.next();
@@ -246,7 +248,7 @@ final class TabletSegments implements RecordSource {
         damage);
   }
 
-  /** Goes on behind the damage at the reader's position. */
+  /** Continues after the damage at the reader's position. */
   private void resume(Open open) throws IOException {
     current = Optional.empty();
     long damaged = open.reader.position();
@@ -274,7 +276,7 @@ final class TabletSegments implements RecordSource {
   }
 
   private void ended(Segment segment, long position) {
-    // That it lost its end was told before.
+    // That the segment lost its end was reported before.
     links.ended(segment.number(), cut.contains(segment.number()) ? Long.MAX_VALUE : position);
   }
 

@@ -33,7 +33,7 @@ final class CellArena {
   /** The head of every list: a node without a cell. */
   static final int HEAD = CellArena.LEVELS_MAX;
 
-  /** Of four nodes one has a second level: enough for 16 million. */
+  /** One node in four has a second level, and so on: enough for 16 million nodes. */
   static final int LEVELS_MAX = 12;
 
   // A quarter MiB and its header is less than half of the smallest region of G1, beyond which it
@@ -41,7 +41,7 @@ final class CellArena {
   static final int CHUNK_BYTES_MAX = 256 << 10;
   static final int CHUNK_BYTES_FIRST = 1 << 10;
 
-  /** Anything larger has its own array, so that at most a quarter of a chunk is wasted. */
+  /** A larger value or key has its own array, so that at most a quarter of a chunk is wasted. */
   static final int SHARED_BYTES_MAX = CHUNK_BYTES_MAX / 4;
 
   private static final int OFFSET_BITS = 16;
@@ -67,8 +67,8 @@ final class CellArena {
   private final MemoryAccount account;
   private final AtomicLong bytes = new AtomicLong();
 
-  // The tables grow by copying. A reader may have an old one only until it meets a node that is
-  // not in it: by then it sees the new one, which was there before the link.
+  // The tables grow by copying. A reader may use an old one until it meets a node that is not in
+  // it: by then it sees the new one, which was written before the link.
   private int[][] chunks = {new int[HEAD + 1], null};
   private int chunkCount = 1;
   private int current; // The shared chunk that nodes go to; 0: none yet.

@@ -21,12 +21,12 @@ import java.util.stream.LongStream;
  * <p>Not safe for use by several threads: it belongs to an {@link OperationWindow}.
  */
 final class ClientOperations {
-  /** What a client takes without any operations, in bytes. */
+  /** The memory of a client without any operations, in bytes. */
   static final long CLIENT_BYTES = 350;
 
   private static final long OPERATION_BYTES = 250;
 
-  /** One operation: in flight while its future is there, done when it has a result. */
+  /** One operation: in flight while it has a future, done when it has a result. */
   static final class Operation {
     final OperationId id;
     final long firstIncomplete;
@@ -45,7 +45,7 @@ final class ClientOperations {
       this(id, firstIncomplete, digest, future, result, Optional.empty());
     }
 
-    /** As above; {@code task} is what the log is to say of the task whose it is. */
+    /** An operation of a task; {@code task} is what the log must record about the task. */
     Operation(
         OperationId id,
         long firstIncomplete,
@@ -91,17 +91,17 @@ final class ClientOperations {
   private long lastSeenMicros;
   private Optional<TaskMemory> task = Optional.empty();
 
-  /** What it takes in memory. */
+  /** The client's memory, in bytes. */
   long bytes() {
     return CLIENT_BYTES + recentBytes + written.bytes() + task.map(TaskMemory::bytes).orElse(0L);
   }
 
-  /** What is kept of a task, if this is one. */
+  /** The remembered state of a task, if the client is one. */
   Optional<TaskMemory> task() {
     return task;
   }
 
-  /** The same, which from now on is there: this is a task. */
+  /** Marks the client as a task, and returns its state. */
   TaskMemory asTask() {
     if (task.isEmpty()) {
       task = Optional.of(new TaskMemory());
@@ -114,14 +114,14 @@ final class ClientOperations {
     return task.flatMap(TaskMemory::job);
   }
 
-  /** Takes in how far the task has come: what is settled is no longer kept one by one. */
+  /** Takes in how far the task has come: settled records are no longer kept one by one. */
   void hear(TaskProgress said) {
     if (asTask().hear(said)) {
       forgetSettled();
     }
   }
 
-  /** Of the settled records only those in flight, and a sample, are kept one by one. */
+  /** Forgets settled records, except those in flight and a sample. */
   void forgetSettled() {
     long below = settledBelow();
     for (Iterator<Operation> old = recent.headMap(below).values().iterator(); old.hasNext(); ) {
@@ -136,12 +136,12 @@ final class ClientOperations {
     written.forgetBelow(below);
   }
 
-  /** All records with lower numbers are settled; 0: it is no task. */
+  /** All records with lower numbers are settled; 0 if this is no task. */
   private long settledBelow() {
     return task.map(one -> one.settled().below()).orElse(0L);
   }
 
-  /** An operation is done: it is kept only if a retry may come that asks for it alone. */
+  /** Marks an operation done; it is kept only if a retry may ask for it individually. */
   void done(Operation operation) {
     if (operation.id.number() < firstIncomplete) {
       remove(operation);
@@ -151,7 +151,7 @@ final class ClientOperations {
     }
   }
 
-  /** How much less it will take when what is in no file yet is. */
+  /** By how many bytes the memory drops once everything is in a file. */
   long unwrittenBytes() {
     return recent.values().stream().mapToLong(one -> one.bytes() - writtenBytes(one)).sum();
   }
@@ -160,12 +160,12 @@ final class ClientOperations {
     return WrittenOperations.bytesOf(one.result);
   }
 
-  /** Lower numbers are refused. */
+  /** Operations with lower numbers are refused. */
   long firstIncomplete() {
     return firstIncomplete;
   }
 
-  /** When something of it was last seen, by the tablet's own time. */
+  /** When the client was last seen, by the tablet's own time. */
   long lastSeenMicros() {
     return lastSeenMicros;
   }
@@ -183,14 +183,14 @@ final class ClientOperations {
     return reduced;
   }
 
-  /** Forgets what {@code live} has forgotten, and was seen when that was. */
+  /** Forgets what {@code live} has forgotten, and takes over when it was last seen. */
   void forgetAs(ClientOperations live) {
     lastSeenMicros = live.lastSeenMicros;
     forgetBelow(live.firstIncomplete);
     live.task.ifPresent(theirs -> hear(new TaskProgress(theirs.job(), theirs.settled())));
   }
 
-  /** The client has used {@code number}, and may have used all below. */
+  /** The client has used {@code number}, and may have used all lower ones. */
   void used(long number) {
     highest = Math.max(highest, number);
   }
@@ -209,14 +209,14 @@ final class ClientOperations {
     forgetSettled();
   }
 
-  /** Those that were queued under numbers above {@code above}, to {@code through}. */
+  /** The operations queued under sequence numbers above {@code above}, up to {@code through}. */
   List<Operation> recent(long above, long through) {
     return recent.values().stream()
         .filter(one -> one.sequence > above && one.sequence <= through)
         .toList();
   }
 
-  /** Whether something of it is in no file yet, be it forgotten or not. */
+  /** Whether any of its operations, even a forgotten one, is in no file yet. */
   boolean hasRecent() {
     return unwritten > 0 || !recent.isEmpty();
   }
@@ -262,7 +262,7 @@ final class ClientOperations {
     }
   }
 
-  /** Forgets those below {@code number} that are done. */
+  /** Forgets the done operations below {@code number}. */
   void forgetBelow(long number) {
     if (number <= firstIncomplete) {
       return;
@@ -278,12 +278,12 @@ final class ClientOperations {
     written.forgetBelow(number);
   }
 
-  /** Forgets all that are done: what comes next has higher numbers than all before. */
+  /** Forgets all done operations: new ones have higher numbers than all before. */
   void forgetAll() {
     forgetBelow(highest + 1);
   }
 
-  /** Forgets the older half of what is done; false if there is nothing. */
+  /** Forgets the older half of the done operations; false if there are none. */
   boolean forgetOlderHalf() {
     long[] done =
         LongStream.concat(
@@ -301,7 +301,7 @@ final class ClientOperations {
     return true;
   }
 
-  /** Those up to {@code through} that are done are in an SSTable. */
+  /** Records that the done operations up to {@code through} are in an SSTable. */
   void moveToWritten(long through) {
     unwritten = unwritten <= through ? 0 : unwritten;
     List<Operation> moving = new ArrayList<>();
@@ -326,7 +326,7 @@ final class ClientOperations {
     written.addAll(numbers, digests, results, count);
   }
 
-  /** The outcome, present or future, of an operation that is known. */
+  /** The present or future outcome of a known operation. */
   Optional<CompletableFuture<OperationResult>> outcome(OperationId id, Bytes digest) {
     Operation known = recent.get(id.number());
     if (known != null) {

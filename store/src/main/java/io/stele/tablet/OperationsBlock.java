@@ -40,12 +40,12 @@ final class OperationsBlock {
     return new Writer(header);
   }
 
-  /** Begins to read a block. */
+  /** Starts to read a block. */
   static Reader read(Bytes block) throws MalformedException {
     return new Reader(new ByteReader(block.toByteArray()));
   }
 
-  /** The tablet's own time when {@code block} was written; 0: it is empty. */
+  /** The tablet's own time when {@code block} was written; 0 if it is empty. */
   static long timeOf(Bytes block) {
     if (block.isEmpty()) {
       return 0;
@@ -132,7 +132,7 @@ final class OperationsBlock {
       return lastSeenMicros;
     }
 
-    /** Adds to {@code client} what the block knows of it. */
+    /** Adds the block's information about the client to {@code client}. */
     void restore(ClientOperations client) throws MalformedException {
       if (in.readByte() == 1) {
         client.asTask().restore(in);

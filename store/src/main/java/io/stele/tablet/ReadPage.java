@@ -21,16 +21,16 @@ import java.util.Optional;
  * the page may end inside it. Not safe for use by several threads.
  */
 final class ReadPage {
-  /** A page that finds little ends after going through this many times its size. */
+  /** A page that finds little ends after reading this many times its size. */
   private static final long PASSED_FACTOR = 16;
 
-  /** A page ends after so many cells passed, each seek counting as several. */
+  /** A page ends after this many cells, each seek counting as several. */
   private static final long WORK_MAX = 100_000;
 
-  /** A row that must come whole has no more bytes than this, to fit into one frame. */
+  /** A row that must be returned whole has at most this many bytes, to fit into one frame. */
   private static final long WHOLE_ROW_BYTES_MAX = 112L << 20;
 
-  /** A memory-only read runs where others wait for it, so it stops at this much work. */
+  /** A memory-only read runs where others wait for it, so it stops after this much work. */
   private static final long MEMORY_ONLY_BYTES_MAX = 256 << 10;
 
   private static final long MEMORY_ONLY_WORK_MAX = 10_000;
@@ -68,7 +68,7 @@ final class ReadPage {
         samePoint ? request.parts().position().map(RowPosition::decode) : Optional.empty();
   }
 
-  /** Begins to take rows from other cells. */
+  /** Starts to take rows from other cells. */
   void nextRange() {
     passedBefore = passed;
     workBefore = work;
@@ -98,10 +98,10 @@ final class ReadPage {
   }
 
   /**
-   * Adds the row here. Where there is no memory for it the page ends before it, so that memory is
+   * Adds the current row. If there is no memory for it, the page ends before it, so that memory is
    * used for few rows rather than refused to all.
    *
-   * @return whether it was taken to its end; if not, this page is at its end
+   * @return whether the whole row was taken; if not, this page is at its end
    */
   boolean addRow(Bytes row, VisibleCells cells) throws IOException {
     try {
@@ -140,11 +140,11 @@ final class ReadPage {
   }
 
   /**
-   * Adds what comes of a row that comes in parts.
+   * Adds cells of a row that is returned in parts.
    *
-   * @param from where in it {@code cells} are; none: at its beginning
-   * @param part visible cells taken already
-   * @return whether it was taken to its end; if not, this page is at its end
+   * @param from the position of {@code cells} in the row; empty: at its beginning
+   * @param part visible cells already taken
+   * @return whether the whole row was taken; if not, this page is at its end
    */
   boolean addParts(Bytes row, VisibleCells cells, Optional<RowPosition> from, List<Cell> part)
       throws IOException {
@@ -194,7 +194,10 @@ final class ReadPage {
     return Math.min(request.parts().bytesMax(), Limits.PAGE_BYTES_MAX);
   }
 
-  /** So that a page that is tired still makes some progress in the row that it began. */
+  /**
+   * The work left, so that a page near its limit still makes some progress in the row that it
+   * began.
+   */
   private long workLeft() {
     return Math.max(WORK_MAX - work, 1);
   }

@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * The records that a tablet replays from logs when it is opened: those above what its files have,
- * as {@link DistinctRecords} picks them.
+ * The records that a tablet replays from logs when it is opened: those above its files, as {@link
+ * DistinctRecords} picks them.
  */
 final class Replay {
   private final DistinctRecords records;
@@ -18,16 +18,16 @@ final class Replay {
   private long highestTimestamp;
 
   /**
-   * A replay of what is above a sequence number.
+   * A replay of the records above a sequence number.
    *
-   * @param memtable takes the cells; stays the caller's to release
+   * @param memtable takes the cells; the caller still releases it
    */
   Replay(TabletId id, long above, Memtable memtable) {
     this.records = new DistinctRecords(id, above);
     this.memtable = memtable;
   }
 
-  /** Takes all records in. */
+  /** Takes in all records. */
   void take(RecordSource logged, OperationWindow window) throws IOException {
     for (Optional<LogRecord> next = logged.next(); next.isPresent(); next = logged.next()) {
       LogRecord record = next.get();
@@ -51,12 +51,12 @@ final class Replay {
     return records.above();
   }
 
-  /** The highest sequence number seen, or that of the files. */
+  /** The highest sequence number seen, or that of the files if there were no records. */
   long lastSequence() {
     return records.last();
   }
 
-  /** The highest timestamp that a record says was assigned. */
+  /** The highest assigned timestamp according to a record. */
   long highestTimestamp() {
     return highestTimestamp;
   }

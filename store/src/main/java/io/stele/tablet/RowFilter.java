@@ -22,19 +22,19 @@ import java.util.function.Predicate;
  */
 @FunctionalInterface
 interface RowFilter {
-  /** Order of cells in a row; cells that are equal in it stay in the order they were in. */
+  /** The order of cells in a row; cells that are equal in it keep their order. */
   Comparator<Cell> ORDER =
       Comparator.comparing(Cell::family)
           .thenComparing(Cell::qualifier)
           .thenComparing(Comparator.comparingLong(Cell::timestampMicros).reversed());
 
-  /** What of the cells of {@code row}, in order, is let through, in order. */
+  /** The cells of {@code row} that pass, in order; {@code cells} are in order too. */
   List<Cell> apply(Bytes row, List<Cell> cells);
 
   /**
-   * Makes {@code filter} ready, which {@link io.stele.model.OperationRules} have let in.
+   * Prepares {@code filter}, which {@link io.stele.model.OperationRules} have accepted.
    *
-   * @throws SteleException REFUSED if a regular expression in it is not one
+   * @throws SteleException REFUSED if it contains an invalid regular expression
    */
   static RowFilter of(Filter filter) {
     return switch (filter.kind()) {
@@ -197,7 +197,7 @@ interface RowFilter {
     return new Cell(cell.family(), cell.qualifier(), cell.timestampMicros(), cell.value(), labels);
   }
 
-  /** Where in [0, 1) a row falls: the same for the same row, wherever it is asked. */
+  /** The position of a row in [0, 1): always the same for the same row. */
   private static double position(Bytes row) {
     long hash = 0xcbf29ce484222325L; // FNV-1a, then the finisher of MurmurHash3.
     for (int i = 0; i < row.length(); i++) {
@@ -214,7 +214,7 @@ interface RowFilter {
 
   private static Pattern compile(String pattern) {
     try {
-      // Bytes are matched as the characters U+0000 to U+00FF; '.' stands for each of them.
+      // Bytes are matched as the characters U+0000 to U+00FF; '.' matches each of them.
       return Pattern.compile(pattern, Pattern.DOTALL);
     } catch (PatternSyntaxException e) {
       throw SteleException.refused(

@@ -19,7 +19,9 @@ final class SplitPoints {
     this.files = files;
   }
 
-  /** The row above the start of {@code rows} that comes nearest to halving their bytes. */
+  /**
+   * The row above the start of {@code rows} that comes closest to splitting their bytes in half.
+   */
   Optional<Bytes> middle(RowRange rows) throws IOException {
     long total = bytesIn(rows);
     Optional<Bytes> best = Optional.empty();
@@ -42,8 +44,8 @@ final class SplitPoints {
   }
 
   /**
-   * Up to {@code count} rows that cut {@code rows} into pieces of similar size, in order, then the
-   * end of {@code rows} with the bytes of all.
+   * Up to {@code count} rows that cut {@code rows} into pieces of similar size, in order, followed
+   * by the end of {@code rows} with the bytes of all.
    */
   List<RowSample> samples(RowRange rows, int count) throws IOException {
     PriorityQueue<Piece> largest =
@@ -76,7 +78,7 @@ final class SplitPoints {
     return samples;
   }
 
-  /** What is in {@code rows} on disk, in bytes. */
+  /** The bytes of {@code rows} on disk. */
   long bytesIn(RowRange rows) throws IOException {
     long bytes = 0;
     for (TabletFile file : files) {

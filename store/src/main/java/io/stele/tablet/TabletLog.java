@@ -18,28 +18,28 @@ public interface TabletLog {
   }
 
   /**
-   * Queues a record and returns at once; the tablet calls in the order of its sequence numbers.
+   * Queues a record and returns at once; the tablet calls it in the order of sequence numbers.
    *
-   * <p>The future completes when the record is as durable as asked, on the log's thread. Where it
-   * fails, so must the futures of all records of the tablet that were queued after it.
+   * <p>The future completes when the record is as durable as requested, on the log's thread. If it
+   * fails, the futures of all later records of the tablet must fail too.
    *
    * @param durability at least this, never less than the log's own
    */
   CompletableFuture<Void> append(LogRecord record, Durability durability);
 
-  /** Why the log accepts no more now: the tablet then refuses with 'retry later'. */
+  /** Why the log accepts no more records now: the tablet then refuses with 'retry later'. */
   default Optional<String> refusal() {
     return Optional.empty();
   }
 
-  /** The most that one record may take in it: a larger one is refused before it is queued. */
+  /** The largest record that the log takes: a larger one is refused before it is queued. */
   default int recordBytesMax() {
     return LogRecord.BYTES_MAX;
   }
 
   /**
-   * Says that the tablet's records up to {@code sequence} are in SSTables its manifest names.
-   * Called by a compaction, without any lock that a read or write needs.
+   * Tells the log that the tablet's records up to {@code sequence} are in SSTables that its
+   * manifest names. Called by a compaction, without any lock that a read or write needs.
    */
   void release(long sequence);
 }

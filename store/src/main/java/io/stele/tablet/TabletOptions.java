@@ -5,11 +5,12 @@ import java.time.Duration;
 /**
  * The settings of all tablets of a server.
  *
- * @param valueBytesMax largest value of one cell
- * @param operationsWindow a client silent this long is forgotten: its retries are then refused
+ * @param valueBytesMax the largest value of one cell
+ * @param operationsWindow a client silent for this long is forgotten: its retries are then refused
  * @param merging which files merging compactions take
  * @param page where a page of a read ends
- * @param replicasMin on how many DataNodes a new SSTable must be; fewer where a file has fewer
+ * @param replicasMin on how many DataNodes a new SSTable must be; if files here have fewer
+ *     replicas, that number
  */
 public record TabletOptions(
     long valueBytesMax, Duration operationsWindow, Merging merging, Page page, int replicasMin) {
@@ -23,11 +24,11 @@ public record TabletOptions(
           1);
 
   /**
-   * What merging compactions take.
+   * The files that merging compactions take.
    *
    * @param filesMin at least this many files of similar size
    * @param filesMax at most this many
-   * @param stackMax with more files than this in a tablet, they take unlike ones too
+   * @param stackMax with more files than this in a tablet, files of different sizes too
    */
   public record Merging(int filesMin, int filesMax, int stackMax) {
     public Merging {
@@ -45,10 +46,11 @@ public record TabletOptions(
   }
 
   /**
-   * Where a page of a read ends.
+   * The end of a page of a read.
    *
-   * @param bytesMax at the row at which it has returned this much, if the read names no limit
-   * @param timeMax at the row at which this much time has passed: the handler is for others, too
+   * @param bytesMax the page ends at the row at which it has this much, if the read names no limit
+   * @param timeMax the page ends at the row at which this time has passed, so that others get the
+   *     handler
    */
   public record Page(long bytesMax, Duration timeMax) {
     public Page {
@@ -74,7 +76,7 @@ public record TabletOptions(
     return new TabletOptions(valueBytesMax, window, merging, page, replicasMin);
   }
 
-  /** With pages that end elsewhere. */
+  /** With other page limits. */
   public TabletOptions withPage(Page other) {
     return new TabletOptions(valueBytesMax, operationsWindow, merging, other, replicasMin);
   }

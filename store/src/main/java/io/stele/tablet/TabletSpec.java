@@ -11,16 +11,16 @@ import java.util.List;
 /**
  * Everything needed to open a tablet, from its durable record.
  *
- * @param id its name
+ * @param id its id
  * @param epoch of the assignment under which it is opened; part of the names of its new files
  * @param extent its rows
  * @param schema of its table
  * @param files the SSTables; none of their bounds goes beyond the extent
  * @param redoPoint everything up to this sequence number is in the files; 0 for a new tablet
- * @param highestTimestamp the highest timestamp the record says was assigned, microseconds; 0 for a
- *     new tablet
- * @param pins points of it that stay readable
- * @param pending SSTables that wait for the end of their jobs
+ * @param highestTimestamp the highest assigned timestamp according to the record, microseconds; 0
+ *     for a new tablet
+ * @param pins its pinned read points
+ * @param pending changes that wait for the end of their jobs
  */
 public record TabletSpec(
     TabletId id,
@@ -44,7 +44,7 @@ public record TabletSpec(
     }
   }
 
-  /** A tablet without files of jobs. */
+  /** A tablet without waiting files of jobs. */
   public TabletSpec(
       TabletId id,
       long epoch,
@@ -63,8 +63,8 @@ public record TabletSpec(
   }
 
   /**
-   * A part of this tablet as a tablet of its own: it shares the files that have rows of it, those
-   * that wait for their jobs, and the pins, and goes on above this one's sequence numbers.
+   * A part of this tablet as a tablet of its own. It shares the files that have its rows, those
+   * that wait for their jobs, and the pins, and continues above this tablet's sequence numbers.
    */
   public TabletSpec child(TabletId childId, long childEpoch, RowRange rows) {
     return new TabletSpec(

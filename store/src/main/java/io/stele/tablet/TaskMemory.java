@@ -10,8 +10,9 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * What a tablet keeps of a task's settled records: how far they go, a digest of all, and digests of
- * a few records that it has applied itself. So the memory does not depend on the number of records.
+ * The remembered state of a task's settled records: how far they go, a digest of all of them, and
+ * digests of a few records that the tablet has applied itself. So the memory does not depend on the
+ * number of records.
  *
  * <p>The few are chosen by their numbers alone, so that the samples of two tablets, or of two
  * files, can be united. Not safe for use by several threads: it belongs to {@link
@@ -23,7 +24,7 @@ import java.util.Optional;
  * </pre>
  */
 final class TaskMemory {
-  /** How many records are told from others one by one, at most. */
+  /** At most this many records are distinguished from others individually. */
   static final int SAMPLES_MAX = 32;
 
   private static final long BYTES = 120;
@@ -37,12 +38,12 @@ final class TaskMemory {
   private long[] numbers = {}; // Ascending.
   private long[] digests = {};
 
-  /** What it takes in memory; the name of the job is that of all its tasks. */
+  /** Its memory in bytes; all tasks of a job share the job's name. */
   long bytes() {
     return BYTES + 2L * Long.BYTES * numbers.length;
   }
 
-  /** The job that the task works for; empty if nobody has said it. */
+  /** The job that the task works for; empty if not known. */
   Optional<String> job() {
     return job;
   }
@@ -61,7 +62,7 @@ final class TaskMemory {
     jobLogged = true;
   }
 
-  /** Takes in what an attempt says; whether the task has come further. */
+  /** Takes in what an attempt says; returns whether the task has come further. */
   boolean hear(TaskProgress said) {
     job = said.job().or(() -> job);
     return hear(said.settled());
@@ -75,12 +76,12 @@ final class TaskMemory {
     return true;
   }
 
-  /** Whether an attempt says of the same records that they were others. */
+  /** Whether an attempt says that the same records were different. */
   boolean contradicts(Settled said) {
     return said.below() == settled.below() && said.digest() != settled.digest();
   }
 
-  /** A record that this tablet has applied is settled: its digest may become one of the sample. */
+  /** Called when a record that this tablet applied is settled: may add its digest to the sample. */
   void sample(long number, long digest) {
     int at = Arrays.binarySearch(numbers, number);
     if (at >= 0 || !isChosen(number)) {
@@ -121,12 +122,12 @@ final class TaskMemory {
     digests = Arrays.copyOf(digests, kept);
   }
 
-  /** Gives the sample up, now and for good. */
+  /** Discards the sample permanently. */
   void forgetSample() {
     thinOut(LEVEL_MAX);
   }
 
-  /** Whether a settled record is known to have been another. */
+  /** Whether a settled record is known to have been different. */
   boolean isOther(long number, long digest) {
     int at = Arrays.binarySearch(numbers, number);
     return at >= 0 && digests[at] != digest;
@@ -151,7 +152,9 @@ final class TaskMemory {
     }
   }
 
-  /** Adds what {@link #encode} wrote of the task; it may be more than this knows, or less. */
+  /**
+   * Adds what {@link #encode} wrote about the task, which may be more or less than is known here.
+   */
   void restore(ByteReader in) throws MalformedException {
     String name = in.readPrefixed().toUtf8();
     if (!name.isEmpty()) {
