@@ -28,11 +28,12 @@ final class OperationsBlock {
   private OperationsBlock() {}
 
   /**
-   * What a block begins with; see {@link OperationWindow}.
+   * The start of a block; see {@link OperationWindow}.
    *
    * @param micros the tablet's own time when the block was written
-   * @param horizonMicros no client forgotten was seen after it; 0: none is forgotten
-   * @param mergedHorizonMicros what a merge may have made known in part is before it; 0: nothing is
+   * @param horizonMicros no forgotten client was seen after it; 0: none is forgotten
+   * @param mergedHorizonMicros a merge may have made clients seen before it only partly known; 0:
+   *     none
    */
   record Header(long micros, long horizonMicros, long mergedHorizonMicros) {}
 
