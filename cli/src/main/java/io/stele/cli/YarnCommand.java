@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "(start|status|stop)",
     footer = {
       "",
-      "Nothing is installed on the nodes: YARN distributes the jars through the file system, the servers run in containers, and the",
+      "Nothing is installed on the nodes: jars are distributed through the file system, servers run in YARN containers, and the",
       "ApplicationMaster keeps the configured number running (stele.yarn.tabletserver.count, stele.yarn.master.count).",
       "",
       "Examples:",
