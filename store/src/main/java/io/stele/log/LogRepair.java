@@ -170,12 +170,12 @@ public final class LogRepair {
   }
 
   /**
-   * Has tablets go on without the log of a dead server that is gone as a whole, for good: stands an
-   * empty one in its place. Whatever only that log had is given up.
+   * Permanently lets tablets continue without the whole log of a dead server, if the log is gone:
+   * puts an empty one in its place. Records that only that log had are given up.
    *
    * @param logs where the log would be while its server lived
    * @param recovery where it would be now
-   * @throws SteleException REFUSED if either is there: such a log is repaired by segment
+   * @throws SteleException REFUSED if either exists: such a log is repaired by segment
    */
   public static void giveUp(ProcessRuntime runtime, FileSystem fs, Path logs, Path recovery)
       throws IOException {

@@ -12,13 +12,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The segments of a log, and which tablets need which: for every segment the highest sequence
- * number of every tablet with records in it that are not in SSTables yet. Records that a switch of
- * writers, or a failure, put into two segments are needed in both.
+ * The segments of a log, and which tablets need which. For every segment it has the highest
+ * sequence number of every tablet with records in it that are not in SSTables yet. Records that a
+ * switch of writers, or a failure, put into two segments are needed in both.
  *
- * <p>A segment may be deleted when no tablet needs it, no named holder does, it is not written any
- * more, and all below it are deleted: so the segments that are left have no gaps. Safe for use by
- * any number of threads.
+ * <p>A segment may be deleted when no tablet and no named holder needs it, it is no longer written,
+ * and all lower ones are deleted: so the remaining segments have no gaps. Safe for use by any
+ * number of threads.
  */
 final class SegmentLedger {
   private static final class Entry {
@@ -39,8 +39,8 @@ final class SegmentLedger {
   }
 
   /**
-   * The number of a segment that is about to be created. Where the creation fails it stays here, as
-   * a file may be there anyway.
+   * The number of a segment that is about to be created. If the creation fails, the number stays
+   * here, because the file may exist anyway.
    */
   synchronized long opening() {
     entries.put(++lastNumber, new Entry());
@@ -63,8 +63,8 @@ final class SegmentLedger {
   }
 
   /**
-   * What may have been written to a segment: asked for once, when it is written no more. Nothing
-   * where it was deleted, as nobody needed it.
+   * The tablets and sequence numbers that may have been written to a segment. Called once, when the
+   * segment is no longer written. Empty if it was deleted because nobody needed it.
    */
   synchronized SegmentSummary takeSummary(long number) {
     Entry entry = entries.get(number);
@@ -76,7 +76,7 @@ final class SegmentLedger {
     return summary;
   }
 
-  /** How long a segment is. */
+  /** Records the length of a segment. */
   synchronized void grown(long number, long bytes) {
     entry(number).bytes = bytes;
   }
@@ -101,10 +101,10 @@ final class SegmentLedger {
   }
 
   /**
-   * Keeps segments for {@code holder}, whatever it held before.
+   * Keeps segments for {@code holder}; replaces what it held before.
    *
    * @param from the oldest segment it needs
-   * @return the oldest that it has now: a later one where some were deleted before
+   * @return the oldest segment it now holds: a later one if some were already deleted
    */
   synchronized long hold(String holder, long from) {
     long oldest = entries.isEmpty() ? lastNumber + 1 : entries.firstKey();
@@ -112,12 +112,12 @@ final class SegmentLedger {
     return Math.max(from, oldest);
   }
 
-  /** Keeps nothing more for {@code holder}. */
+  /** Stops keeping segments for {@code holder}. */
   synchronized void letGo(String holder) {
     holders.remove(holder);
   }
 
-  /** Who keeps segments, and from which on. */
+  /** The holders, and the oldest segment that each keeps. */
   synchronized SortedMap<String, Long> holders() {
     return new TreeMap<>(holders);
   }

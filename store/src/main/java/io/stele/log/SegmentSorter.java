@@ -42,7 +42,7 @@ public final class SegmentSorter {
   /**
    * A sorter of segments in {@code fs}.
    *
-   * @param partBytes how many bytes of records it sorts at a time, which it keeps in memory
+   * @param partBytes how many bytes of records it sorts, and keeps in memory, at a time
    */
   public SegmentSorter(ProcessRuntime runtime, FileSystem fs, long partBytes) {
     this.runtime = runtime;
@@ -52,7 +52,7 @@ public final class SegmentSorter {
 
   /**
    * The segments of user tablets in the fenced log in {@code directory} that have bytes and are not
-   * sorted. Those that are gone, or not as long as they were, are damaged.
+   * sorted. Segments that are gone, or do not have their listed length, are damaged.
    */
   public static List<Segment> unsorted(FileSystem fs, Path directory) throws IOException {
     Map<String, Long> lengths = lengths(fs, directory);
@@ -65,7 +65,7 @@ public final class SegmentSorter {
         .toList();
   }
 
-  /** How long each file in {@code directory} is, by its name. */
+  /** The length of each file in {@code directory}, by its name. */
   private static Map<String, Long> lengths(FileSystem fs, Path directory) throws IOException {
     Map<String, Long> lengths = new HashMap<>();
     for (FileStatus file : fs.listStatus(directory)) {
@@ -75,8 +75,8 @@ public final class SegmentSorter {
   }
 
   /**
-   * The segments of user tablets in {@code directory}, which was renamed, that their server had
-   * ended in order, and that are not sorted. They can be sorted while the others are being closed.
+   * The segments of user tablets in the renamed {@code directory} that their server had ended
+   * normally, and that are not sorted. They can be sorted while the others are being closed.
    *
    * @return each with its summary
    */
@@ -96,7 +96,7 @@ public final class SegmentSorter {
   /**
    * Sorts the segment in a file; see {@link #sort(Segment)}.
    *
-   * @throws IllegalArgumentException if it is not named as one
+   * @throws IllegalArgumentException if the file does not have the name of a segment
    */
   public void sort(Path file) throws IOException {
     long length = fs.getFileStatus(file).getLen();

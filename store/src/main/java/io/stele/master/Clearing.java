@@ -27,7 +27,8 @@ import java.util.function.Supplier;
  * <p>Safe for use by any number of threads; waits for METADATA only.
  */
 final class Clearing {
-  // Tablets of one table that are asked at a time: enough for all servers to have some.
+  // The most tablets of one table that have requests at a time: enough for all servers to have
+  // some.
   private static final int AT_ONCE = 1000;
 
   private final TabletRecords records;
@@ -35,10 +36,10 @@ final class Clearing {
   private final Request request;
   private final Map<String, ClearedRows> known = new ConcurrentHashMap<>(); // By change.
 
-  /** What is asked of the server that has a tablet. */
+  /** The request to the server that has a tablet. */
   @FunctionalInterface
   interface Request {
-    /** Begins to ask for what {@code change} does to {@code rows} of a tablet; never waits. */
+    /** Starts a request to apply {@code change} to {@code rows} of a tablet; never waits. */
     void make(ServerInfo server, TabletRecord record, long change, RowRange rows);
   }
 
@@ -48,7 +49,7 @@ final class Clearing {
     this.request = request;
   }
 
-  /** Asks for what is not done; returns whether all is. */
+  /** Requests the work that is not done; returns whether everything is done. */
   boolean goOn(SchemaChange change) throws IOException {
     ClearedRows done = done(change);
     int room = AT_ONCE;
@@ -79,17 +80,17 @@ final class Clearing {
     return all;
   }
 
-  /** Whether {@code rows} were found cleared for a change that runs. */
+  /** Whether {@code rows} are known to be cleared for a change in progress. */
   boolean isCleared(SchemaChange change, RowRange rows) {
     return done(change).left(change.sequence(), rows).isEmpty();
   }
 
-  /** What was found done for a change that runs. */
+  /** The rows known to be done for a change in progress. */
   ClearedRows done(SchemaChange change) {
     return known.getOrDefault(change.id(), ClearedRows.NONE);
   }
 
-  /** Which of {@code wanted} are cleared; asks for the others. */
+  /** The rows of {@code wanted} that are cleared; requests the others. */
   private List<RowRange> cleared(TabletRecord record, RowRange wanted, SchemaChange change) {
     if (record.cleared().left(change.sequence(), wanted).isEmpty()) {
       return List.of(wanted);

@@ -38,7 +38,7 @@ final class JobLeases implements Runnable {
   private static final Duration WRITE_EVERY = Duration.ofMillis(500);
   private static final Duration LEASE_MAX = Duration.ofDays(7);
 
-  /** Who pins tablets renews his job each second. */
+  /** A client that pins tablets renews its job each second. */
   private static final Duration PINNING_MAX = Duration.ofSeconds(15);
 
   private final ProcessRuntime runtime;
@@ -50,13 +50,13 @@ final class JobLeases implements Runnable {
   private final Map<String, Long> renewedNanos = new ConcurrentSkipListMap<>();
   private volatile Map<String, JobNodes.Job> committedLongAgo = Map.of();
 
-  /** A job as it was at the last look, and for how long it has been so. */
+  /** A job as it was at the last look, and for how long it has been unchanged. */
   private record Watched(JobNodes.Job job, long lookedNanos, Duration unchanged) {}
 
   /** A job whose tablets are being pinned, and since when it was not renewed. */
   private record Pinned(JobNodes.Job job, long nanos) {}
 
-  /** When an application was asked for, and what came of it. */
+  /** When the state of an application was requested, and the answer. */
   private record Asked(long nanos, Applications.State state) {}
 
   JobLeases(ProcessRuntime runtime, JobNodes jobs, Applications applications) {
@@ -65,7 +65,7 @@ final class JobLeases implements Runnable {
     this.jobs = jobs;
   }
 
-  /** Begins the job that {@code request} asks for, once while it is there; returns its name. */
+  /** Begins the job that {@code request} asks for, only once while it exists; returns its name. */
   String begin(String request, Duration lease, Optional<String> application) throws IOException {
     if (lease.compareTo(LEASE_MIN) < 0 || lease.compareTo(LEASE_MAX) > 0) {
       throw SteleException.refused(
@@ -87,10 +87,9 @@ final class JobLeases implements Runnable {
   }
 
   /**
-   * Lets the lease of a job begin anew, or nearly so: of many that renew it at once most write
-   * nothing.
+   * Renews the lease of a job, at least nearly: of many simultaneous renewals most write nothing.
    *
-   * @throws SteleException NOT_FOUND if it is over
+   * @throws SteleException NOT_FOUND if the job is over
    */
   void renew(String job) throws IOException {
     Long last = renewedNanos.get(job);
@@ -107,10 +106,10 @@ final class JobLeases implements Runnable {
   }
 
   /**
-   * Has other jobs wait with their commits while tablets are being pinned for a job.
+   * Makes other jobs wait with their commits while tablets are being pinned for a job.
    *
-   * @param pinning whether that begins, or has ended
-   * @throws SteleException NOT_FOUND if the job is over; REFUSED if others did not wait any longer
+   * @param pinning whether the pinning begins or has ended
+   * @throws SteleException NOT_FOUND if the job is over; REFUSED if others stopped waiting
    */
   void pinning(String job, boolean pinning) throws IOException {
     if (!(pinning ? jobs.beginPinning(job) : jobs.endPinning(job))) {
@@ -120,10 +119,10 @@ final class JobLeases implements Runnable {
   }
 
   /**
-   * Commits a job; done again, it does nothing.
+   * Commits a job; repeating it does nothing.
    *
-   * @throws SteleException NOT_FOUND if it is over and nobody knows any more whether it has;
-   *     RETRY_LATER if tablets are being pinned for another
+   * @throws SteleException NOT_FOUND if the job is over and it is no longer known whether it has
+   *     committed; RETRY_LATER if tablets are being pinned for another job
    */
   void commit(String job) throws IOException {
     if (!jobs.commit(job)) {
@@ -135,7 +134,7 @@ final class JobLeases implements Runnable {
   }
 
   /**
-   * The jobs that have committed, longer ago than their lease: nobody will ask again how they
+   * The jobs that committed longer ago than their lease, so that nobody will ask again how they
    * ended. As this master saw them at its last look; by name, ascending.
    */
   Map<String, JobNodes.Job> committedLongAgo() {
@@ -149,7 +148,7 @@ final class JobLeases implements Runnable {
     LOG.info("Job {} was ended", job);
   }
 
-  /** Looks now and then, until it is interrupted. */
+  /** Looks repeatedly, until it is interrupted. */
   @Override
   public void run() {
     while (true) {
@@ -217,7 +216,7 @@ final class JobLeases implements Runnable {
     }
   }
 
-  /** Whoever pinned tablets may be dead: others shall not wait for that. */
+  /** The client that pins tablets may be dead: others must not wait for it any longer. */
   private void lookForPinning(String name, JobNodes.Job now) throws IOException {
     Pinned before = pinning.get(name);
     if (!now.isPinning()) {
@@ -233,7 +232,7 @@ final class JobLeases implements Runnable {
     }
   }
 
-  /** The state of a job's application, asked for now and then. */
+  /** The state of a job's application, requested from time to time. */
   private Applications.State ask(String name, String application) {
     Asked last = asked.get(name);
     if (last == null || runtime.nanoTime() - last.nanos() >= ASK_EVERY.toNanos()) {

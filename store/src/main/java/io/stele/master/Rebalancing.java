@@ -13,9 +13,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Moves tablets to balance the servers ({@link Balance}), splits hot tablets and merges small ones
- * ({@link Reshaping}). It does nothing until it has been told how.
+ * ({@link Reshaping}). It does nothing until it was configured.
  *
- * <p>Any thread may set how this is done; the rest is for the one thread of the master's loop.
+ * <p>Any thread may configure it; the other methods are for the single thread of the master's loop.
  */
 final class Rebalancing {
   private static final Logger LOG = LoggerFactory.getLogger(Rebalancing.class);
@@ -43,11 +43,12 @@ final class Rebalancing {
   }
 
   /**
-   * Begins what is due.
+   * Begins the work that is due.
    *
-   * @param busy whether tablets change hands for other reasons: none is split or merged then
-   * @param cluster what decisions depend on, beside the records; asked for only when one is due
-   * @return whether something was begun that will change records soon
+   * @param busy whether tablets change servers for other reasons: none is split or merged then
+   * @param cluster what decisions depend on, beside the records; computed only when a decision is
+   *     due
+   * @return whether something was begun that will soon change records
    */
   boolean goOn(
       KnownRecords known, MasterLoop.View view, boolean busy, Supplier<Balancer.Cluster> cluster) {

@@ -41,15 +41,17 @@ final class ServerReports {
   @GuardedBy("this")
   private final Map<ServerId, Report> last = new TreeMap<>();
 
-  /** Requests a second of tablets, by server: of the reports since these were taken. */
+  /**
+   * Requests per second of tablets, by server: from the reports since the rates were last taken.
+   */
   @GuardedBy("this")
   private final Map<ServerId, Map<TabletId, Double>> rates = new TreeMap<>();
 
-  /** Servers whose reports were not compared with the records yet. */
+  /** Servers whose reports have not been compared with the records yet. */
   @GuardedBy("this")
   private final Set<ServerId> fresh = new TreeSet<>();
 
-  /** Servers whose reports were not asked about what their locks say. */
+  /** Servers whose reports have not been compared with their locks yet. */
   @GuardedBy("this")
   private final Set<ServerId> unheard = new TreeSet<>();
 
@@ -62,11 +64,11 @@ final class ServerReports {
   /**
    * A report.
    *
-   * @param askedNanos it tells how things were at that moment or later
-   * @param troubles maintenance of tablets that fails again and again
-   * @param tablets the rows of the tablets it serves or does not serve yet or any more while their
-   *     records may say so, by table and start
-   * @param requests what the tablets that it serves are asked
+   * @param askedNanos the report describes the state at that moment or later
+   * @param troubles maintenance of tablets that fails repeatedly
+   * @param tablets the rows of the tablets that the server serves, or does not yet or no longer
+   *     serve while their records may say so, by table and start
+   * @param requests the number of requests to each served tablet
    */
   private record Report(
       long askedNanos,
@@ -78,7 +80,7 @@ final class ServerReports {
   /**
    * The requests of a tablet.
    *
-   * @param epoch they are counted from its assignment on
+   * @param epoch of the assignment from which they are counted
    */
   private record Requests(long epoch, long count) {
     Optional<Double> perSecond(Optional<Requests> before, double seconds) {
@@ -92,7 +94,7 @@ final class ServerReports {
    * A tablet that its server did not report.
    *
    * @param state the record's exact assignment
-   * @param sinceNanos the record said so then
+   * @param sinceNanos when the record had this assignment
    */
   private record Suspicion(Bytes state, long sinceNanos) {}
 
@@ -101,7 +103,7 @@ final class ServerReports {
     this.servers = servers;
   }
 
-  /** Asks those of the live servers that were not asked for a while; forgets the others. */
+  /** Asks the live servers that were not asked for a while; forgets the others. */
   void ask(Map<ServerId, ServerInfo> live) {
     long now = runtime.nanoTime();
     Map<ServerId, ServerInfo> due = new TreeMap<>();
@@ -150,14 +152,17 @@ final class ServerReports {
     }
   }
 
-  /** How many requests a second tablets had, by the reports that came since this was asked. */
+  /** The requests per second of tablets, according to the reports since the last call. */
   synchronized List<Map<TabletId, Double>> takeRates() {
     List<Map<TabletId, Double>> taken = List.copyOf(rates.values());
     rates.clear();
     return taken;
   }
 
-  /** Whether servers say that they give their tablets away, by the reports since the last time. */
+  /**
+   * Whether servers say that they give their tablets away, according to the reports since the last
+   * call.
+   */
   synchronized Map<ServerId, Boolean> takeDraining() {
     Map<ServerId, Boolean> said = new TreeMap<>();
     unheard.forEach(
@@ -179,12 +184,12 @@ final class ServerReports {
         .put(rows.start(), rows);
   }
 
-  /** What the server said of itself last. */
+  /** The server's last report about itself. */
   synchronized Optional<ServerStatusProto> status(ServerId server) {
     return Optional.ofNullable(last.get(server)).map(Report::status);
   }
 
-  /** Tablets that are served and whose maintenance fails again and again, and why. */
+  /** Served tablets whose maintenance fails repeatedly, with the reasons. */
   synchronized Map<TabletId, String> troubles() {
     Map<TabletId, String> all = new TreeMap<>();
     last.values().forEach(report -> all.putAll(report.troubles()));
@@ -192,12 +197,12 @@ final class ServerReports {
   }
 
   /**
-   * The tablets that are LOADED and that their live server does not report, though it was asked
-   * after their records said so. Their records are to be read once more: where they still say the
-   * same, nobody serves them.
+   * The LOADED tablets that their live server does not report, though it was asked after their
+   * records said LOADED. Their records must be reread: if they still say the same, no server serves
+   * the tablets.
    *
-   * <p>It looks at what may have become so since it was asked last: tablets whose records changed,
-   * and those of servers that reported.
+   * <p>Only tablets that may have changed since the last call are checked: those whose records
+   * changed, and those of servers that reported.
    */
   synchronized List<TabletRecord> unserved(KnownRecords known) {
     Map<TabletId, TabletRecord> due = new TreeMap<>();
@@ -230,7 +235,9 @@ final class ServerReports {
     return unserved;
   }
 
-  /** Whether it has these rows, be it as another tablet: a split may be on its way. */
+  /**
+   * Whether the server has these rows, possibly as another tablet, because of a split in progress.
+   */
   private static boolean reports(Report report, TabletRecord record) {
     NavigableMap<Bytes, RowRange> tablets = report.tablets().get(record.id().table().value());
     if (tablets == null) {

@@ -18,9 +18,9 @@ import java.util.Optional;
 public record Assignment(State state, Optional<ServerId> server, long epoch) {
   /** The steps of an assignment. */
   public enum State {
-    /** Nobody serves the tablet. */
+    /** No server has the tablet. */
     NONE,
-    /** The server is to load the tablet. */
+    /** The server must load the tablet. */
     ASSIGNED,
     /** The server serves the tablet. */
     LOADED
@@ -41,7 +41,7 @@ public record Assignment(State state, Optional<ServerId> server, long epoch) {
     }
   }
 
-  /** To be loaded by {@code next}, under the next epoch. */
+  /** Assigned to {@code next} for loading, under the next epoch. */
   public Assignment assignedTo(ServerId next) {
     return new Assignment(State.ASSIGNED, Optional.of(next), epoch + 1);
   }
@@ -51,7 +51,7 @@ public record Assignment(State state, Optional<ServerId> server, long epoch) {
     return new Assignment(State.LOADED, server, epoch);
   }
 
-  /** Nobody's again. */
+  /** No longer assigned to any server. */
   public Assignment released() {
     return new Assignment(State.NONE, Optional.empty(), epoch);
   }

@@ -38,7 +38,7 @@ public final class MergeRecords {
   }
 
   /**
-   * Why the two cannot be merged, whoever has them; empty if they can.
+   * Why the two cannot be merged, whichever servers have them; empty if they can.
    *
    * @param upper begins where {@code lower} ends
    */
@@ -70,7 +70,7 @@ public final class MergeRecords {
     return Optional.empty();
   }
 
-  /** Whether {@code lower}, which is marked, can still become one tablet with {@code upper}. */
+  /** Whether {@code lower}, which is marked, can still be merged with {@code upper}. */
   public static boolean canFinish(TabletRecord lower, TabletRecord upper) {
     Tentative mark = lower.tentative().orElseThrow();
     return upper.id().equals(mark.parent())
@@ -82,7 +82,7 @@ public final class MergeRecords {
    * Marks the lower record.
    *
    * @param upper begins where {@code lower} ends; both are {@link #isFree free}
-   * @param merged the tablet that they will be
+   * @param merged the tablet that they will become
    */
   public TabletRecord begin(TabletRecord lower, TabletRecord upper, TabletId merged)
       throws IOException {
@@ -106,10 +106,10 @@ public final class MergeRecords {
   }
 
   /**
-   * Makes one tablet of both, and removes the lower record, which counts no more.
+   * Merges both tablets, and removes the lower record, which no longer counts.
    *
    * @param lower as {@link #begin} has marked it
-   * @throws RecordChangedException if that is not possible any more
+   * @throws RecordChangedException if the merge is no longer possible
    */
   public TabletRecord finish(TabletRecord lower, TabletRecord upper) throws IOException {
     Tentative mark = lower.tentative().filter(Tentative::merge).orElseThrow();
@@ -131,14 +131,14 @@ public final class MergeRecords {
     lower.dropped().forEach((path, millis) -> RecordCodec.putDropped(row, path, millis));
     TabletRecords.requireFeatures(row, upper, merged);
     records.apply("merge", upper, row);
-    // What is left of it here is removed by who loads the merged tablet.
+    // If this fails, the server that loads the merged tablet removes the record.
     records.rowsOf(lower).update(TabletRecords.still(mark), Mutation.of(lower.row()).deleteRow());
     return merged;
   }
 
   /**
-   * Takes the mark away, so that the tablet can be assigned; or removes the record, if it counts no
-   * more.
+   * Removes the mark, so that the tablet can be assigned; or removes the record, if it no longer
+   * counts.
    *
    * @param lower a marked record
    * @return the record without the mark; empty if it was removed
@@ -146,7 +146,7 @@ public final class MergeRecords {
    */
   public Optional<TabletRecord> giveUp(TabletRecord lower) throws IOException {
     Tentative mark = lower.tentative().filter(Tentative::merge).orElseThrow();
-    // What is read here may get older: an epoch that has passed does not come back.
+    // This read may become outdated, but an epoch that has passed does not come back.
     TabletRecord upper =
         records
             .find(lower.id().table(), lower.extent().end())
@@ -166,7 +166,7 @@ public final class MergeRecords {
     return Optional.of(next);
   }
 
-  /** The same tablet under the next epoch: whoever acts on what was before, acts no more. */
+  /** The same tablet under the next epoch: writes conditional on the earlier state then fail. */
   private static TabletRecord again(TabletRecord record) {
     Assignment next =
         new Assignment(Assignment.State.NONE, Optional.empty(), record.assignment().epoch() + 1);

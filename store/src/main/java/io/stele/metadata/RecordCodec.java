@@ -76,7 +76,7 @@ final class RecordCodec {
   /**
    * The record in {@code row} of {@code table}; empty if it has no state.
    *
-   * @throws SteleException REFUSED if it requires what this version does not know
+   * @throws SteleException REFUSED if it requires a feature that this version does not know
    */
   static Optional<TabletRecord> decode(Row row, String table) throws CorruptionException {
     String where = table + " row " + row.key();
@@ -180,7 +180,9 @@ final class RecordCodec {
     row.put(STATE.family(), STATE.qualifier(), record.state());
   }
 
-  /** The column of a file. A tablet may have several parts of one file, beginning at other rows. */
+  /**
+   * The column of a file. A tablet may have several parts of one file, with different first rows.
+   */
   static Bytes qualifier(FileRef file) {
     Bytes path = Bytes.of(file.path());
     Bytes start = file.bounds().start();
@@ -244,7 +246,7 @@ final class RecordCodec {
         });
   }
 
-  /** Says what a reader of the record must know; nothing is said where that is nothing. */
+  /** Writes the features that a reader of the record must know, if there are any. */
   static void putRequired(Mutation.Builder row, Set<String> features) {
     if (!features.isEmpty()) {
       row.put(REQUIRES.family(), REQUIRES.qualifier(), Bytes.of(String.join(" ", features)));

@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where tablet records lie as rows: the lock service for the root tablet's, a table for all others.
+ * The place where tablet records are stored as rows: the lock service for the root tablet's, a
+ * table for all others.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -22,14 +23,14 @@ interface RecordRows {
    */
   record Condition(Column column, Optional<Bytes> value) {}
 
-  /** The first rows of {@code range}, {@code limit} at most; fewer only where there are no more. */
+  /** The first rows of {@code range}, at most {@code limit}; fewer only if there are no more. */
   List<Row> scan(RowRange range, int limit) throws IOException;
 
   /**
-   * Applies {@code mutation} where its row meets {@code condition}.
+   * Applies {@code mutation} if its row meets {@code condition}.
    *
    * @return whether it did
-   * @throws io.stele.model.SteleException OUTCOME_UNKNOWN if it cannot be told
+   * @throws io.stele.model.SteleException OUTCOME_UNKNOWN if the outcome is unknown
    * @throws IOException if nothing was changed
    */
   boolean update(Condition condition, Mutation mutation) throws IOException;

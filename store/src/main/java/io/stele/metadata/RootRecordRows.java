@@ -47,8 +47,8 @@ final class RootRecordRows implements RecordRows {
   /**
    * The record in {@code locks}.
    *
-   * @param timeout how long an update may take whose outcome is in doubt: while the lock service is
-   *     away it is unknown
+   * @param timeout how long an update whose outcome is in doubt may take: it is in doubt while the
+   *     lock service is unavailable
    */
   RootRecordRows(ProcessRuntime runtime, LockService locks, Duration timeout) {
     this.runtime = runtime;
@@ -56,7 +56,7 @@ final class RootRecordRows implements RecordRows {
     this.timeout = timeout;
   }
 
-  /** What the node holds. */
+  /** The contents of the node. */
   private record Node(Map<Key, Cell> cells, List<String> updates, int version) {
     Row row() {
       return new Row(ROW, List.copyOf(cells.values()));
@@ -86,7 +86,7 @@ final class RootRecordRows implements RecordRows {
         : List.of();
   }
 
-  /** Writes the first record where there is none. */
+  /** Writes the first record, if there is none. */
   void create(Mutation mutation) throws IOException {
     if (read().isPresent()) {
       return;

@@ -25,12 +25,12 @@ import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Finds the tablet that has a row, in three levels: the lock service knows the root tablet, its
- * rows tell where METADATA's tablets are, and theirs where all others are.
+ * rows tell where METADATA's tablets are, and their rows tell where all others are.
  *
- * <p>What was found is kept until {@link #invalidate}d: it may be out of date, and the server asked
- * then says so. The lock service is asked only when the root tablet is not where it was. Each
- * table's {@link TabletDirectory} makes sure that a tablet that is not served is not looked up too
- * often.
+ * <p>Locations are kept until they are {@link #invalidate}d. A location may be out of date; the
+ * server then says so. The lock service is asked only when the root tablet is no longer at its
+ * known location. Each table's {@link TabletDirectory} limits how often a tablet that is not served
+ * is looked up.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -53,10 +53,11 @@ public final class TabletLocator implements AutoCloseable {
   }
 
   /**
-   * The tablet with {@code row} in it: as known, or once it is served.
+   * The tablet that contains {@code row}: at once if its location is known, otherwise once it is
+   * served.
    *
-   * <p>The future fails with RETRY_LATER if no server serves the tablet before the deadline;
-   * NOT_FOUND if the table has no tablets.
+   * <p>The future fails with RETRY_LATER if no server serves the tablet before the deadline, and
+   * with NOT_FOUND if the table has no tablets.
    */
   public CompletableFuture<TabletLocation> locate(TableId table, Bytes row, Deadline deadline) {
     return closed
@@ -65,7 +66,7 @@ public final class TabletLocator implements AutoCloseable {
         : directory(table).locate(row, deadline);
   }
 
-  /** What is known without asking. */
+  /** The known location of the row, without asking. */
   public Optional<TabletLocation> cached(TableId table, Bytes row) {
     return directory(table).cached(row);
   }
@@ -117,10 +118,10 @@ public final class TabletLocator implements AutoCloseable {
   }
 
   /**
-   * Goes through METADATA from {@code from} on, over its tablets' ends, to the first record that
-   * counts without a doubt.
+   * Reads METADATA from {@code from} on, by its tablets' ends, up to the first record that
+   * certainly counts.
    *
-   * @param tentative records met so far, all of them tentative
+   * @param tentative records found so far, all of them tentative
    */
   private CompletableFuture<List<TabletRecord>> records(
       TableId table, Bytes from, List<TabletRecord> tentative, Deadline deadline) {

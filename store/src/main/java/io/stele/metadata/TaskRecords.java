@@ -26,7 +26,7 @@ final class TaskRecords {
   /** Digests of the records below {@link #settledBelow}, and below each later number to next. */
   private final ArrayDeque<Long> digests = new ArrayDeque<>();
 
-  /** What tablets said is settled of records that this attempt has not written yet. */
+  /** Settled records, according to tablets, that this attempt has not written yet. */
   private final TreeMap<Long, Long> ahead = new TreeMap<>();
 
   private long agreedBelow;
@@ -40,7 +40,7 @@ final class TaskRecords {
     digests.add(0L);
   }
 
-  /** The attempt writes its next record. */
+  /** Adds the attempt's next record. */
   void add(long record) {
     next++;
     if (!stopped) {
@@ -62,7 +62,10 @@ final class TaskRecords {
     }
   }
 
-  /** A record was not applied, or nobody knows: from now on no more are settled. */
+  /**
+   * A record was not applied, or its outcome is unknown: from now on no further records are
+   * settled.
+   */
   void stop() {
     if (!stopped) {
       stopped = true;
@@ -73,12 +76,12 @@ final class TaskRecords {
     }
   }
 
-  /** What this attempt knows to be settled. */
+  /** The records that this attempt knows to be settled. */
   Settled settled() {
     return new Settled(settledBelow, digests.getFirst());
   }
 
-  /** A tablet has answered for a record, for no other reason than that these are settled. */
+  /** A tablet has answered for a record only because these records are settled. */
   void hear(Settled said) {
     if (stopped || said.below() < settledBelow) {
       return;
@@ -118,14 +121,14 @@ final class TaskRecords {
             + " differs. A task must write the same records in the same order");
   }
 
-  /** That the records are not those of an earlier attempt. */
+  /** The failure of an attempt whose records differ from those of an earlier attempt. */
   Optional<SteleException> differs() {
     return differs;
   }
 
   /**
-   * Why nothing more may be sent: another attempt would write what was not applied, but after what
-   * comes later in the same row.
+   * Why nothing more may be sent: another attempt would write the record that was not applied, but
+   * only after later records of the same row.
    */
   Optional<SteleException> refusal() {
     if (differs.isPresent() || !stopped) {
@@ -137,7 +140,7 @@ final class TaskRecords {
                 + " nothing more is sent, so that records stay in order. Let the attempt fail"));
   }
 
-  /** What is wrong if these were all records. */
+  /** The failure if these were all records of the task, but an earlier attempt wrote more. */
   Optional<SteleException> missing() {
     if (stopped || ahead.isEmpty()) {
       return refusal();

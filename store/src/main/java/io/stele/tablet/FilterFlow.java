@@ -23,10 +23,12 @@ import java.util.function.BiFunction;
  * <p>Not safe for use by several threads.
  */
 abstract class FilterFlow {
-  /** What is let through of the next cells of {@code row}. */
+  /** The cells that pass, of the next cells of {@code row}. */
   abstract List<Cell> apply(Bytes row, List<Cell> part);
 
-  /** Whether all conditions that count are decided, so that what passes now is the answer. */
+  /**
+   * Whether all relevant conditions are decided, so that the cells that pass now are the answer.
+   */
   boolean isDecided() {
     return true;
   }
@@ -42,21 +44,21 @@ abstract class FilterFlow {
   /**
    * Decides what can be decided.
    *
-   * @param complete whether in this pass everything came by that ever will
-   * @return whether in this pass everything was let through that ever will be
+   * @param complete whether this pass has seen all cells that there will ever be
+   * @return whether this pass has let through all cells that will ever pass
    */
   boolean decide(boolean complete) {
     return complete;
   }
 
-  /** Forgets counts, not decisions. */
+  /** Resets counts, but keeps decisions. */
   void restart() {}
 
   abstract void save(ByteWriter out);
 
   abstract void restore(ByteReader in) throws MalformedException;
 
-  /** What is remembered. */
+  /** The remembered state. */
   final Bytes state() {
     ByteWriter out = new ByteWriter(16);
     save(out);
@@ -64,9 +66,9 @@ abstract class FilterFlow {
   }
 
   /**
-   * Goes on from {@code state}, taken from a flow of the same filter.
+   * Continues from {@code state}, taken from a flow of the same filter.
    *
-   * @throws SteleException REFUSED if it is none
+   * @throws SteleException REFUSED if it is not such a state
    */
   final void goOn(Bytes state) {
     try {
@@ -119,7 +121,7 @@ abstract class FilterFlow {
     return filters.stream().map(FilterFlow::of).toList();
   }
 
-  /** Looks at each cell by itself. */
+  /** Judges each cell independently. */
   private static final class CellByCell extends FilterFlow {
     private final RowFilter filter;
 
@@ -139,14 +141,16 @@ abstract class FilterFlow {
     void restore(ByteReader in) {}
   }
 
-  /** Takes apart the first so many cells of the row from the rest. */
+  /** Separates the first {@code count} cells of the row from the others. */
   private static final class Counting extends FilterFlow {
     private final int count;
     private final BiFunction<List<Cell>, Integer, List<Cell>> taken;
     private long seen;
 
     /**
-     * @param taken what of some cells is let through, given how many of them are among the first
+     * A flow that counts cells.
+     *
+     * @param taken which of some cells pass, given how many of them are among the first
      */
     Counting(int count, BiFunction<List<Cell>, Integer, List<Cell>> taken) {
       this.count = count;
@@ -176,7 +180,7 @@ abstract class FilterFlow {
     }
   }
 
-  /** The first so many cells of each column. */
+  /** The first cells of each column, up to a limit. */
   private static final class ColumnLimit extends FilterFlow {
     private final int count;
     private Bytes family = Bytes.EMPTY;
@@ -225,7 +229,7 @@ abstract class FilterFlow {
     }
   }
 
-  /** Has several flows within it. */
+  /** Contains several flows. */
   private abstract static class Several extends FilterFlow {
     final List<FilterFlow> flows;
 

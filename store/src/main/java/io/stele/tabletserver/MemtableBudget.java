@@ -54,22 +54,22 @@ final class MemtableBudget implements MemoryAccount {
   }
 
   /**
-   * Whether memtables should be compacted although none is large by itself: they take much
-   * together, or were in the way of a large write.
+   * Whether memtables should be compacted although none is large by itself: together they use much
+   * memory, or they left no room for a large write.
    */
   boolean isTight() {
     return excess() > 0;
   }
 
-  /** How much should be written out, so that it is so no more. */
+  /** How many bytes must be written out to end that. */
   long excess() {
     long now = bytes();
     return Math.max(now - (long) (bytesMax * COMPACT_ABOVE), now + refused.get() - bytesMax);
   }
 
   /**
-   * How long a write is to wait before it is looked at: nothing up to four fifths of the bound,
-   * from there in proportion up to {@link #DELAY_MAX} at the bound and above.
+   * How long a write must wait before it is processed: zero up to four fifths of the bound, from
+   * there in proportion up to {@link #DELAY_MAX} at the bound and above.
    */
   Duration delay() {
     double share = (double) bytes() / bytesMax;
@@ -77,7 +77,9 @@ final class MemtableBudget implements MemoryAccount {
     return Duration.ofMillis(Math.round(DELAY_MAX.toMillis() * Math.max(0, urgency)));
   }
 
-  /** Whether there is room for so much; if not, memtables are written out to make some. */
+  /**
+   * Whether there is room for {@code wanted} bytes; if not, memtables are written out to make room.
+   */
   boolean hasRoom(long wanted) {
     if (bytes() + reserved.get() + wanted <= bytesMax) {
       return true;
@@ -87,9 +89,9 @@ final class MemtableBudget implements MemoryAccount {
   }
 
   /**
-   * Room for one write, kept until its cells are in a memtable, and counted there, or not. It can
-   * be asked for more, by those who learn only then how much the write takes. For use by one thread
-   * at a time.
+   * Room for one write, kept until its cells are in a memtable and counted there, or the write has
+   * failed. More can be requested by callers that learn only later how much the write takes. For
+   * use by one thread at a time.
    */
   final class Reservation implements MemoryClaim, AutoCloseable {
     private final TabletKind kind;
