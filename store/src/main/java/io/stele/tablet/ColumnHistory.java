@@ -54,9 +54,8 @@ final class ColumnHistory {
   private long[] rangeSequence = new long[4];
   private int[] rangeOrdinal = new int[4];
 
-  // Sequence numbers of tombstones of single versions with greater timestamps, ascending, and
-  // behind
-  // them those of the timestamp being looked at. Needed only with an unseen past.
+  // Sequence numbers of tombstones of single versions with greater timestamps, ascending, followed
+  // by those of the current timestamp. Needed only with an unseen past.
   private int singlesAbove;
   private int singles;
   private long[] singleSequence = new long[4];
