@@ -382,8 +382,8 @@ public final class TabletServer {
 
   /**
    * Gives every tablet away and takes none, until {@link #comeBack} or the end of the server. Its
-   * lock says so, so that every master knows. Returns when {@link #comeBack} was called or the
-   * server ends. Does nothing if another call of it is already running.
+   * lock says so, so that every master knows. Returns when {@link #comeBack} was called, or the
+   * server is drained or ends. Does nothing if another call of it is already running.
    */
   void standAside() {
     if (!aside.compareAndSet(false, true)) {
