@@ -57,7 +57,8 @@ final class BalanceCommand implements Callable<Integer> {
 
   @Command(
       name = "now",
-      description = "Balance the tablets once, whether balancing is on or off, and wait until it is done.",
+      description =
+          "Balance the tablets once, whether balancing is on or off, and wait until it is done.",
       mixinStandardHelpOptions = true)
   int now(@Mixin ClusterOptions options) throws Exception {
     try (Stele stele = Stele.connect(options.configuration())) {

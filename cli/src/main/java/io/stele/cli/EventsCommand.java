@@ -21,8 +21,7 @@ import picocli.CommandLine.Spec;
 /** {@code stele events}: what happened to tablets. */
 @Command(
     name = "events",
-    description =
-        "Show the events of a table's tablets, of one tablet, or of a server's tablets.",
+    description = "Show the events of a table's tablets, of one tablet, or of a server's tablets.",
     mixinStandardHelpOptions = true,
     footer = {
       "",

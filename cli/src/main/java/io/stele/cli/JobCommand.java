@@ -56,7 +56,8 @@ final class JobCommand implements Runnable {
     @Option(
         names = "--versions",
         paramLabel = "N",
-        description = "Read at most this many versions of each column, newest first (default: all).")
+        description =
+            "Read at most this many versions of each column, newest first (default: all).")
     private int versions = Integer.MAX_VALUE;
 
     TableInput of(String table, CommandSpec spec) {
@@ -104,8 +105,7 @@ final class JobCommand implements Runnable {
               names = "--prefix-bytes",
               paramLabel = "N",
               defaultValue = "8",
-              description =
-                  "Group the rows whose keys begin with the same N bytes (default: 8).")
+              description = "Group the rows whose keys begin with the same N bytes (default: 8).")
           int prefixBytes,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)
       throws Exception {
@@ -197,7 +197,8 @@ final class JobCommand implements Runnable {
       @Mixin Input input,
       @Mixin Records records,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
-      @Parameters(paramLabel = "DIR", description = "The directory to write; it must not exist.") Path directory)
+      @Parameters(paramLabel = "DIR", description = "The directory to write; it must not exist.")
+          Path directory)
       throws Exception {
     return run(cluster, new ExportAvro(input.of(table, spec), directory, records.mapping()));
   }
@@ -218,7 +219,9 @@ final class JobCommand implements Runnable {
       @Mixin ClusterOptions cluster,
       @Mixin Output output,
       @Mixin Records records,
-      @Parameters(paramLabel = "DIR", description = "The directory of the files, as export-avro writes them.")
+      @Parameters(
+              paramLabel = "DIR",
+              description = "The directory of the files, as export-avro writes them.")
           Path directory,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table)
       throws Exception {
@@ -246,7 +249,8 @@ final class JobCommand implements Runnable {
               paramLabel = "FIELD",
               split = ",",
               required = true,
-              description = "The meaning of each field: ROW (exactly once), FAMILY:QUALIFIER, or - to skip the field.")
+              description =
+                  "The meaning of each field: ROW (exactly once), FAMILY:QUALIFIER, or - to skip the field.")
           List<String> fields,
       @Option(
               names = "--separator",

@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
 /** {@code stele log}: damaged logs of dead servers. */
 @Command(
     name = "log",
-    description = "Check the commit logs of dead tablet servers, and accept the loss of damaged parts.",
+    description =
+        "Check the commit logs of dead tablet servers, and accept the loss of damaged parts.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "(check|accept-loss)",
     footer = {

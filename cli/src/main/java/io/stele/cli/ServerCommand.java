@@ -109,8 +109,7 @@ final class ServerCommand implements Runnable {
 
   @Command(
       name = "restart",
-      description =
-          "Drain and stop servers one after another; no request fails.",
+      description = "Drain and stop servers one after another; no request fails.",
       mixinStandardHelpOptions = true,
       footer = {
         "",

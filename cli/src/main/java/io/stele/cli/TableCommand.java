@@ -115,7 +115,8 @@ final class TableCommand {
       @Option(
               names = "--split-at",
               paramLabel = "ROW",
-              description = "Create the table with a tablet that starts at this row; may be repeated.")
+              description =
+                  "Create the table with a tablet that starts at this row; may be repeated.")
           List<String> splitRows,
       @Option(
               names = "--hsync",
@@ -320,8 +321,7 @@ final class TableCommand {
   int truncate(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE") String name,
-      @Option(names = "--yes", description = "Confirm the deletion of all rows.")
-          boolean sure,
+      @Option(names = "--yes", description = "Confirm the deletion of all rows.") boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
     if (!sure) {
@@ -355,8 +355,7 @@ final class TableCommand {
       @Mixin ClusterOptions cluster,
       @Mixin RangeOptions range,
       @Parameters(paramLabel = "TABLE") String name,
-      @Option(names = "--yes", description = "Confirm the deletion of the rows.")
-          boolean sure,
+      @Option(names = "--yes", description = "Confirm the deletion of the rows.") boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
     RowRange rows = range.of(spec.commandLine());
@@ -392,9 +391,7 @@ final class TableCommand {
   int drop(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE") String name,
-      @Option(
-              names = "--yes",
-              description = "Confirm the deletion of the table and its data.")
+      @Option(names = "--yes", description = "Confirm the deletion of the table and its data.")
           boolean sure,
       @Mixin ChangeOptions change)
       throws Exception {
@@ -443,7 +440,8 @@ final class TableCommand {
       @Mixin ClusterOptions cluster,
       @Parameters(
               paramLabel = "ID",
-              description = "The change's id, as --no-wait printed it or as `stele table changes` shows it.")
+              description =
+                  "The change's id, as --no-wait printed it or as `stele table changes` shows it.")
           String id,
       @Option(
               names = "--wait",

@@ -76,7 +76,8 @@ final class TabletCommand implements Runnable {
   int split(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
-      @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.") String row)
+      @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.")
+          String row)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
@@ -94,7 +95,8 @@ final class TabletCommand implements Runnable {
   int merge(
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
-      @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.") String row)
+      @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.")
+          String row)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
@@ -106,7 +108,8 @@ final class TabletCommand implements Runnable {
 
   @Command(
       name = "release",
-      description = "Have a server try a quarantined tablet at once, without waiting for the pause to end.",
+      description =
+          "Have a server try a quarantined tablet at once, without waiting for the pause to end.",
       mixinStandardHelpOptions = true,
       footer = {"", "Next: stele status shows whether the tablet is served."})
   int release(
