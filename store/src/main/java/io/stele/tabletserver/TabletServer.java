@@ -149,8 +149,7 @@ public final class TabletServer {
     dataListener = transport.serveData(config.port(), limits, requests);
     teardown.add(dataListener::close);
     ServerId id = new ServerId(transport.host(), dataListener.port(), runtime.wallClock().millis());
-    // Create the log directory before the lock: once a server is fenced, nothing may create the
-    // directory again.
+    // Before the lock: once a server is fenced, nothing may create its log directory again.
     Path logs = layout.logs(id);
     LogDirectory.create(fs, logs);
     ServerResources resources = ServerResources.open(runtime, fs, logs, id, config, life);
