@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
@@ -210,20 +211,25 @@ class SimulationTest {
   void aTaskThatGoesOnAfterTheEndFailsTheSimulation() {
     Simulation simulation = new Simulation(1, STEPS_MAX, Duration.ofMillis(200));
     SimulatedProcess process = simulation.process("p");
-    assertThatThrownBy(
-            () ->
-                simulation.run(
-                    () -> {
-                      process.start("stubborn", () -> sleepForEver(process));
-                      simulation.outside().sleep(Duration.ofMillis(2));
-                    }))
-        .isInstanceOf(SimulationFailure.class)
-        .hasMessageContaining("p stubborn")
-        .hasMessageContaining("sleepForEver");
+    AtomicBoolean over = new AtomicBoolean();
+    try {
+      assertThatThrownBy(
+              () ->
+                  simulation.run(
+                      () -> {
+                        process.start("stubborn", () -> sleepUntil(over, process));
+                        simulation.outside().sleep(Duration.ofMillis(2));
+                      }))
+          .isInstanceOf(SimulationFailure.class)
+          .hasMessageContaining("p stubborn")
+          .hasMessageContaining("sleepUntil");
+    } finally {
+      over.set(true); // Or its thread would keep a processor busy until all tests are done.
+    }
   }
 
-  private static void sleepForEver(SimulatedProcess process) {
-    while (true) {
+  private static void sleepUntil(AtomicBoolean over, SimulatedProcess process) {
+    while (!over.get()) {
       try {
         sleep(process);
       } catch (ProcessKilled e) {
