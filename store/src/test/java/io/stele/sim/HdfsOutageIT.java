@@ -118,6 +118,17 @@ class HdfsOutageIT {
   }
 
   private static void survives(String name, Step begin, Step end) throws Exception {
+    MiniDFSCluster hdfs = startHdfs(name);
+    try (MiniStele cluster = startStele(hdfs)) {
+      new Outage(cluster).run(() -> begin.take(hdfs), () -> end.take(hdfs));
+    } finally {
+      hdfs.shutdown(true);
+    }
+  }
+
+  // One after the other: several at once would start too slowly for their sessions.
+
+  private static synchronized MiniDFSCluster startHdfs(String name) throws IOException {
     Configuration conf = new Configuration();
     conf.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, new File(scratch, name).getPath());
     conf.set("dfs.client.block.write.locateFollowingBlock.retries", "1");
@@ -130,17 +141,15 @@ class HdfsOutageIT {
             .checkDataNodeAddrConfig(true)
             .dataNodeConfOverlays(new Configuration[] {ports(), ports()})
             .build();
-    try {
-      hdfs.waitActive();
-      Configuration own = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
-      own.set(Keys.CLIENT_TIMEOUT.name(), CLIENT_TIMEOUT.toSeconds() + "s");
-      own.set(Keys.LOG_SEGMENT_BYTES.name(), "64k"); // Soon another block is needed.
-      try (MiniStele cluster = MiniStele.start(own, site(hdfs), 2, 1)) {
-        new Outage(cluster).run(() -> begin.take(hdfs), () -> end.take(hdfs));
-      }
-    } finally {
-      hdfs.shutdown(true);
-    }
+    hdfs.waitActive();
+    return hdfs;
+  }
+
+  private static synchronized MiniStele startStele(MiniDFSCluster hdfs) throws IOException {
+    Configuration own = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));
+    own.set(Keys.CLIENT_TIMEOUT.name(), CLIENT_TIMEOUT.toSeconds() + "s");
+    own.set(Keys.LOG_SEGMENT_BYTES.name(), "64k"); // Soon another block is needed.
+    return MiniStele.start(own, site(hdfs), 2, 1);
   }
 
   /** Of a DataNode that starts again on its ports. */
