@@ -7,6 +7,7 @@ import io.stele.client.Table;
 import io.stele.config.Keys;
 import io.stele.lock.CuratorLockService;
 import io.stele.lock.LockService;
+import io.stele.lock.UnreachableException;
 import io.stele.lock.ZooKeeperProcess;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Mutation;
@@ -120,7 +121,7 @@ class ZooKeeperOutageIT {
         assertThat(cluster.aborts()).isEmpty();
         end.take();
         long there = System.nanoTime();
-        late.read("registration");
+        MiniStele.await("the session is back", () -> answers(late));
         long session = System.nanoTime();
         workers.add(new Worker(client.table("t"), "late", true));
         Duration longest = Duration.ZERO;
@@ -143,6 +144,16 @@ class ZooKeeperOutageIT {
       assertThat(cluster.servers()).isEqualTo(before);
       assertThat(cluster.master().isActive()).isTrue();
       cluster.client().admin().createTable(TableSchema.of("u", List.of(ColumnFamily.of("f"))));
+    }
+  }
+
+  /** Whether there is an answer; it may take longer than one call waits for it. */
+  private static boolean answers(LockService locks) throws IOException {
+    try {
+      locks.read("registration");
+      return true;
+    } catch (UnreachableException e) {
+      return false;
     }
   }
 
