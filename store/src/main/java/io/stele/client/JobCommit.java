@@ -18,7 +18,6 @@ import io.stele.wire.control.ControlProtos.RegisterFilesRequestProto;
 import io.stele.wire.control.ControlProtos.ResolveJobRequestProto;
 import io.stele.wire.control.ControlProtos.RowRangeProto;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -37,18 +36,14 @@ import org.slf4j.LoggerFactory;
  */
 final class JobCommit {
   private static final Logger LOG = LoggerFactory.getLogger(JobCommit.class);
-  private static final Duration LOOK_FIRST = Duration.ofMillis(5);
-  private static final Duration LOOK = Duration.ofMillis(50);
   private static final int AT_ONCE = 16;
 
   private final Connection connection;
-  private final Admin admin;
   private final ServerCalls servers;
   private final String job;
 
-  JobCommit(Connection connection, Admin admin, String job) {
+  JobCommit(Connection connection, String job) {
     this.connection = connection;
-    this.admin = admin;
     this.servers = new ServerCalls(connection);
     this.job = job;
   }
@@ -212,7 +207,7 @@ final class JobCommit {
     String what = asking.what();
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
     Optional<RowRange> known = Optional.empty();
-    Duration pause = LOOK_FIRST;
+    Pauses pauses = new Pauses(connection.runtime(), what);
     while (true) {
       TabletLocation at = connection.locate(table, row, what);
       try {
@@ -252,8 +247,7 @@ final class JobCommit {
       if (state != asking.wanted()) {
         return Optional.empty();
       }
-      admin.calls().pause(pause);
-      pause = LOOK.compareTo(pause.multipliedBy(2)) < 0 ? LOOK : pause.multipliedBy(2);
+      pauses.pause();
     }
   }
 }

@@ -115,7 +115,7 @@ public final class Jobs {
    */
   @SuppressWarnings("try") // Renewed while the block runs.
   public void commit(String job, Map<TableId, JobChange> changes) throws IOException {
-    JobCommit commit = new JobCommit(connection, admin, job);
+    JobCommit commit = new JobCommit(connection, job);
     if (state(job) != JobNodes.State.COMMITTED) {
       try (JobRenewal renewal = keep(job)) {
         register(job, changes);
@@ -138,7 +138,7 @@ public final class Jobs {
    * #commit}, which does it too.
    */
   public void register(String job, Map<TableId, JobChange> changes) throws IOException {
-    JobCommit commit = new JobCommit(connection, admin, job);
+    JobCommit commit = new JobCommit(connection, job);
     for (Map.Entry<TableId, JobChange> table : new TreeMap<>(changes).entrySet()) {
       if (!commit.register(table.getKey(), table.getValue())) {
         return; // Somebody else has committed the job meanwhile.

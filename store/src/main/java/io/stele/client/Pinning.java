@@ -13,7 +13,6 @@ import io.stele.wire.ByteStrings;
 import io.stele.wire.control.ControlProtos.PinTabletRequestProto;
 import io.stele.wire.control.ControlProtos.PinTabletResponseProto;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,8 +26,6 @@ import java.util.concurrent.CompletableFuture;
  */
 final class Pinning {
   private static final int AT_ONCE = 16;
-  private static final Duration LOOK_FIRST = Duration.ofMillis(5);
-  private static final Duration LOOK = Duration.ofMillis(50);
   private static final Duration RENEW = Duration.ofSeconds(1);
 
   private final Connection connection;
@@ -114,7 +111,7 @@ final class Pinning {
   /** Pins the tablet with {@code row} in it; returns where the rows end that are pinned so. */
   private Bytes pinTablet(Bytes row) throws IOException {
     Deadline deadline = Deadline.after(connection.runtime(), connection.timeout());
-    Duration pause = LOOK_FIRST;
+    Pauses pauses = new Pauses(connection.runtime(), what);
     while (!over) {
       TabletLocation at = connection.locate(table, row, what);
       PinTabletRequestProto request =
@@ -148,17 +145,8 @@ final class Pinning {
                 + connection.timeout().toMillis()
                 + " ms");
       }
-      pause(pause);
-      pause = LOOK.compareTo(pause.multipliedBy(2)) < 0 ? LOOK : pause.multipliedBy(2);
+      pauses.pause();
     }
     throw SteleException.retryLater(what + ": given up");
-  }
-
-  private void pause(Duration pause) throws InterruptedIOException {
-    try {
-      connection.runtime().sleep(pause);
-    } catch (InterruptedException e) {
-      throw Futures.interrupted(e, what);
-    }
   }
 }
