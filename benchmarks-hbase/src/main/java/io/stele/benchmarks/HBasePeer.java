@@ -48,7 +48,7 @@ final class HBasePeer {
     return peer.jobs();
   }
 
-  /** A table of two regions, as the other one has two tablets, each with one file. */
+  /** Makes a table of two regions with one file each, like the two tablets of Stele's table. */
   private void fill() throws Exception {
     try (Admin admin = connection.getAdmin()) {
       admin.createTable(HBaseServer.table(CELLS), middle);

@@ -177,7 +177,9 @@ final class Torture {
     all.stop();
     if (!runtime.await(failing, FAULTS_END_MAX)) {
       throw new IOException(
-          "the last fault has not ended " + FAULTS_END_MAX.toSeconds() + " s after the clients");
+          "the last fault still goes on "
+              + FAULTS_END_MAX.toSeconds()
+              + " s after the clients ended");
     }
     Futures.await(runtime, failing, "making things fail");
   }
