@@ -71,12 +71,7 @@ final class NodesOnYarnIT {
       wanted.set(key, "localhost:0");
     }
     cluster = new TestCluster(directory, NODES, wanted);
-    conf = cluster.conf();
-    conf.set("stele.zookeeper.quorum", zooKeeper.getConnectString());
-    conf.set("stele.yarn.am.memory", "384m");
-    conf.set("stele.yarn.master.memory", "384m");
-    conf.set("stele.yarn.tabletserver.memory", "384m");
-    conf.set("stele.tabletserver.cache.bytes", "8m");
+    conf = cluster.conf(zooKeeper);
     jar = cluster.emptyJar();
   }
 
@@ -94,12 +89,7 @@ final class NodesOnYarnIT {
   @BeforeEach
   void startApplication() throws Exception {
     submitter = YarnSubmitter.connect(conf);
-    submitter.start(
-        StartOptions.of(List.of(jar))
-            .withMain(ComponentKind.MASTER, Placeholder.class)
-            .withMain(ComponentKind.TABLET_SERVER, Placeholder.class)
-            .withTimeout(Duration.ofSeconds(90)),
-        line -> {});
+    submitter.start(TestCluster.placeholders(jar), line -> {});
     started = submitter.status().orElseThrow();
   }
 

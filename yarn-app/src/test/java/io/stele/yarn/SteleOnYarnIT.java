@@ -20,10 +20,7 @@ final class SteleOnYarnIT {
   void startsServesAndStopsInOrder() throws Exception {
     try (TestingServer zooKeeper = new TestingServer();
         TestCluster cluster = new TestCluster(directory)) {
-      Configuration conf = cluster.conf();
-      conf.set("stele.zookeeper.quorum", zooKeeper.getConnectString());
-      conf.set("stele.yarn.am.memory", "384m");
-      conf.set("stele.yarn.master.memory", "384m");
+      Configuration conf = cluster.conf(zooKeeper);
       conf.set("stele.yarn.tabletserver.memory", "512m");
       conf.set("stele.tabletserver.memtable.total.bytes", "32m");
       conf.set("stele.tabletserver.memtable.bytes", "8m");

@@ -4,10 +4,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
+import org.apache.curator.test.TestingServer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.apache.hadoop.yarn.api.records.ContainerId;
@@ -48,9 +51,27 @@ final class TestCluster implements AutoCloseable {
     yarn.start();
   }
 
-  /** What a client of the cluster is given. */
-  Configuration conf() {
-    return new Configuration(yarn.getConfig());
+  /**
+   * What a client of the cluster is given: for small processes.
+   *
+   * @param zooKeeper the lock service of the application
+   */
+  Configuration conf(TestingServer zooKeeper) {
+    Configuration conf = new Configuration(yarn.getConfig());
+    conf.set("stele.zookeeper.quorum", zooKeeper.getConnectString());
+    conf.set("stele.yarn.am.memory", "384m");
+    conf.set("stele.yarn.master.memory", "384m");
+    conf.set("stele.yarn.tabletserver.memory", "384m");
+    conf.set("stele.tabletserver.cache.bytes", "8m");
+    return conf;
+  }
+
+  /** Stand-ins for all servers, which only run. */
+  static StartOptions placeholders(Path jar) {
+    return StartOptions.of(List.of(jar))
+        .withMain(ComponentKind.MASTER, Placeholder.class)
+        .withMain(ComponentKind.TABLET_SERVER, Placeholder.class)
+        .withTimeout(Duration.ofSeconds(90));
   }
 
   /** A jar with nothing in it: containers of this cluster have this process's class path. */

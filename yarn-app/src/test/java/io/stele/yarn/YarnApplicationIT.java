@@ -43,12 +43,7 @@ final class YarnApplicationIT {
   static void startHadoop() throws Exception {
     zooKeeper = new TestingServer();
     cluster = new TestCluster(directory);
-    conf = cluster.conf();
-    conf.set("stele.zookeeper.quorum", zooKeeper.getConnectString());
-    conf.set("stele.yarn.am.memory", "384m");
-    conf.set("stele.yarn.master.memory", "384m");
-    conf.set("stele.yarn.tabletserver.memory", "384m");
-    conf.set("stele.tabletserver.cache.bytes", "8m");
+    conf = cluster.conf(zooKeeper);
     jar = cluster.emptyJar();
   }
 
@@ -74,7 +69,7 @@ final class YarnApplicationIT {
   void keepsComponentsRunningThroughTheirDeathAndItsOwnUntilStopped() throws Exception {
     try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
       long begin = System.nanoTime();
-      ApplicationId id = submitter.start(placeholders(), YarnApplicationIT::report);
+      ApplicationId id = submitter.start(TestCluster.placeholders(jar), YarnApplicationIT::report);
       reportTime("start to all running", begin);
       ApplicationStatus started = submitter.status().orElseThrow();
       assertThat(started.id()).isEqualTo(id);
@@ -146,7 +141,7 @@ final class YarnApplicationIT {
   @Test
   void growsAndShrinksAsAsked() throws Exception {
     try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
-      submitter.start(placeholders(), YarnApplicationIT::report);
+      submitter.start(TestCluster.placeholders(jar), YarnApplicationIT::report);
       submitter.flex("tabletserver", 3);
       await(
           Duration.ofSeconds(40),
@@ -160,7 +155,8 @@ final class YarnApplicationIT {
       assertThatThrownBy(() -> submitter.flex("regionserver", 1))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("regionserver");
-      assertThatThrownBy(() -> submitter.start(placeholders(), YarnApplicationIT::report))
+      assertThatThrownBy(
+              () -> submitter.start(TestCluster.placeholders(jar), YarnApplicationIT::report))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("is already running");
     }
@@ -183,7 +179,7 @@ final class YarnApplicationIT {
   /** The id of the application that was started, or why none was. */
   private static String started() {
     try (YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
-      return submitter.start(placeholders(), YarnApplicationIT::report).toString();
+      return submitter.start(TestCluster.placeholders(jar), YarnApplicationIT::report).toString();
     } catch (SteleException e) {
       return "refused: " + e.getMessage();
     } catch (IOException e) {
@@ -199,7 +195,7 @@ final class YarnApplicationIT {
       stranger.set("stele.zookeeper.quorum", theirs.getConnectString());
       try (YarnSubmitter other = YarnSubmitter.connect(stranger);
           YarnSubmitter submitter = YarnSubmitter.connect(conf)) {
-        ApplicationId id = other.start(placeholders(), YarnApplicationIT::report);
+        ApplicationId id = other.start(TestCluster.placeholders(jar), YarnApplicationIT::report);
         assertThat(submitter.status()).isEmpty();
         assertThat(submitter.stop(Duration.ofSeconds(20), YarnApplicationIT::report)).isFalse();
         assertThat(other.status().orElseThrow().id()).isEqualTo(id);
@@ -214,7 +210,8 @@ final class YarnApplicationIT {
     few.setInt("stele.yarn.failures.max", 2);
     try (YarnSubmitter submitter = YarnSubmitter.connect(few)) {
       StartOptions refusing =
-          placeholders().withMain(ComponentKind.TABLET_SERVER, RefusingPlaceholder.class);
+          TestCluster.placeholders(jar)
+              .withMain(ComponentKind.TABLET_SERVER, RefusingPlaceholder.class);
       // A stand-in serves as soon as it runs, so the start may be over before the end comes.
       ApplicationId id = startedOrFailed(submitter, refusing);
       ApplicationStatus failed =
@@ -241,7 +238,8 @@ final class YarnApplicationIT {
     Configuration wrongQueue = new Configuration(conf);
     wrongQueue.set("stele.yarn.queue", "nowhere");
     try (YarnSubmitter submitter = YarnSubmitter.connect(wrongQueue)) {
-      assertThatThrownBy(() -> submitter.start(placeholders(), YarnApplicationIT::report))
+      assertThatThrownBy(
+              () -> submitter.start(TestCluster.placeholders(jar), YarnApplicationIT::report))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("no queue \"nowhere\"")
           .hasMessageContaining("default");
@@ -249,7 +247,8 @@ final class YarnApplicationIT {
     Configuration tooLarge = new Configuration(conf);
     tooLarge.set("stele.yarn.tabletserver.memory", "900g");
     try (YarnSubmitter submitter = YarnSubmitter.connect(tooLarge)) {
-      assertThatThrownBy(() -> submitter.start(placeholders(), YarnApplicationIT::report))
+      assertThatThrownBy(
+              () -> submitter.start(TestCluster.placeholders(jar), YarnApplicationIT::report))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("stele.yarn.tabletserver.memory");
     }
@@ -258,13 +257,6 @@ final class YarnApplicationIT {
     assertThatThrownBy(() -> YarnSubmitter.connect(nobody))
         .isInstanceOf(SteleException.class)
         .hasMessageContaining("no YARN ResourceManager answers at localhost");
-  }
-
-  private static StartOptions placeholders() {
-    return StartOptions.of(List.of(jar))
-        .withMain(ComponentKind.MASTER, Placeholder.class)
-        .withMain(ComponentKind.TABLET_SERVER, Placeholder.class)
-        .withTimeout(Duration.ofSeconds(90));
   }
 
   private static ComponentStatus component(ApplicationStatus status, String id) {
