@@ -30,7 +30,7 @@ final class OpenLog implements Closeable {
   private final Map<TabletKind, List<Segment>> segments = new HashMap<>();
 
   @GuardedBy("opening")
-  private final Map<Path, Optional<SortedSegment>> sorted = new HashMap<>(); // By segment.
+  private final Map<Path, SortedSegment> sorted = new HashMap<>(); // By segment.
 
   OpenLog(ProcessRuntime runtime, FileSystem fs, Path directory) {
     this.fs = fs;
@@ -58,14 +58,17 @@ final class OpenLog implements Closeable {
     }
   }
 
-  /** The sorted file of a segment; empty if the segment itself must be read. */
+  /**
+   * The sorted file of a segment; empty if the segment itself must be read. Sorting may still be
+   * under way while tablets that need not wait for it are replayed, so that is found out each time.
+   */
   Optional<SortedSegment> sorted(Segment segment) throws IOException {
     opening.lock();
     try {
-      Optional<SortedSegment> known = sorted.get(segment.path());
-      if (known == null) {
+      Optional<SortedSegment> known = Optional.ofNullable(sorted.get(segment.path()));
+      if (known.isEmpty()) {
         known = SortedSegment.open(fs, segment);
-        sorted.put(segment.path(), known);
+        known.ifPresent(opened -> sorted.put(segment.path(), opened));
       }
       return known;
     } finally {
@@ -78,10 +81,8 @@ final class OpenLog implements Closeable {
   public void close() throws IOException {
     opening.lock();
     try {
-      for (Optional<SortedSegment> one : sorted.values()) {
-        if (one.isPresent()) {
-          one.get().close();
-        }
+      for (SortedSegment one : sorted.values()) {
+        one.close();
       }
       sorted.clear();
     } finally {

@@ -178,7 +178,7 @@ final class Recoveries {
     long now = runtime.nanoTime();
     running.forEach(
         (server, one) -> {
-          boolean served = one.away.removeIf(tablet -> isServed(view, tablet));
+          boolean served = one.away.removeIf(tablet -> isServedByAnother(view, tablet, server));
           if (served && one.first.isEmpty()) {
             one.first = Optional.of(Duration.ofNanos(now - one.lostNanos));
           }
@@ -214,9 +214,13 @@ final class Recoveries {
     return unassigned;
   }
 
-  private static boolean isServed(MasterLoop.View view, TabletId tablet) {
+  /** The view may be from just before the server was lost, and so still have it. */
+  private static boolean isServedByAnother(MasterLoop.View view, TabletId tablet, ServerId lost) {
     TabletRecord record = view.tablets().get(tablet);
-    return record == null || view.isServed(record); // Dropped, or split.
+    if (record == null) {
+      return true; // Dropped, or split.
+    }
+    return !record.assignment().isTo(lost) && view.isServed(record);
   }
 
   @GuardedBy("this")

@@ -65,15 +65,36 @@ class FencedLogsTest {
     CrashableFileSystem fs = CrashableFileSystem.create();
     List<LogRecord> appended = write(fs, new Random(1));
     new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs);
+    sortAndDamageSegments(fs);
+    assertRecords(logs, appended);
+  }
+
+  @Test
+  void segmentsSortedAfterOthersReadTheLogAreNotReadThemselves() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    List<LogRecord> appended = write(fs, new Random(1));
+    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs);
+    TabletId without = tablet(TABLETS); // It has no records, so it need not wait for sorting.
+    assertThat(replayed(logs.read(FENCED, without, 0), without, 0)).isEmpty();
+    sortAndDamageSegments(fs);
+    assertRecords(logs, appended);
+  }
+
+  /** Sorts all segments, and changes a byte in each, which whoever reads it finds. */
+  private static void sortAndDamageSegments(CrashableFileSystem fs) throws IOException {
     for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
       new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path());
       byte[] bytes = bytes(fs, segment.path());
-      bytes[bytes.length / 2] ^= 1; // Whoever reads it finds that.
+      bytes[bytes.length / 2] ^= 1;
       rewrite(fs, segment.path(), bytes);
     }
+  }
+
+  private static void assertRecords(FencedLogs logs, List<LogRecord> appended) throws IOException {
     TabletId tablet = tablet(0);
-    assertThat(
-            replayed(new FencedLogs(SystemRuntime.INSTANCE, fs).read(FENCED, tablet, 0), tablet, 0))
+    assertThat(replayed(logs.read(FENCED, tablet, 0), tablet, 0))
         .isEqualTo(appended.stream().filter(one -> one.tablet().equals(tablet)).toList());
   }
 

@@ -62,7 +62,7 @@ class KnownRecordsTest {
     };
   }
 
-  private static TabletRecord with(TabletRecord record, Assignment assignment) {
+  static TabletRecord with(TabletRecord record, Assignment assignment) {
     return new TabletRecord(
         record.id(),
         record.extent(),
