@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
@@ -159,6 +160,15 @@ public final class CommitLog implements AutoCloseable {
    */
   public Optional<OldestNeeded> oldestNeeded() {
     return ledger.oldest();
+  }
+
+  /**
+   * The tablets with acknowledged records in a segment of which writing or closing failed, and in
+   * no SSTable yet. The records are in the file, but the file system may have trouble with its last
+   * block. Have the tablets make minor compactions at once, so that nothing depends on that block.
+   */
+  public SortedSet<TabletId> inFailedSegments() {
+    return ledger.inFailedSegments();
   }
 
   /**

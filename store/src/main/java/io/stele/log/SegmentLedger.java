@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * The segments of a log, and which tablets need which. For every segment it has the highest
@@ -27,6 +29,7 @@ final class SegmentLedger {
     long bytes;
     long firstRecordNanos;
     boolean ended;
+    boolean failed;
   }
 
   private final ProcessRuntime runtime;
@@ -91,6 +94,25 @@ final class SegmentLedger {
     if (entry != null) {
       entry.ended = true;
     }
+  }
+
+  /** Writing or closing a segment failed. It may be deleted by now. */
+  synchronized void failed(long number) {
+    Entry entry = entries.get(number);
+    if (entry != null) {
+      entry.failed = true;
+    }
+  }
+
+  /** The tablets that need a segment of which writing or closing failed. */
+  synchronized SortedSet<TabletId> inFailedSegments() {
+    SortedSet<TabletId> tablets = new TreeSet<>();
+    for (Entry entry : entries.values()) {
+      if (entry.failed) {
+        tablets.addAll(entry.highest.keySet());
+      }
+    }
+    return tablets;
   }
 
   /** Everything of {@code tablet} up to {@code sequence} is in SSTables that METADATA names. */

@@ -189,7 +189,10 @@ final class SegmentThread {
   /** Ends the segment. Nobody waits for this: every acknowledged record is in the file. */
   private void end(LogWriter writer, boolean used, Optional<IOException> failure) {
     long number = writer.header().number();
-    failure.ifPresent(this::giveUpIfHopeless);
+    if (failure.isPresent()) {
+      site.ledger().failed(number);
+      giveUpIfHopeless(failure.get());
+    }
     pipeline.busy(state);
     if (failure.isPresent()) {
       writer.abandon(failure.get());
@@ -210,6 +213,7 @@ final class SegmentThread {
     } catch (IOException e) {
       LOG.warn(
           "Closing segment {} of {} failed", writer.header().number(), location.directory(), e);
+      site.ledger().failed(writer.header().number());
       writer.abandon(e);
     }
   }

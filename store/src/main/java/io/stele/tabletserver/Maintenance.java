@@ -26,9 +26,10 @@ import org.slf4j.LoggerFactory;
  * Decides in rounds which tablets compact and split, and starts that work on other threads.
  *
  * <p>A tablet makes a minor compaction when its memtable is large (and it does not have too many
- * SSTables), when its memtable is the largest while memory is tight, or when it keeps too many log
- * segments, or old ones, from being deleted. Rounds are run by one thread; the work by the
- * executors of each kind, so that METADATA never waits for user data.
+ * SSTables), when its memtable is the largest while memory is tight, when it keeps too many log
+ * segments, or old ones, from being deleted, or when it has records in a segment that could not be
+ * written or closed. Rounds are run by one thread; the work by the executors of each kind, so that
+ * METADATA never waits for user data.
  *
  * <p>Work that fails because of its tablet ({@link Blame#TABLET}) is retried after ever longer
  * pauses. The tablet is still served, but if minor compactions fail, it accepts writes only up to a
@@ -191,6 +192,7 @@ final class Maintenance implements JobOutcomes {
   }
 
   private void relieveLog(KindResources kind) {
+    kind.log().inFailedSegments().forEach(id -> tablets.find(id).ifPresent(this::startMinor));
     Optional<OldestNeeded> oldest =
         kind.log()
             .oldestNeeded()

@@ -165,6 +165,32 @@ class CommitLogTest extends LogTestCase {
   }
 
   @Test
+  void theTabletsOfASegmentThatFailedAreNamedUntilTheyNeedItNoMore() throws Exception {
+    for (Operation failing : List.of(Operation.FLUSH, Operation.CLOSE)) {
+      fs.delete(DIRECTORY, true);
+      LogDirectory.create(fs, DIRECTORY);
+      try (CommitLog log = open(OPTIONS)) {
+        log.append(record(tablet(1), 1, 10)).get();
+        log.append(record(tablet(2), 1, 10)).get();
+        log.awaitStandby();
+        assertThat(log.inFailedSegments()).isEmpty();
+        fs.disk().inject(FaultInjector.at(failing, path -> true, 1, new Effect.Fail()));
+        if (failing == Operation.CLOSE) {
+          log.roll();
+        }
+        log.append(record(tablet(3), 1, 10)).get();
+        await(() -> !log.inFailedSegments().isEmpty());
+        log.append(record(tablet(4), 1, 10)).get();
+        assertThat(log.inFailedSegments()).contains(tablet(1), tablet(2)).doesNotContain(tablet(4));
+        log.release(tablet(1), 1);
+        log.forget(tablet(2));
+        log.release(tablet(3), 1);
+        assertThat(log.inFailedSegments()).isEmpty();
+      }
+    }
+  }
+
+  @Test
   void aLogWhoseFileSystemIsAwayRefusesWritesAndGoesOnWhenItIsBack() throws Exception {
     try (CommitLog log = open(OPTIONS)) {
       log.append(record(TABLET, 1, 10)).get();

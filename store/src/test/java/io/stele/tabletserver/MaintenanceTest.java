@@ -286,6 +286,31 @@ class MaintenanceTest {
   }
 
   @Test
+  void whatIsInASegmentThatFailedIsWrittenOut() throws Exception {
+    try (TestServer server = server()) {
+      HostedTablet early = server.takeNew(SCHEMA);
+      HostedTablet late = server.takeNew(TableSchema.of("late", "f"));
+      TestServer.put(early, "row", "value");
+      Maintenance maintenance = maintenance(server);
+      maintenance.round();
+      assertThat(server.minor.size()).isZero();
+      world.disk.inject(
+          FaultInjector.at(Operation.FLUSH, path -> true, 1, new FaultInjector.Effect.Fail()));
+      TestServer.put(early, "another row", "value"); // Acknowledged by the next segment.
+      TestServer.put(late, "row", "value");
+      while (server.minor.size() == 0) { // The segment's thread says that it failed.
+        maintenance.round();
+        Thread.onSpinWait();
+      }
+      server.work();
+      assertThat(early.tablet().statistics().files()).isEqualTo(1);
+      assertThat(late.tablet().statistics().files()).isZero();
+      maintenance.round();
+      assertThat(server.minor.size()).isZero();
+    }
+  }
+
+  @Test
   void roundsGoOnUntilTheServerEndsAndEndItWhereTheyFail() throws Exception {
     try (TestServer server = server()) {
       HostedTablet hosted = server.takeNew(SCHEMA);
