@@ -36,6 +36,9 @@ final class ClusterCalls {
   private static final Duration LOOK_FIRST = Duration.ofMillis(10);
   private static final int LOOKS_LONGER = 5;
 
+  /** Short, as another master is elected within a second or so, and few calls need one. */
+  private static final Duration MASTER_PAUSE_MAX = Duration.ofMillis(100);
+
   private final Connection connection;
 
   ClusterCalls(Connection connection) {
@@ -207,7 +210,8 @@ final class ClusterCalls {
       if (decision instanceof Decision.End end) {
         throw end.failure();
       }
-      pause(((Decision.Again) decision).pause());
+      Duration pause = ((Decision.Again) decision).pause();
+      pause(MASTER_PAUSE_MAX.compareTo(pause) < 0 ? MASTER_PAUSE_MAX : pause);
     }
   }
 

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.config.Keys;
+import io.stele.lock.LockService;
+import io.stele.metadata.MasterInfo;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
 import io.stele.model.Mutation;
@@ -13,9 +15,11 @@ import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.tabletserver.TabletServer;
+import io.stele.wire.Address;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -117,6 +121,24 @@ class TabletsAwayTest {
   }
 
   @Test
+  void aMasterAnswersClientsThatWaitForItSoonAfterItBeginsToServe() throws Exception {
+    for (long seed = 0; seed < SEEDS; seed++) {
+      World world = new World(seed, 4);
+      Duration[] longest = {Duration.ZERO};
+      world.run(
+          () -> {
+            world.cluster.add(SimulatedCluster.Kind.MASTER);
+            world.process.sleep(Duration.ofSeconds(5));
+            for (int i = 0; i < 3; i++) {
+              longest[0] = Collections.max(List.of(longest[0], world.killMaster()));
+              world.process.sleep(Duration.ofSeconds(20));
+            }
+          });
+      assertThat(longest[0]).as("seed %d", seed).isLessThan(AWAY_MAX);
+    }
+  }
+
+  @Test
   void aNewServerHasItsShareWithinAMinuteWhileClientsHardlyNotice() throws Exception {
     World world = new World(0, 40);
     world.run(
@@ -197,6 +219,45 @@ class TabletsAwayTest {
           .filter(one -> one.id().equals(server))
           .mapToInt(one -> one.tablets())
           .sum();
+    }
+
+    /**
+     * Kills the active master, and asks the next for its status.
+     *
+     * @return how long after the next began to serve the answer came
+     */
+    Duration killMaster() throws Exception {
+      LockService locks = cluster.slots(SimulatedCluster.Kind.SERVER).get(0).session();
+      Optional<Address> before = MasterInfo.address(locks);
+      CompletableFuture<Long> serves = new CompletableFuture<>();
+      cluster.slots(SimulatedCluster.Kind.MASTER).stream()
+          .filter(master -> master.toString().equals(before.orElseThrow().host()))
+          .findFirst()
+          .orElseThrow()
+          .process()
+          .kill();
+      process.start(
+          "watch",
+          () -> {
+            try {
+              Optional<Address> now = MasterInfo.address(locks);
+              while (now.isEmpty() || now.equals(before)) {
+                process.sleep(Duration.ofMillis(1));
+                now = MasterInfo.address(locks);
+              }
+              serves.complete(process.nanoTime());
+            } catch (IOException | InterruptedException e) {
+              serves.completeExceptionally(e);
+            }
+          });
+      while (true) {
+        try {
+          client.admin().clusterStatus();
+          return Duration.ofNanos(process.nanoTime() - process.await(serves));
+        } catch (SteleException e) {
+          assertThat(e).hasMessageContaining("not done within"); // The lock is kept for longer.
+        }
+      }
     }
 
     void run(Simulation.Work work) throws Exception {
