@@ -97,7 +97,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
     rows =
         split.isDirect()
             ? new Direct(DirectRows.of(table, query), taskContext)
-            : new Served(table.readRows(query));
+            : new Served(table.readOnce().readRows(query));
   }
 
   @Override

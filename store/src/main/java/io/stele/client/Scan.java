@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import io.stele.format.RowCodec;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
@@ -13,7 +14,6 @@ import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
 import io.stele.wire.ByteStrings;
 import io.stele.wire.QueryCodec;
-import io.stele.wire.RowCodec;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
@@ -50,7 +50,11 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
   /** The first request asks for little, so that a short read does not wait for a long page. */
   private static final long FIRST_PAGE_BYTES = 128 << 10;
 
-  private static final long PAGE_BYTES = 1 << 20;
+  /**
+   * With the end of its last row, a page fits into the first array of a frame (1 MiB); with blocks
+   * that it has only parts of, into one read of a file.
+   */
+  private static final long PAGE_BYTES = 896 << 10;
 
   /** A row of more bytes comes in parts of about this size, or less where rows may have little. */
   private static final long PART_BYTES = 8 << 20;
@@ -189,6 +193,9 @@ record Scan(RowRanges left, long limit, long readPoint, RowRange readPointRows, 
             .setBytesMax(readPoint == 0 ? FIRST_PAGE_BYTES : PAGE_BYTES)
             .setRowPartBytes(part.askedBytes());
     table.pin().ifPresent(read::setPin);
+    if (table.once()) {
+      read.setOnce(true);
+    }
     if (readPointCounts()) {
       read.setReadPoint(readPoint);
       part.position().ifPresent(position -> read.setPosition(ByteStrings.of(position)));

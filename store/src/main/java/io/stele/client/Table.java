@@ -92,6 +92,14 @@ public final class Table {
   }
 
   /**
+   * The same table, for scans of rows that are unlikely to be read again soon: servers do not keep
+   * in their caches what such a scan reads from files, and read ahead as much as it asks for.
+   */
+  public Table readOnce() {
+    return new Table(connection, ref.readOnce(), check, durability, rowBytesMax);
+  }
+
+  /**
    * The same table, read as {@link Jobs#pin} has pinned it for a job: every read sees the same rows
    * and cells, whatever is written meanwhile. Such a read is REFUSED once the job is over, and in a
    * tablet that the job has not pinned. Internal: for input formats.

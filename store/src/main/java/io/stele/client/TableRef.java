@@ -20,17 +20,29 @@ import java.util.function.Supplier;
  * @param id its id
  * @param name its name, for messages
  * @param timeout how long an operation on it is tried
+ * @param once whether its rows are unlikely to be read again soon
  * @param pin the job at whose pins it is read; empty: as it is now
  */
-record TableRef(Waiting waiting, TableId id, String name, Duration timeout, Optional<String> pin) {
+record TableRef(
+    Waiting waiting,
+    TableId id,
+    String name,
+    Duration timeout,
+    boolean once,
+    Optional<String> pin) {
   /** A table as it is now. */
   TableRef(Waiting waiting, TableId id, String name, Duration timeout) {
-    this(waiting, id, name, timeout, Optional.empty());
+    this(waiting, id, name, timeout, false, Optional.empty());
   }
 
   /** The table as that job has pinned it. */
   TableRef atPin(String job) {
-    return new TableRef(waiting, id, name, timeout, Optional.of(job));
+    return new TableRef(waiting, id, name, timeout, once, Optional.of(job));
+  }
+
+  /** The table, read once. */
+  TableRef readOnce() {
+    return new TableRef(waiting, id, name, timeout, true, pin);
   }
 
   /** Whose clock counts. */

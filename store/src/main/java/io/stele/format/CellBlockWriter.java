@@ -78,6 +78,16 @@ public final class CellBlockWriter {
     }
   }
 
+  /**
+   * Adds the current cell of {@code cell} as readers of a table know it: a put without sequence
+   * number and ordinal.
+   */
+  void addVersion(CellCursor cell) {
+    addKeyAndNumbers(
+        cell.key(), cell.keyLength(), cell.timestamp(), 0, 0, CellType.PUT, cell.valueLength());
+    out.write(cell.valueArray(), cell.valueOffset(), cell.valueLength());
+  }
+
   /** Adds a cell of the column {@code key}. */
   public void add(
       byte[] key, long timestamp, long sequence, int ordinal, CellType type, Bytes value) {

@@ -100,6 +100,19 @@ public final class ColumnKey {
     return new Column(family(key, rowEnd, familyEnd), unescape(key, familyEnd, length));
   }
 
+  /**
+   * The qualifier in {@code key}, a whole column key.
+   *
+   * @param familyPartEnd where it begins
+   */
+  public static Bytes qualifier(byte[] key, int familyPartEnd, int length)
+      throws MalformedException {
+    if (terminated(key, familyPartEnd, length) != length) {
+      throw new MalformedException(familyPartEnd, "a column key has no qualifier");
+    }
+    return unescape(key, familyPartEnd, length);
+  }
+
   /** The family in {@code key} between the ends of its row part and of its family part. */
   public static String family(byte[] key, int rowPartEnd, int familyPartEnd) {
     return new String(key, rowPartEnd, familyPartEnd - 1 - rowPartEnd, StandardCharsets.ISO_8859_1);

@@ -1,5 +1,6 @@
 package io.stele.metadata;
 
+import io.stele.format.RowCodec;
 import io.stele.lock.LockService;
 import io.stele.metadata.Attempts.Decision;
 import io.stele.metadata.Attempts.Effect;
@@ -21,7 +22,6 @@ import io.stele.wire.DataPlane;
 import io.stele.wire.OperationCodec;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.Response;
-import io.stele.wire.RowCodec;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import java.io.IOException;

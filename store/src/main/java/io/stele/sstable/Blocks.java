@@ -70,6 +70,20 @@ final class Blocks {
     throw file.corrupt(handle.offset(), "here should be a data block");
   }
 
+  /**
+   * The data block at {@code handle} if the cache has it, which stays as it is but for a file to be
+   * held whole, which is loaded first.
+   */
+  Optional<Contents> cachedData(Handle handle) throws IOException {
+    if (cache.wantsWhole()) {
+      loadWhole();
+    }
+    Optional<CachedBlock> here = cache.block(BlockKind.DATA, handle.offset());
+    return here.isPresent() && here.get() instanceof DataBlock data
+        ? Optional.of(data.cells())
+        : Optional.empty();
+  }
+
   /** Reads the blocks that are not in memory. */
   @FunctionalInterface
   interface Source {

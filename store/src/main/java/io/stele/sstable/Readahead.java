@@ -3,8 +3,8 @@ package io.stele.sstable;
 import java.io.IOException;
 
 /**
- * A cursor's read-ahead window: consecutive blocks are read at once. The window grows while the
- * cursor goes straight on. Not safe for use by several threads.
+ * A cursor's read-ahead window: consecutive blocks are read at once. After the first window, they
+ * grow while the cursor goes straight on. Not safe for use by several threads.
  */
 final class Readahead {
   /** A larger buffer is there for the sake of one large block. */
@@ -18,14 +18,23 @@ final class Readahead {
   private byte[] buffer = new byte[0];
   private long start;
   private int size;
-  private int window;
+  private int window; // The next, if the cursor goes straight on.
 
-  /** A window that grows from {@code bytesFirst} to {@code bytesMax}. */
+  /** Windows of {@code bytesFirst}, then of growing size up to {@code bytesMax}. */
   Readahead(StoredFile file, int bytesFirst, int bytesMax) {
     this.file = file;
     this.bytesFirst = bytesFirst;
     this.bytesMax = bytesMax;
-    this.window = bytesFirst;
+    this.window = second();
+  }
+
+  private int second() {
+    return bytesFirst < bytesMax ? Math.min(bytesMax, GROWTH_BYTES) : bytesFirst;
+  }
+
+  /** Whether the block that {@code at} is on is in {@link #buffer()}. */
+  boolean has(IndexCursor at) {
+    return at.offset() >= start && at.offset() + at.length() <= start + size;
   }
 
   /**
@@ -36,10 +45,11 @@ final class Readahead {
    */
   int fetch(IndexCursor at, long limit) throws IOException {
     long offset = at.offset();
-    if (offset < start || offset + at.length() > start + size) {
+    if (!has(at)) {
       boolean goesOn = size > 0 && offset >= start + size && offset - start - size <= bytesMax;
-      window = goesOn ? Math.min(bytesMax, Math.max(GROWTH_BYTES, window * 2)) : bytesFirst;
-      long end = at.endOfBlocksWithin(Math.min(limit, offset + window));
+      int wanted = goesOn ? window : bytesFirst;
+      window = goesOn ? Math.min(bytesMax, window * 2) : second();
+      long end = at.endOfBlocksWithin(Math.min(limit, offset + wanted));
       int count = (int) Math.max(at.length(), end - offset);
       size = 0;
       if (count <= LARGE_BYTES) {

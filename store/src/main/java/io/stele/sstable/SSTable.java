@@ -151,7 +151,9 @@ public final class SSTable implements Closeable {
    */
   public CellCursor cursor(RowRange bounds, ReadOptions options) {
     byte[] lower = key(bounds.start());
-    if (!options.cache() || options.readaheadBytes() > 0 || !bounds.isSingle()) {
+    if (options.cache() != ReadOptions.Cache.KEEP
+        || options.readaheadBytes() > 0
+        || !bounds.isSingle()) {
       return new SSTableCursor(blocks, indexRoot, lower, key(bounds.end()), options);
     }
     byte[] upper = ColumnKey.afterRow(bounds.start());

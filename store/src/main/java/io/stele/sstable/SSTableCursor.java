@@ -6,6 +6,7 @@ import io.stele.format.CellType;
 import io.stele.format.MalformedException;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * A cursor over the cells of an SSTable between two keys, one block at a time. Reads nothing until
@@ -62,8 +63,7 @@ final class SSTableCursor implements CellCursor {
     this.upper = upper;
     this.options = options;
     this.index = new IndexCursor(blocks, BlockKind.INDEX, root, options);
-    int first = options.cache() ? 0 : options.readaheadBytes();
-    this.readahead = new Readahead(blocks.file(), first, options.readaheadBytes());
+    this.readahead = new Readahead(blocks.file(), options.firstBytes(), options.readaheadBytes());
   }
 
   @Override
@@ -142,7 +142,11 @@ final class SSTableCursor implements CellCursor {
     Handle handle = index.handle();
     claim(handle.length());
     Contents contents =
-        options.cache() ? blocks.data(handle, options, this::read).cells() : readUncached(handle);
+        switch (options.cache()) {
+          case KEEP -> blocks.data(handle, options, this::read).cells();
+          case LOOK -> readahead.has(index) ? readUncached(handle) : lookedFor(handle);
+          case NONE -> readUncached(handle);
+        };
     claim(contents.length());
     try {
       block.resetSearchable(contents.array(), contents.offset(), contents.length());
@@ -168,6 +172,11 @@ final class SSTableCursor implements CellCursor {
     }
     int at = readahead.fetch(index, limit());
     return new StoredBlock(readahead.buffer(), at, true);
+  }
+
+  private Contents lookedFor(Handle handle) throws IOException {
+    Optional<Contents> cached = blocks.cachedData(handle);
+    return cached.isPresent() ? cached.get() : readUncached(handle);
   }
 
   /** Contents that are gone with the next block. */

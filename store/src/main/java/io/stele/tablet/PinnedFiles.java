@@ -136,12 +136,13 @@ public final class PinnedFiles implements Closeable {
   }
 
   private List<Cell> take(Bytes row, VisibleCells here) throws IOException {
-    List<Cell> visible = new ArrayList<>();
+    ModelCells taken = new ModelCells();
     here.beginRow();
-    if (!here.takeCells(visible, rowBytesMax, Long.MAX_VALUE)) {
+    if (!here.takeCells(taken, rowBytesMax, Long.MAX_VALUE)) {
       throw SteleException.refused(
           "row \"" + row + "\" has more than " + rowBytesMax + " bytes: read fewer columns");
     }
+    List<Cell> visible = taken.remove();
     return filter.isPresent() && !visible.isEmpty() ? filter.get().apply(row, visible) : visible;
   }
 

@@ -1,21 +1,24 @@
 package io.stele.tablet;
 
+import io.stele.format.CellBlockWriter;
+import io.stele.format.RowCodec;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Limits;
-import io.stele.model.Row;
 import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.sstable.NotInMemoryException;
 import java.io.IOException;
-import java.util.ArrayList;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * The page being read. It takes rows from {@link VisibleCells}, filters them, and ends when it is
- * full. Rows, bytes, work (cells passed and seeks) and time limit it. Every page makes progress.
+ * The page being read, a block as {@link RowCodec} defines it. Visible cells go into it straight
+ * from their cursor, or where there is a filter, what it lets through. It ends when it is full.
+ * Rows, bytes, work (cells passed and seeks) and time limit it. Every page makes progress.
  *
  * <p>A row of more bytes than a part may have is read part by part if the request allows it, and
  * the page may end inside it. Not safe for use by several threads.
@@ -35,8 +38,14 @@ final class ReadPage {
 
   private static final long MEMORY_ONLY_WORK_MAX = 10_000;
 
+  /** The memory that a block begins with. */
+  private static final int ROW_BYTES = 1 << 10;
+
+  private static final int FIRST_BYTES = 64 << 10;
+
+  private static final long WHOLE_PAGE_BYTES = 1 << 20;
+
   final ReadRequest request;
-  final List<Row> rows = new ArrayList<>();
   Optional<Bytes> next = Optional.empty();
   Optional<Bytes> position = Optional.empty();
   Optional<RowPosition> resume;
@@ -45,7 +54,12 @@ final class ReadPage {
   private final Optional<RowFilter> filter;
   private final long bytesMax;
   private final long nanosMax;
-  private long bytes;
+  private final CellBlockWriter block;
+  private final ModelCells unfiltered = new ModelCells(); // Used where there is a filter.
+  private final CellSink sink;
+  private int rows;
+  private int rowStart; // Where the current row begins in the block.
+  private long firstRead = -1; // Not asked for yet.
   private long passed;
   private long passedBefore; // Before the cells that are read now.
   private long work;
@@ -62,10 +76,48 @@ final class ReadPage {
     long asked = request.bytesMax() > 0 ? request.bytesMax() : core.options().page().bytesMax();
     this.bytesMax = Math.min(asked, Limits.PAGE_BYTES_MAX);
     this.nanosMax = core.options().page().timeMax().toNanos();
+    this.block = CellBlockWriter.sequential(firstBytes());
+    this.sink =
+        filter.isPresent() ? unfiltered : (cell, family, end) -> RowCodec.write(cell, block);
     // At another read point a part would not match those before it: the row starts again.
     boolean samePoint = request.readPoint().orElse(-1) == readPoint;
     this.resume =
         samePoint ? request.parts().position().map(RowPosition::decode) : Optional.empty();
+  }
+
+  /** The memory to begin with: of a scan that goes on, for all of the page, so as not to grow. */
+  private int firstBytes() {
+    List<RowRange> ranges = request.query().ranges();
+    if (ranges.size() == 1 && ranges.get(0).isSingle()) {
+      return ROW_BYTES;
+    }
+    if (request.readPoint().isEmpty() || bytesMax > WHOLE_PAGE_BYTES) {
+      return FIRST_BYTES;
+    }
+    int whole = (int) bytesMax + FIRST_BYTES;
+    return takes(whole) ? whole : FIRST_BYTES;
+  }
+
+  /** Takes memory that makes the page faster, if there is some: it is possible without, too. */
+  private boolean takes(long memoryBytes) {
+    try {
+      request.memory().take(memoryBytes);
+      return true;
+    } catch (SteleException e) {
+      if (e.code() != Code.RETRY_LATER && e.code() != Code.REFUSED) {
+        throw e;
+      }
+      return false;
+    }
+  }
+
+  /** How much to read of files at first: what is likely to fill the page. */
+  long firstReadBytes() {
+    if (firstRead < 0) {
+      long bytes = Math.min(bytesMax, WHOLE_PAGE_BYTES);
+      firstRead = takes(bytes) ? bytes : 0;
+    }
+    return Math.max(0, Math.min(firstRead, bytesMax - rowStart));
   }
 
   /** Starts to take rows from other cells. */
@@ -85,9 +137,9 @@ final class ReadPage {
   }
 
   boolean isFull() {
-    return position.isPresent()
-        || rows.size() >= request.query().rowLimit()
-        || bytes >= bytesMax
+    return next.isPresent()
+        || rows >= request.query().rowLimit()
+        || rowStart >= bytesMax
         || isTired();
   }
 
@@ -97,96 +149,112 @@ final class ReadPage {
         || (rowsPassed > 1 && core.environment().runtime().nanoTime() - beginNanos >= nanosMax);
   }
 
+  /** The page. */
+  ReadResult result(long readPoint) {
+    // What is behind the start belongs to a row for which there was no memory.
+    ByteBuffer body = ByteBuffer.wrap(block.finish().array(), 0, rowStart);
+    return new ReadResult(body, rows, readPoint, next, position);
+  }
+
   /**
    * Adds the current row. If there is no memory for it, the page ends before it, so that memory is
    * used for few rows rather than refused to all.
    *
    * @return whether the whole row was taken; if not, this page is at its end
    */
-  boolean addRow(Bytes row, VisibleCells cells) throws IOException {
+  boolean addRow(VisibleCells cells) throws IOException {
     try {
-      return takeRow(row, cells);
+      return takeRow(cells);
     } catch (SteleException e) {
-      if (rows.isEmpty() || (e.code() != Code.RETRY_LATER && e.code() != Code.REFUSED)) {
+      if (rows == 0 || (e.code() != Code.RETRY_LATER && e.code() != Code.REFUSED)) {
         throw e;
       }
-      next = Optional.of(row);
+      next = Optional.of(cells.takenRow());
       return false;
     }
   }
 
-  private boolean takeRow(Bytes row, VisibleCells cells) throws IOException {
-    List<Cell> visible = new ArrayList<>();
+  private boolean takeRow(VisibleCells cells) throws IOException {
     cells.beginRow();
     boolean inParts = request.parts().bytesMax() > 0;
     if (request.memoryOnly()) {
-      if (!cells.takeCells(visible, MEMORY_ONLY_BYTES_MAX, MEMORY_ONLY_WORK_MAX)) {
+      if (!cells.takeCells(sink, MEMORY_ONLY_BYTES_MAX, MEMORY_ONLY_WORK_MAX)) {
         throw new NotInMemoryException();
       }
     } else if (inParts) {
-      if (!cells.takeCells(visible, partBytes(), workLeft())) {
-        return addParts(row, cells, Optional.empty(), visible);
+      if (!cells.takeCells(sink, partBytes(), workLeft())) {
+        return addParts(cells, request.query().filter().map(FilterFlow::of), false);
       }
-    } else if (!cells.takeCells(visible, WHOLE_ROW_BYTES_MAX, Long.MAX_VALUE)) {
+    } else if (!cells.takeCells(sink, WHOLE_ROW_BYTES_MAX, Long.MAX_VALUE)) {
       throw SteleException.refused(
           "row \""
-              + row
+              + cells.takenRow()
               + "\" has more than "
               + WHOLE_ROW_BYTES_MAX
               + " bytes: read it in parts, or read fewer columns");
     }
-    add(row, filter.isPresent() && !visible.isEmpty() ? filter.get().apply(row, visible) : visible);
+    if (filter.isPresent()) {
+      List<Cell> visible = unfiltered.remove();
+      if (!visible.isEmpty()) {
+        Bytes row = cells.takenRow();
+        RowCodec.write(row, filter.get().apply(row, visible), block);
+      }
+    }
+    endRow();
     return true;
   }
 
   /**
-   * Adds cells of a row that is returned in parts.
+   * Goes on inside a row.
    *
-   * @param from the position of {@code cells} in the row; empty: at its beginning
-   * @param part visible cells already taken
+   * @param cells at {@code from}
    * @return whether the whole row was taken; if not, this page is at its end
    */
-  boolean addParts(Bytes row, VisibleCells cells, Optional<RowPosition> from, List<Cell> part)
-      throws IOException {
+  boolean goOnInRow(VisibleCells cells, RowPosition from) throws IOException {
     Optional<FilterFlow> flow = request.query().filter().map(FilterFlow::of);
-    from.filter(at -> !at.filter().isEmpty())
-        .ifPresent(at -> flow.ifPresent(state -> state.goOn(at.filter())));
-    List<Cell> visible = part;
-    boolean done = false;
-    if (visible.isEmpty()) {
-      done = cells.takeCells(visible, partBytes(), workLeft());
+    if (!from.filter().isEmpty()) {
+      flow.ifPresent(state -> state.goOn(from.filter()));
     }
-    List<Cell> found = new ArrayList<>();
-    long foundBytes = 0;
+    boolean done = cells.takeCells(sink, partBytes(), workLeft());
+    return addParts(cells, flow, done);
+  }
+
+  /**
+   * Adds cells of a row that is returned in parts, of which some were taken.
+   *
+   * @param end whether these were the last
+   * @return whether the whole row was taken; if not, this page is at its end
+   */
+  private boolean addParts(VisibleCells cells, Optional<FilterFlow> flow, boolean end)
+      throws IOException {
+    boolean done = end;
     while (true) {
       boolean decided = flow.map(FilterFlow::isDecided).orElse(true);
-      List<Cell> some = visible;
       if (flow.isPresent()) {
-        some = flow.get().apply(row, visible);
-      }
-      if (decided) {
-        found.addAll(some);
-        foundBytes += bytes(some);
+        Bytes row = cells.takenRow();
+        List<Cell> some = flow.get().apply(row, unfiltered.remove());
+        if (decided) {
+          RowCodec.write(row, some, block);
+        }
       }
       if (done && decided) {
-        add(row, found);
+        endRow();
         return true;
       }
       passed(cells);
-      if (done || foundBytes >= partBytes() || isTired()) {
+      if (done || block.size() - rowStart >= partBytes() || isTired()) {
         if (done) {
           flow.ifPresent(FilterFlow::endPass);
         }
-        add(row, found);
+        endRow();
+        Bytes row = cells.takenRow();
         Bytes state = flow.map(FilterFlow::state).orElse(Bytes.EMPTY);
-        RowPosition at =
-            done ? new RowPosition(row, Bytes.EMPTY, 0, state) : cells.position(row, state);
+        RowPosition at = done ? new RowPosition(row, Bytes.EMPTY, 0, state) : cells.position(state);
         next = Optional.of(row);
         position = Optional.of(at.encode());
         return false;
       }
-      visible = new ArrayList<>();
-      done = cells.takeCells(visible, partBytes(), workLeft());
+      done = cells.takeCells(sink, partBytes(), workLeft());
     }
   }
 
@@ -202,18 +270,10 @@ final class ReadPage {
     return Math.max(WORK_MAX - work, 1);
   }
 
-  private void add(Bytes row, List<Cell> found) {
-    if (!found.isEmpty()) {
-      rows.add(new Row(row, found));
-      bytes += row.length() + bytes(found);
+  private void endRow() {
+    if (block.size() > rowStart) {
+      rows++;
+      rowStart = block.size();
     }
-  }
-
-  private static long bytes(List<Cell> cells) {
-    long bytes = 0;
-    for (Cell cell : cells) {
-      bytes += cell.family().length() + cell.qualifier().length() + cell.value().length() + 8;
-    }
-    return bytes;
   }
 }

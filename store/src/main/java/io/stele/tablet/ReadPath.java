@@ -64,8 +64,9 @@ final class ReadPath {
         read(range, pinned, page);
       }
       core.counters().reads.increment();
-      core.counters().rowsRead.add(page.rows.size());
-      return new ReadResult(page.rows, pinned.readPoint(), page.next, page.position);
+      ReadResult result = page.result(pinned.readPoint());
+      core.counters().rowsRead.add(result.rowCount());
+      return result;
     } finally {
       release(pinned.state(), request);
     }
@@ -187,7 +188,7 @@ final class ReadPath {
             ColumnSelection.of(query.families(), query.columns()),
             query.versions(),
             query.times(),
-            options(page.request, range))) {
+            options(page, range))) {
       page.nextRange();
       if (page.resume.isPresent()) {
         Bytes row = range.start();
@@ -195,23 +196,20 @@ final class ReadPath {
         page.resume = Optional.empty();
         position.check(row);
         cells.resumeRow(row, position);
-        if (!page.addParts(row, cells, Optional.of(position), new ArrayList<>())) {
+        if (!page.goOnInRow(cells, position)) {
           return;
         }
         page.passed(cells);
       } else {
         cells.seekRow(range.start());
       }
-      while (cells.hasRow()) {
-        Bytes row = cells.row();
-        if (!range.isBeforeEnd(row)) {
-          return;
-        }
+      byte[] end = VisibleCells.end(range);
+      while (cells.hasRow() && cells.isBefore(end)) {
         if (page.isFull()) {
-          page.next = Optional.of(row);
+          page.next = Optional.of(cells.row());
           return;
         }
-        if (!page.addRow(row, cells)) {
+        if (!page.addRow(cells)) {
           return;
         }
         page.passed(cells);
@@ -223,10 +221,17 @@ final class ReadPath {
     return !range.end().isEmpty() && range.equals(RowRange.single(range.start()));
   }
 
-  private static ReadOptions options(ReadRequest request, RowRange range) {
-    return request.memoryOnly()
-        ? ReadOptions.MEMORY_ONLY
-        : (isSingle(range) ? ReadOptions.POINT : ReadOptions.SCAN).claiming(request.memory());
+  private static ReadOptions options(ReadPage page, RowRange range) {
+    ReadRequest request = page.request;
+    if (request.memoryOnly()) {
+      return ReadOptions.MEMORY_ONLY;
+    }
+    if (isSingle(range)) {
+      return ReadOptions.POINT.claiming(request.memory());
+    }
+    return request.once()
+        ? ReadOptions.once(request.memory()).first(page.firstReadBytes())
+        : ReadOptions.SCAN.claiming(request.memory());
   }
 
   private VisibleCells open(
@@ -244,12 +249,18 @@ final class ReadPath {
     for (TabletState.Frozen frozen : state.frozen()) {
       cursors.add(frozen.memtable().cursor(pinned.readPoint()));
     }
+    List<TabletFile> files = new ArrayList<>();
+    long cellBytes = 0;
     for (TabletFile file : state.files()) {
       if (file.ref().isSeenAt(pinned.readPoint())
           && file.meets(range, selection, pinned.pinned())
           && (!single || file.mayContain(range.start(), selection, options))) {
-        cursors.add(file.cursor(range, options, pinned.pinned()));
+        files.add(file);
+        cellBytes += file.cellBytes();
       }
+    }
+    for (TabletFile file : files) {
+      cursors.add(file.cursor(range, file.shareOf(options, cellBytes), pinned.pinned()));
     }
     return new VisibleCells(
         new MergedCursor(cursors, pinned.readPoint()),

@@ -18,6 +18,8 @@ import java.util.OptionalLong;
  *     reading a file; such a read never waits
  * @param parts whether the page may end inside a row, and begin inside one
  * @param memory asked for the memory of the page; when none is left, the page ends
+ * @param once whether the rows are unlikely to be read again soon, so that the blocks they are in
+ *     are not kept in the cache
  * @param pin the name of the {@link io.stele.record.Pin} to read at, instead of at a read point
  */
 public record ReadRequest(
@@ -28,6 +30,7 @@ public record ReadRequest(
     boolean memoryOnly,
     RowParts parts,
     MemoryClaim memory,
+    boolean once,
     Optional<String> pin) {
   /** Of whole rows. */
   public ReadRequest(
@@ -44,6 +47,7 @@ public record ReadRequest(
         memoryOnly,
         RowParts.WHOLE,
         MemoryClaim.NONE,
+        false,
         Optional.empty());
   }
 
@@ -55,28 +59,35 @@ public record ReadRequest(
   /** At {@code point}, or at the newest where that cannot be read any more. */
   public ReadRequest at(long point) {
     return new ReadRequest(
-        query, OptionalLong.of(point), allowFresh, bytesMax, memoryOnly, parts, memory, pin);
+        query, OptionalLong.of(point), allowFresh, bytesMax, memoryOnly, parts, memory, once, pin);
   }
 
   /** At the pin of that name. */
   public ReadRequest atPin(String name) {
     return new ReadRequest(
-        query, readPoint, false, bytesMax, memoryOnly, parts, memory, Optional.of(name));
+        query, readPoint, false, bytesMax, memoryOnly, parts, memory, once, Optional.of(name));
   }
 
   /** In pages of another size. */
   public ReadRequest pageOf(long bytes) {
-    return new ReadRequest(query, readPoint, allowFresh, bytes, memoryOnly, parts, memory, pin);
+    return new ReadRequest(
+        query, readPoint, allowFresh, bytes, memoryOnly, parts, memory, once, pin);
   }
 
   /** Only where no file needs to be read. */
   public ReadRequest inMemoryOnly() {
-    return new ReadRequest(query, readPoint, allowFresh, bytesMax, true, parts, memory, pin);
+    return new ReadRequest(query, readPoint, allowFresh, bytesMax, true, parts, memory, once, pin);
   }
 
   /** With large rows in parts. */
   public ReadRequest in(RowParts newParts) {
     return new ReadRequest(
-        query, readPoint, allowFresh, bytesMax, memoryOnly, newParts, memory, pin);
+        query, readPoint, allowFresh, bytesMax, memoryOnly, newParts, memory, once, pin);
+  }
+
+  /** Of rows that are unlikely to be read again soon. */
+  public ReadRequest readOnce() {
+    return new ReadRequest(
+        query, readPoint, allowFresh, bytesMax, memoryOnly, parts, memory, true, pin);
   }
 }

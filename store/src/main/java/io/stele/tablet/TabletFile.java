@@ -91,6 +91,29 @@ final class TabletFile {
     return bytes;
   }
 
+  /** About how many bytes the cells of the tablet's part have when they are not compressed. */
+  long cellBytes() {
+    SSTableProperties properties = table.properties();
+    return (long) (bytes * (double) properties.rawBytes() / Math.max(1, properties.dataBytes()));
+  }
+
+  /**
+   * With the file's share of what is read at first, and the blocks that it begins and ends inside
+   * of.
+   *
+   * @param options say how many bytes of cells are wanted of all files at first
+   * @param allBytes of the cells of all files
+   */
+  ReadOptions shareOf(ReadOptions options, long allBytes) {
+    if (options.firstBytes() == 0) {
+      return options;
+    }
+    SSTableProperties properties = table.properties();
+    long blockBytes = properties.dataBytes() / Math.max(1, properties.dataBlocks());
+    double share = bytes / (double) Math.max(1, allBytes);
+    return options.first((long) (options.firstBytes() * share) + 2 * blockBytes);
+  }
+
   boolean hasTombstones() {
     return table.properties().tombstones() > 0;
   }

@@ -6,12 +6,12 @@ import io.stele.format.ColumnKey;
 import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TimeRange;
 import io.stele.runtime.MemoryClaim;
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -27,6 +27,8 @@ final class VisibleCells implements Closeable {
   private static final int MOVES_BEFORE_SEEK = 8;
 
   private static final int SEEK_WORK = 8;
+
+  private static final byte[] UNBOUNDED = {};
 
   // The memory of a cell in the model and in the client's block, which may be twice as large.
   private static final int CELL_BYTES = 200;
@@ -45,10 +47,9 @@ final class VisibleCells implements Closeable {
   // The row being taken.
   private byte[] rowPart = {};
   private int wanted;
-  private byte[] column = {}; // Of the last visible cell.
-  private int taken; // How many visible cells the column has so far.
+  private int taken; // How many visible cells the last judged column has so far.
+  private boolean resumed; // Nothing was judged since the row was resumed inside a column.
   private long skip; // How many visible cells of the first column were taken before.
-  private Bytes qualifier = Bytes.EMPTY;
   private boolean kept; // The cell here was judged already: taking stopped before it.
 
   VisibleCells(
@@ -83,6 +84,17 @@ final class VisibleCells implements Closeable {
     return onCell;
   }
 
+  /** Whether the row here is below the end of a range, given as {@link #end}. */
+  boolean isBefore(byte[] end) {
+    return end.length == 0
+        || Arrays.compareUnsigned(source.key(), 0, source.keyLength(), end, 0, end.length) < 0;
+  }
+
+  /** The end of {@code range}, as a key. */
+  static byte[] end(RowRange range) {
+    return range.end().isEmpty() ? UNBOUNDED : ColumnKey.ofRow(range.end());
+  }
+
   /** The key of the row here. */
   Bytes row() throws IOException {
     return ColumnKey.row(source.key(), source.keyLength());
@@ -100,10 +112,15 @@ final class VisibleCells implements Closeable {
 
   /** Collects the visible cells of the current row, possibly none, and moves to the next row. */
   List<Cell> takeRow() throws IOException {
-    List<Cell> cells = new ArrayList<>();
+    ModelCells cells = new ModelCells();
     beginRow();
     takeCells(cells, Long.MAX_VALUE, Long.MAX_VALUE);
-    return cells;
+    return cells.remove();
+  }
+
+  /** The key of the row that is collected, which this may have moved beyond. */
+  Bytes takenRow() throws IOException {
+    return ColumnKey.row(rowPart, rowPart.length);
   }
 
   /** Begins to collect the current row. */
@@ -111,17 +128,15 @@ final class VisibleCells implements Closeable {
     int rowEnd = ColumnKey.rowPartLength(source.key(), source.keyLength());
     rowPart = Arrays.copyOf(source.key(), rowEnd);
     wanted = 0;
-    column = rowPart;
     taken = 0;
+    resumed = false;
     skip = 0;
     kept = false;
-    qualifier = Bytes.EMPTY;
   }
 
   /** Begins to collect {@code row} from a position on, before anything else was collected. */
   void resumeRow(Bytes row, RowPosition position) throws IOException {
     rowPart = ColumnKey.ofRow(row);
-    column = rowPart;
     byte[] key =
         new ByteWriter(rowPart.length + position.column().length())
             .write(rowPart, 0, rowPart.length)
@@ -145,8 +160,7 @@ final class VisibleCells implements Closeable {
     }
     if (onCell && isAt(key) && position.versions() > 0) {
       skip = position.versions();
-      column = key;
-      qualifier = ColumnKey.column(key, key.length).qualifier();
+      resumed = true;
     }
   }
 
@@ -167,20 +181,19 @@ final class VisibleCells implements Closeable {
   /**
    * Where collecting stopped.
    *
-   * @param row the current row
    * @param filter the filter's state
    */
-  RowPosition position(Bytes row, Bytes filter) {
+  RowPosition position(Bytes filter) throws IOException {
     int rowEnd = rowPart.length;
     return new RowPosition(
-        row,
+        takenRow(),
         Bytes.of(source.key(), rowEnd, source.keyLength() - rowEnd),
-        sameKey(column) ? taken : 0,
+        sieve.isOfLastColumn(source) ? taken : 0,
         filter);
   }
 
   /**
-   * Collects visible cells of the current row.
+   * Gives visible cells of the current row to {@code cells}.
    *
    * @param bytesMax stops before the cell that would exceed this many bytes, but not before the
    *     first
@@ -188,8 +201,9 @@ final class VisibleCells implements Closeable {
    * @return whether the row is done and this is at the next row; otherwise collecting continues
    *     from {@link #position}
    */
-  boolean takeCells(List<Cell> cells, long bytesMax, long workMax) throws IOException {
+  boolean takeCells(CellSink cells, long bytesMax, long workMax) throws IOException {
     int rowEnd = rowPart.length;
+    boolean any = false;
     long bytes = 0;
     long workEnd = workMax > Long.MAX_VALUE - work ? Long.MAX_VALUE : work + workMax;
     while (onCell && ColumnKey.sameRow(source.key(), source.keyLength(), rowPart, rowEnd)) {
@@ -204,25 +218,20 @@ final class VisibleCells implements Closeable {
         }
       }
       bytesPassed += source.keyLength() + source.valueLength();
-      CellSieve.Verdict verdict = kept ? CellSieve.Verdict.KEEP : sieve.judge(source);
+      CellSieve.Verdict verdict = kept ? CellSieve.Verdict.KEEP : judge();
       kept = false;
       switch (verdict) {
         case KEEP, KEEP_AS_SURPLUS -> {
-          if (!sameKey(column)) {
-            column = Arrays.copyOf(source.key(), source.keyLength());
-            taken = 0;
-            skip = 0;
-            qualifier = ColumnKey.column(column, column.length).qualifier();
-          }
           if (times.contains(source.timestamp())) {
             if (taken >= skip) {
               bytes += source.keyLength() + source.valueLength();
-              if (bytes > bytesMax && !cells.isEmpty()) {
+              if (bytes > bytesMax && any) {
                 kept = true;
                 return false;
               }
               memory.take(CELL_BYTES + CELL_COPIES * (long) source.valueLength());
-              cells.add(cell(qualifier));
+              cells.take(source, sieve.family(), sieve.familyEnd());
+              any = true;
             }
             taken++;
           }
@@ -237,6 +246,17 @@ final class VisibleCells implements Closeable {
       }
     }
     return true;
+  }
+
+  private CellSieve.Verdict judge() throws IOException {
+    if (!sieve.isOfLastColumn(source)) {
+      taken = 0;
+      if (!resumed) {
+        skip = 0;
+      }
+      resumed = false;
+    }
+    return sieve.judge(source);
   }
 
   @Override
@@ -295,18 +315,5 @@ final class VisibleCells implements Closeable {
     after[after.length - 1] = 1;
     work += SEEK_WORK;
     onCell = source.seek(after);
-  }
-
-  private boolean sameKey(byte[] column) {
-    return source.keyLength() == column.length
-        && Arrays.equals(source.key(), 0, column.length, column, 0, column.length);
-  }
-
-  private Cell cell(Bytes qualifier) {
-    return new Cell(
-        sieve.family(),
-        qualifier,
-        source.timestamp(),
-        Bytes.of(source.valueArray(), source.valueOffset(), source.valueLength()));
   }
 }

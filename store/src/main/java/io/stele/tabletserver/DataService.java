@@ -17,7 +17,6 @@ import io.stele.wire.QueryCodec;
 import io.stele.wire.Request;
 import io.stele.wire.RequestHandler;
 import io.stele.wire.Responder;
-import io.stele.wire.RowCodec;
 import io.stele.wire.data.DataProtos.MutateProto;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.RequestProto;
@@ -254,6 +253,7 @@ final class DataService implements RequestHandler {
                     ? Optional.of(ByteStrings.bytes(read.getPosition()))
                     : Optional.empty()),
             responder::take,
+            read.getOnce(),
             read.hasPin() ? Optional.of(read.getPin()) : Optional.empty());
     if (request.isExpired()) {
       throw SteleException.retryLater("the request waited until its caller had given up");
@@ -305,10 +305,10 @@ final class DataService implements RequestHandler {
         ResponseProto.newBuilder()
             .setReadPoint(page.readPoint())
             .setMore(page.nextRow().isPresent())
-            .setRows(page.rows().size());
+            .setRows(page.rowCount());
     page.nextRow().ifPresent(row -> answer.setNextRow(ByteStrings.of(row)));
     page.position().ifPresent(place -> answer.setNextPosition(ByteStrings.of(place)));
-    answers.read(responder, answer, RowCodec.body(page.rows()));
+    answers.read(responder, answer, page.block());
   }
 
   private void sampleRowKeys(SampleRowKeysProto request, Responder responder) throws IOException {

@@ -1,6 +1,7 @@
 package io.stele.tabletserver;
 
 import io.stele.format.CellBlockWriter;
+import io.stele.format.RowCodec;
 import io.stele.model.Bytes;
 import io.stele.model.OperationId;
 import io.stele.model.OperationSize;
@@ -16,7 +17,6 @@ import io.stele.wire.MutateBatch;
 import io.stele.wire.OperationCodec;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.Responder;
-import io.stele.wire.RowCodec;
 import io.stele.wire.RowOrder;
 import io.stele.wire.data.DataProtos.CheckAndMutateProto;
 import io.stele.wire.data.DataProtos.MutateProto;

@@ -1,6 +1,7 @@
 package io.stele.client;
 
 import io.stele.format.CellBlockWriter;
+import io.stele.format.RowCodec;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
@@ -21,7 +22,6 @@ import io.stele.wire.NotServingTabletException;
 import io.stele.wire.OperationCodec;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.Response;
-import io.stele.wire.RowCodec;
 import io.stele.wire.RowOrder;
 import io.stele.wire.data.DataProtos.MutateProto;
 import io.stele.wire.data.DataProtos.ReadProto;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.format.CellBlockWriter;
+import io.stele.format.RowCodec;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletLocation;
 import io.stele.model.Bytes;
@@ -17,7 +18,6 @@ import io.stele.model.TabletId;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.SystemRuntime;
 import io.stele.wire.Response;
-import io.stele.wire.RowCodec;
 import io.stele.wire.data.DataProtos.ReadProto;
 import io.stele.wire.data.DataProtos.ResponseProto;
 import io.stele.wire.data.DataProtos.StatusProto;
@@ -117,6 +117,21 @@ class RowsTest {
       assertThatThrownBy(() -> rows.readAsync().join())
           .hasMessageContaining("has found no row yet");
     }
+  }
+
+  @Test
+  void aScanThatIsMadeOnceSaysSoInEveryRequest() throws IOException {
+    put("a", "b", "c");
+    tablets.rowsAPage(1);
+    assertThat(read(RowQuery.ALL)).hasSize(3);
+    assertThat(tablets.reads()).noneMatch(ReadProto::getOnce);
+    int before = tablets.reads().size();
+    try (Rows rows = new Rows(tablets, TABLE.readOnce(), RowQuery.ALL, Table.ROW_BYTES_MAX)) {
+      assertThat(rows).hasSize(3);
+    }
+    assertThat(tablets.reads().subList(before, tablets.reads().size()))
+        .hasSizeGreaterThanOrEqualTo(3)
+        .allMatch(ReadProto::getOnce);
   }
 
   @Test

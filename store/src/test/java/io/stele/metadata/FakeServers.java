@@ -1,6 +1,7 @@
 package io.stele.metadata;
 
 import io.stele.format.CellBlockWriter;
+import io.stele.format.RowCodec;
 import io.stele.model.Bytes;
 import io.stele.model.CheckAndMutate;
 import io.stele.model.Column;
@@ -21,7 +22,6 @@ import io.stele.wire.NotServingTabletException;
 import io.stele.wire.OperationCodec;
 import io.stele.wire.QueryCodec;
 import io.stele.wire.Response;
-import io.stele.wire.RowCodec;
 import io.stele.wire.StatusCodec;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.ResponseProto;

@@ -8,6 +8,7 @@ import io.stele.model.Bytes;
 import io.stele.model.CachePriority;
 import io.stele.model.Codec;
 import io.stele.model.RowRange;
+import io.stele.runtime.MemoryClaim;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,6 +76,22 @@ class BlockCacheTest {
       fs.reads = 0;
       int asked = readHotRows(table);
       assertThat(fs.reads).isLessThanOrEqualTo(asked / 10);
+    }
+  }
+
+  @Test
+  void aScanThatIsMadeOnceTakesWhatTheCacheHasAndLeavesItAsItIs() throws IOException {
+    CaffeineBlockCache cache = new CaffeineBlockCache(8 << 20, 0);
+    try (SSTable table = SSTableFiles.open(fs, cache)) {
+      ReadOptions once = ReadOptions.once(MemoryClaim.NONE).first(table.length());
+      fs.reads = 0;
+      assertThat(SSTableFiles.scan(table, RowRange.ALL, once)).isEqualTo(cells);
+      assertThat(fs.reads).isLessThan((int) table.properties().dataBlocks() / 5);
+      assertThat(data(cache)).isEqualTo(CacheStatistics.Counts.NONE);
+      List<TestCell> some = scan(table, 0, 500);
+      fs.failing = true;
+      assertThat(SSTableFiles.scan(table, RowRange.of(row(0), row(400)), once))
+          .isEqualTo(some.subList(0, 400));
     }
   }
 

@@ -10,6 +10,7 @@ import io.stele.model.Bytes;
 import io.stele.model.CachePriority;
 import io.stele.model.Codec;
 import io.stele.model.RowRange;
+import io.stele.runtime.MemoryClaim;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -198,7 +199,9 @@ class SSTableModelTest {
   }
 
   private static ReadOptions randomReadOptions(Random random) {
-    return new ReadOptions(random.nextBoolean(), random.nextInt(4) * 1000, false);
+    return random.nextInt(4) == 0
+        ? ReadOptions.once(MemoryClaim.NONE).first(random.nextInt(4) * 1000)
+        : new ReadOptions(random.nextBoolean(), random.nextInt(4) * 1000, false);
   }
 
   static List<TestCell> randomCells(Random random) {

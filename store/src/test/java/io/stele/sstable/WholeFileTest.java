@@ -9,6 +9,7 @@ import io.stele.model.CachePriority;
 import io.stele.model.Codec;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
+import io.stele.runtime.MemoryClaim;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -63,6 +64,8 @@ class WholeFileTest {
       fs.failing = true;
       assertThat(SSTableFiles.scan(table, RowRange.ALL, ReadOptions.SCAN)).isEqualTo(cells);
       assertThat(SSTableFiles.scan(table, RowRange.ALL, ReadOptions.MEMORY_ONLY)).isEqualTo(cells);
+      ReadOptions once = ReadOptions.once(MemoryClaim.NONE).first(1 << 20);
+      assertThat(SSTableFiles.scan(table, RowRange.ALL, once)).isEqualTo(cells);
       for (int i = 0; i < ROWS; i += 10) {
         assertThat(read(table, i)).containsExactly(cells.get(i));
         assertThat(table.mayContainRow(Bytes.of(row(i)), ReadOptions.MEMORY_ONLY)).isTrue();

@@ -3,6 +3,7 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.format.RowCodec;
 import io.stele.log.LogRecord;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
@@ -124,6 +125,7 @@ final class ModelRun {
   private final List<Job> jobs = new ArrayList<>();
   private int jobsMade;
   private long clearings;
+  private long pagesRead;
 
   ModelRun(long seed) throws IOException {
     random = new Random(seed);
@@ -709,7 +711,8 @@ final class ModelRun {
     RowJoiner joined = new RowJoiner();
     long pageBytes = random.nextInt(3) == 0 ? 1 + random.nextInt(60) : 0;
     long partBytes = random.nextInt(3) == 0 ? 1 + random.nextInt(60) : 0;
-    ReadResult page = part.tablet.read(first.pageOf(pageBytes).in(RowParts.ofBytes(partBytes)));
+    ReadRequest begin = first.pageOf(pageBytes).in(RowParts.ofBytes(partBytes));
+    ReadResult page = read(part, begin);
     joined.add(page);
     while (page.nextRow().isPresent() && joined.whole() < query.rowLimit()) {
       RowRange rest = new RowRange(page.nextRow().get(), Bytes.EMPTY);
@@ -725,17 +728,26 @@ final class ModelRun {
         more = more.limit(query.rowLimit() - joined.whole());
       }
       ReadRequest next = ReadRequest.of(more).at(page.readPoint());
-      page =
-          part.tablet.read(
-              first
-                  .pin()
-                  .map(next::atPin)
-                  .orElse(next)
-                  .pageOf(pageBytes)
-                  .in(new RowParts(partBytes, page.position())));
+      ReadRequest goOn =
+          first
+              .pin()
+              .map(next::atPin)
+              .orElse(next)
+              .pageOf(pageBytes)
+              .in(new RowParts(partBytes, page.position()));
+      page = read(part, goOn);
       joined.add(page);
     }
     return joined.first(query.rowLimit());
+  }
+
+  /** Reads a page, whose encoding from cells must be that of its rows. */
+  private ReadResult read(Part part, ReadRequest request) throws IOException {
+    ReadResult page = part.tablet.read(++pagesRead % 3 == 0 ? request.readOnce() : request);
+    List<Row> rows = page.rows();
+    assertThat(page.rowCount()).isEqualTo(rows.size());
+    assertThat(page.block()).isEqualTo(RowCodec.body(rows));
+    return page;
   }
 
   private void takeAllAnswers() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.Seeds;
 import io.stele.format.CellBlockWriter;
+import io.stele.format.RowCodec;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.CheckAndMutate;

@@ -1,10 +1,5 @@
-package io.stele.wire;
+package io.stele.format;
 
-import io.stele.format.CellBlockCursor;
-import io.stele.format.CellBlockWriter;
-import io.stele.format.CellType;
-import io.stele.format.ColumnKey;
-import io.stele.format.MalformedException;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Column;
@@ -26,10 +21,20 @@ public final class RowCodec {
 
   private RowCodec() {}
 
+  /** Adds the current cell of {@code cell}, a version that a read sees, to {@code block}. */
+  public static void write(CellCursor cell, CellBlockWriter block) {
+    block.addVersion(cell);
+  }
+
   /** Adds the cells of {@code row} to {@code block}. */
   public static void write(Row row, CellBlockWriter block) {
-    for (Cell cell : row.cells()) {
-      byte[] key = ColumnKey.of(row.key(), cell.family(), cell.qualifier());
+    write(row.key(), row.cells(), block);
+  }
+
+  /** Adds {@code cells} of the row {@code row} to {@code block}. */
+  public static void write(Bytes row, List<Cell> cells, CellBlockWriter block) {
+    for (Cell cell : cells) {
+      byte[] key = ColumnKey.of(row, cell.family(), cell.qualifier());
       block.add(key, cell.timestampMicros(), 0, 0, CellType.PUT, cell.value());
       for (String label : cell.labels()) {
         block.add(key, cell.timestampMicros(), 0, 0, CellType.LABEL, Bytes.of(label));
@@ -66,7 +71,8 @@ public final class RowCodec {
   }
 
   /**
-   * The rows in {@code block}.
+   * The rows in {@code block}. They have memory of their own: whoever keeps one small value of a
+   * large block must not keep the block.
    *
    * @param block backed by an array; nothing of it is kept
    * @throws MalformedException if it is no block of rows
@@ -78,6 +84,7 @@ public final class RowCodec {
     List<Row> rows = new ArrayList<>();
     List<Cell> row = new ArrayList<>();
     byte[] rowPart = {};
+    LastColumn column = new LastColumn();
     while (cells.next()) {
       if (row.isEmpty()
           || !ColumnKey.sameRow(cells.key(), cells.keyLength(), rowPart, rowPart.length)) {
@@ -86,7 +93,7 @@ public final class RowCodec {
         rowPart = Arrays.copyOf(cells.key(), length);
       }
       switch (cells.type()) {
-        case PUT -> row.add(cell(cells));
+        case PUT -> row.add(column.cell(cells, rowPart.length));
         case LABEL -> addLabel(row, value(cells).toUtf8());
         case DELETE_CELL, DELETE_COLUMN, DELETE_FAMILY, DELETE_ROW, SURPLUS ->
             throw new MalformedException(0, "a row read has a cell of type " + cells.type());
@@ -104,9 +111,23 @@ public final class RowCodec {
     }
   }
 
-  private static Cell cell(CellBlockCursor cells) throws MalformedException {
-    Column column = ColumnKey.column(cells.key(), cells.keyLength());
-    return new Cell(column.family(), column.qualifier(), cells.timestamp(), value(cells));
+  /** The column of the last cell: many rows have the same columns, so it is decoded once. */
+  private static final class LastColumn {
+    private byte[] part = {}; // Of the key, behind the row part; no column has an empty one.
+    private String family = "";
+    private Bytes qualifier = Bytes.EMPTY;
+
+    Cell cell(CellBlockCursor cells, int rowEnd) throws MalformedException {
+      byte[] key = cells.key();
+      int length = cells.keyLength();
+      if (part.length == 0 || !Arrays.equals(key, rowEnd, length, part, 0, part.length)) {
+        Column column = ColumnKey.column(key, length);
+        family = column.family();
+        qualifier = column.qualifier();
+        part = Arrays.copyOfRange(key, rowEnd, length);
+      }
+      return new Cell(family, qualifier, cells.timestamp(), value(cells));
+    }
   }
 
   private static void addLabel(List<Cell> row, String label) throws MalformedException {

@@ -1,0 +1,40 @@
+package io.stele.tablet;
+
+import io.stele.format.CellCursor;
+import io.stele.format.ColumnKey;
+import io.stele.format.MalformedException;
+import io.stele.model.Bytes;
+import io.stele.model.Cell;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Cells of one row as values of the model, for filters and for users. For use by one thread. */
+final class ModelCells implements CellSink {
+  private List<Cell> cells = new ArrayList<>();
+  private byte[] column = {};
+  private Bytes qualifier = Bytes.EMPTY;
+
+  @Override
+  public void take(CellCursor cell, String family, int familyEnd) throws MalformedException {
+    byte[] key = cell.key();
+    int length = cell.keyLength();
+    if (!Arrays.equals(key, 0, length, column, 0, column.length)) {
+      column = Arrays.copyOf(key, length);
+      qualifier = ColumnKey.qualifier(key, familyEnd, length);
+    }
+    cells.add(
+        new Cell(
+            family,
+            qualifier,
+            cell.timestamp(),
+            Bytes.of(cell.valueArray(), cell.valueOffset(), cell.valueLength())));
+  }
+
+  /** What was taken since the last call. */
+  List<Cell> remove() {
+    List<Cell> taken = cells;
+    cells = new ArrayList<>();
+    return taken;
+  }
+}

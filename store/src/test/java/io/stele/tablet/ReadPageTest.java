@@ -1,0 +1,93 @@
+package io.stele.tablet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.model.Bytes;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import io.stele.runtime.MemoryClaim;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+/** Where a page ends. What it holds, {@link TabletModelTest} checks. */
+class ReadPageTest {
+  private static final String LARGE = "v".repeat(40_000); // Its memory is asked for at once.
+
+  private final TabletFixture fixture;
+  private int asked;
+
+  ReadPageTest() throws IOException {
+    fixture = new TabletFixture(TableSchema.of("t", "f"));
+    for (String row : new String[] {"a", "b", "d", "e"}) {
+      fixture.put(row, "f", "q", 1, LARGE);
+    }
+  }
+
+  private ReadResult read(RowParts parts) throws IOException {
+    MemoryClaim notTheSecondTime =
+        bytes -> {
+          if (++asked == 2) {
+            throw SteleException.retryLater("no memory");
+          }
+        };
+    RowQuery query = RowQuery.ALL.range(RowRange.of("a", "c")).range(RowRange.of("d", "f"));
+    return fixture.tablet.read(
+        new ReadRequest(
+            query,
+            OptionalLong.empty(),
+            true,
+            0,
+            false,
+            parts,
+            notTheSecondTime,
+            false,
+            Optional.empty()));
+  }
+
+  @Test
+  void aPageThatEndsForWantOfMemoryHasNoRowsOfLaterRanges() throws IOException {
+    ReadResult page = read(RowParts.WHOLE);
+    assertThat(page.rows()).extracting(Row::key).containsExactly(Bytes.of("a"));
+    assertThat(page.rowCount()).isEqualTo(1);
+    assertThat(page.nextRow()).contains(Bytes.of("b"));
+    assertThat(page.position()).isEmpty();
+  }
+
+  @Test
+  void neitherHasItAPartOfTheRowForWhichThereWasNone() throws IOException {
+    fixture.put("b", "f", "a", 1, "small, and the first of the row");
+    ReadResult page = read(RowParts.ofBytes(1 << 20));
+    assertThat(page.rows()).extracting(Row::key).containsExactly(Bytes.of("a"));
+    assertThat(page.nextRow()).contains(Bytes.of("b"));
+    assertThat(page.position()).isEmpty();
+  }
+
+  @Test
+  void withoutMemoryToReadAheadAPageIsReadNevertheless() throws IOException {
+    fixture.tablet.minorCompact();
+    MemoryClaim littleAtATime =
+        bytes -> {
+          if (bytes > 200_000) {
+            throw SteleException.refused("too much");
+          }
+        };
+    ReadRequest request =
+        new ReadRequest(
+                RowQuery.ALL,
+                OptionalLong.of(fixture.tablet.readPoint()),
+                true,
+                1 << 20,
+                false,
+                RowParts.WHOLE,
+                littleAtATime,
+                false,
+                Optional.empty())
+            .readOnce();
+    assertThat(fixture.tablet.read(request).rows()).hasSize(4);
+  }
+}
