@@ -76,7 +76,8 @@ public class TabletBenchmark {
   private static final TabletLog NO_LOG =
       new TabletLog() {
         @Override
-        public CompletableFuture<Void> append(LogRecord record, Durability durability) {
+        public CompletableFuture<Void> append(
+            LogRecord record, Durability durability, boolean moreFollow) {
           return CompletableFuture.completedFuture(null);
         }
 

@@ -128,7 +128,10 @@ public final class BatchWriter implements Closeable {
    * @throws IllegalStateException if the writer is closed
    */
   public CompletableFuture<Void> add(RowOperation operation, Durability least) throws IOException {
-    table.await(check.operation(operation));
+    CompletableFuture<Void> allowed = check.operation(operation);
+    if (!allowed.isDone() || allowed.isCompletedExceptionally()) {
+      table.await(allowed);
+    }
     long bytes = SubmittedOperation.bytes(operation);
     long place = reserve(bytes);
     CompletableFuture<Void> applied = writer.submit(operation, least);

@@ -277,7 +277,7 @@ final class Batcher {
   private void send(ServerQueue queue, List<SubmittedOperation> batch) {
     CompletableFuture<Response> answer;
     try {
-      MutateBatch request = new MutateBatch();
+      MutateBatch request = new MutateBatch(bytes(batch));
       Duration timeout = batch.get(0).attempts.attemptTimeout();
       for (SubmittedOperation first : batch) {
         TabletLocation at = first.tablet.orElseThrow();
@@ -299,6 +299,17 @@ final class Batcher {
       answer = CompletableFuture.failedFuture(e);
     }
     answer.whenComplete((response, failure) -> receive(queue, batch, response, failure));
+  }
+
+  private static long bytes(List<SubmittedOperation> batch) {
+    long bytes = 0;
+    for (SubmittedOperation first : batch) {
+      bytes += first.bytes;
+      for (SubmittedOperation next : first.behind) {
+        bytes += next.bytes;
+      }
+    }
+    return bytes;
   }
 
   private static Duration add(

@@ -11,14 +11,17 @@ import java.util.Set;
 
 /** The operations that wait for, or are under way to, one destination. Guarded by the batcher. */
 final class ServerQueue {
-  /** The bytes of a full batch. */
-  private static final int BATCH_BYTES = 1 << 20;
+  /**
+   * The bytes of a full batch: less than half of the smallest region of G1, which would give an
+   * array of more a region of its own, and would mark the heap the sooner.
+   */
+  private static final int BATCH_BYTES = 448 << 10;
 
   /** The mutations of a full batch. */
   private static final int BATCH_MUTATIONS = 1000;
 
-  /** How many batches may be under way to one server: one is applied while the next travels. */
-  private static final int BATCHES_UNDER_WAY = 2;
+  /** How many batches may be under way to one server: applied, flushed and on their way. */
+  private static final int BATCHES_UNDER_WAY = 3;
 
   /** A batch goes to one server and has ids of one client. */
   record Destination(Address server, Operations operations) {}

@@ -159,6 +159,12 @@ public final class CellBlockWriter {
     return out;
   }
 
+  /** Begins another block right behind this one, which must be sequential. */
+  public void beginNext() {
+    restartCount = 0;
+    cellCount = 0;
+  }
+
   /** Begins a new block, in the same memory unless that is large. */
   public void clear() {
     out.clear(KEPT_BYTES_MAX);

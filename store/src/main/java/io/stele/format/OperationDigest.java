@@ -24,8 +24,14 @@ import java.util.zip.CRC32C;
 public final class OperationDigest {
   private static final int VERSION = 2;
 
+  /** More bytes than this are not copied to be added together with what comes before them. */
+  private static final int COPIED_MAX = 64;
+
   private final CRC32C crc = new CRC32C();
-  private final ByteWriter small = new ByteWriter(64);
+
+  /** What comes next; added to the checksum at once, as each addition has a cost of its own. */
+  private final ByteWriter next = new ByteWriter(256);
+
   private long length;
 
   private OperationDigest() {}
@@ -34,6 +40,7 @@ public final class OperationDigest {
   public static Bytes of(RowOperation operation) {
     OperationDigest digest = new OperationDigest();
     digest.add(operation);
+    digest.addNext();
     return Bytes.wrap(
         new ByteWriter(13)
             .writeByte(VERSION)
@@ -210,15 +217,23 @@ public final class OperationDigest {
   }
 
   private void number(long number) {
-    small.clear();
-    small.writeVarlong(number);
-    crc.update(small.array(), 0, small.size());
-    length += small.size();
+    next.writeVarlong(number);
   }
 
   private void bytes(Bytes bytes) {
     number(bytes.length());
-    crc.update(bytes.asByteBuffer());
-    length += bytes.length();
+    if (bytes.length() <= COPIED_MAX) {
+      next.write(bytes);
+    } else {
+      addNext();
+      bytes.addTo(crc);
+      length += bytes.length();
+    }
+  }
+
+  private void addNext() {
+    crc.update(next.array(), 0, next.size());
+    length += next.size();
+    next.clear();
   }
 }

@@ -107,6 +107,11 @@ public final class CommitLog implements AutoCloseable {
     return append(record, options.durability());
   }
 
+  /** Appends a record that none follows: see {@link #append(LogRecord, Durability, boolean)}. */
+  public CompletableFuture<Void> append(LogRecord record, Durability durability) {
+    return append(record, durability, false);
+  }
+
   /**
    * Appends a record. Blocks only briefly, to queue the record; ask {@link #refusal()} first,
    * before anything is changed.
@@ -117,9 +122,14 @@ public final class CommitLog implements AutoCloseable {
    * in it, RETRY_LATER when the log had already ended, so that the record is not in it.
    *
    * @param durability at least this; never less than the log's own
+   * @param moreFollow whether the caller appends more at once. The record is then written with the
+   *     next one, of any caller, that none follows, or at {@link #flushSoon}: a flush costs more
+   *     than a record, and one flush may do for all
    */
-  public CompletableFuture<Void> append(LogRecord record, Durability durability) {
-    WaitingRecord waiting = new WaitingRecord(record, options.durability().and(durability));
+  public CompletableFuture<Void> append(
+      LogRecord record, Durability durability, boolean moreFollow) {
+    WaitingRecord waiting =
+        new WaitingRecord(record, options.durability().and(durability), moreFollow);
     if (!pipeline.add(waiting)) {
       waiting.done.completeExceptionally(
           SteleException.retryLater(
@@ -129,6 +139,11 @@ public final class CommitLog implements AutoCloseable {
                   + " tablet will be served elsewhere"));
     }
     return waiting.done;
+  }
+
+  /** Has all records written that were appended before, with no wait for it. */
+  public void flushSoon() {
+    pipeline.flushSoon();
   }
 
   /**

@@ -134,15 +134,32 @@ final class CommitPipeline {
       if (state != State.OPEN) {
         return false;
       }
-      if (active.isPresent()) {
-        active.get().wake.signal();
-      } else if (queue.isEmpty() && inFlight.isEmpty()) {
+      if (active.isEmpty() && queue.isEmpty() && inFlight.isEmpty()) {
         forgetFailures();
       }
       queue.add(waiting);
+      wakeIfDue();
       return true;
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** Has the records that wait written, though more were to follow. */
+  void flushSoon() {
+    lock.lock();
+    try {
+      queue.makeDue();
+      wakeIfDue();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @GuardedBy("lock")
+  private void wakeIfDue() {
+    if (queue.isDue()) {
+      active.ifPresent(writer -> writer.wake.signal());
     }
   }
 
@@ -334,7 +351,7 @@ final class CommitPipeline {
     try {
       acknowledged();
       while (!isOver()) {
-        if (inFlight.isEmpty() && !queue.isEmpty()) {
+        if (inFlight.isEmpty() && (queue.isDue() || (state != State.OPEN && !queue.isEmpty()))) {
           List<WaitingRecord> batch = queue.take();
           startBatch(
               new BatchInFlight(writer, batch, isFullWith(batch, writer), runtime.nanoTime()));

@@ -11,6 +11,8 @@ final class RecordQueue {
   private final ArrayDeque<WaitingRecord> queue = new ArrayDeque<>();
   private final long batchBytesMax;
   private long bytes;
+  private long waitingBytes;
+  private boolean due;
 
   /**
    * An empty queue.
@@ -24,6 +26,18 @@ final class RecordQueue {
   void add(WaitingRecord waiting) {
     queue.add(waiting);
     bytes += waiting.bodyBytes();
+    waitingBytes += waiting.bodyBytes();
+    due |= !waiting.moreFollow || waitingBytes >= batchBytesMax;
+  }
+
+  /** Whether the records that wait are to be written now, not together with some to follow. */
+  boolean isDue() {
+    return due;
+  }
+
+  /** No more follow on those that wait. */
+  void makeDue() {
+    due = !queue.isEmpty();
   }
 
   boolean isEmpty() {
@@ -44,6 +58,8 @@ final class RecordQueue {
       size += next.bodyBytes();
       batch.add(next);
     }
+    waitingBytes -= size;
+    due = !queue.isEmpty();
     return batch;
   }
 
@@ -56,6 +72,8 @@ final class RecordQueue {
   List<WaitingRecord> clear() {
     List<WaitingRecord> all = List.copyOf(queue);
     queue.clear();
+    waitingBytes = 0;
+    due = false;
     return all;
   }
 }

@@ -18,9 +18,13 @@ final class WaitingRecord {
   final Bytes cells;
   final int bodyCrc;
   final Durability durability;
+
+  /** Whether it need not be written before a record that is queued later. */
+  final boolean moreFollow;
+
   final CompletableFuture<Void> done = new CompletableFuture<>();
 
-  WaitingRecord(LogRecord record, Durability durability) {
+  WaitingRecord(LogRecord record, Durability durability, boolean moreFollow) {
     this.tablet = record.tablet();
     this.sequence = record.sequence();
     this.head = LogFormat.encodeHead(record);
@@ -37,6 +41,7 @@ final class WaitingRecord {
     cells.addTo(crc);
     this.bodyCrc = (int) crc.getValue();
     this.durability = durability;
+    this.moreFollow = moreFollow;
   }
 
   /** How long its body is. */

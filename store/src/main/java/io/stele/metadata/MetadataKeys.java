@@ -25,7 +25,12 @@ public final class MetadataKeys {
    * first at or above it.
    */
   public static Bytes lookup(TableId table, Bytes row) {
-    return id(table).concat(SEPARATOR).concat(row).successor();
+    Bytes id = id(table);
+    byte[] key = new byte[id.length() + SEPARATOR.length() + row.length() + 1];
+    id.copyTo(key, 0);
+    SEPARATOR.copyTo(key, id.length());
+    row.copyTo(key, id.length() + SEPARATOR.length());
+    return Bytes.wrap(key); // The zero at its end makes it the successor.
   }
 
   /** The rows of all tablets of {@code table}. */

@@ -135,7 +135,9 @@ public final class Bytes implements Comparable<Bytes>, Serializable {
 
   /** The least byte string greater than this one: itself and a zero byte. */
   public Bytes successor() {
-    return wrap(Arrays.copyOfRange(toByteArray(), 0, length + 1));
+    byte[] next = new byte[length + 1];
+    copyTo(next, 0);
+    return wrap(next);
   }
 
   /**

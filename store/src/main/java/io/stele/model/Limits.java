@@ -106,8 +106,7 @@ public final class Limits {
   }
 
   private static void checkName(String name, String what) {
-    boolean printable = name.chars().allMatch(c -> c > 0x20 && c < 0x7f && c != ':');
-    if (name.isEmpty() || name.length() > FAMILY_BYTES_MAX || !printable) {
+    if (name.isEmpty() || name.length() > FAMILY_BYTES_MAX || !isPrintable(name)) {
       throw SteleException.refused(
           "\""
               + Bytes.of(name)
@@ -117,6 +116,16 @@ public final class Limits {
               + FAMILY_BYTES_MAX
               + " printable ASCII characters without ':' and space");
     }
+  }
+
+  private static boolean isPrintable(String name) {
+    for (int i = 0; i < name.length(); i++) { // Each edit is checked: no stream.
+      char c = name.charAt(i);
+      if (c <= 0x20 || c >= 0x7f || c == ':') {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**

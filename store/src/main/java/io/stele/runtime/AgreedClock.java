@@ -115,7 +115,7 @@ public final class AgreedClock implements ServerClock {
   }
 
   private boolean isNear(Reading now) {
-    return Duration.between(now.counted(), now.wall()).abs().compareTo(bound) <= 0;
+    return isBetween(now.wall(), now.counted(), now.wall());
   }
 
   /** The time, as far as can be told. */

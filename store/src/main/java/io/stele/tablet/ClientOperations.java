@@ -93,7 +93,8 @@ final class ClientOperations {
 
   /** The client's memory, in bytes. */
   long bytes() {
-    return CLIENT_BYTES + recentBytes + written.bytes() + task.map(TaskMemory::bytes).orElse(0L);
+    long ofTask = task.isPresent() ? task.get().bytes() : 0; // Asked for each operation.
+    return CLIENT_BYTES + recentBytes + written.bytes() + ofTask;
   }
 
   /** The remembered state of a task, if the client is one. */
@@ -138,7 +139,7 @@ final class ClientOperations {
 
   /** All records with lower numbers are settled; 0 if this is no task. */
   private long settledBelow() {
-    return task.map(one -> one.settled().below()).orElse(0L);
+    return task.isPresent() ? task.get().settled().below() : 0;
   }
 
   /** Marks an operation done; it is kept only if a retry may ask for it individually. */

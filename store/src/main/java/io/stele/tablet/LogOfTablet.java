@@ -10,8 +10,9 @@ import java.util.concurrent.CompletableFuture;
 /** One tablet's view of a commit log that many tablets share. */
 record LogOfTablet(CommitLog log, TabletId tablet) implements TabletLog {
   @Override
-  public CompletableFuture<Void> append(LogRecord record, Durability durability) {
-    return log.append(record, durability);
+  public CompletableFuture<Void> append(
+      LogRecord record, Durability durability, boolean moreFollow) {
+    return log.append(record, durability, moreFollow);
   }
 
   @Override

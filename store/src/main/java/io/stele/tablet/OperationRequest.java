@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param operation what to do
  * @param id identifies a retry; none: a retry may be applied again
  * @param outstanding what that client may still send again; not above the id's own number
- * @param durability the least durability that an acknowledgement promises
+ * @param log what it needs of the commit log
  * @param memory asked for the memory of its evaluation
  * @param memtable asked for the memory of its cells beyond {@link io.stele.model.OperationSize}
  */
@@ -21,7 +21,7 @@ public record OperationRequest(
     RowOperation operation,
     Optional<OperationId> id,
     Outstanding outstanding,
-    Durability durability,
+    LogNeed log,
     MemoryClaim memory,
     MemoryClaim memtable) {
   /** One of which the cells take what memory they like. */
@@ -31,12 +31,21 @@ public record OperationRequest(
       Outstanding outstanding,
       Durability durability,
       MemoryClaim memory) {
-    this(operation, id, outstanding, durability, memory, MemoryClaim.NONE);
+    this(operation, id, outstanding, LogNeed.of(durability), memory, MemoryClaim.NONE);
   }
 
   /** The same, that asks {@code room} for what its cells take. */
   public OperationRequest within(MemoryClaim room) {
-    return new OperationRequest(operation, id, outstanding, durability, memory, room);
+    return new OperationRequest(operation, id, outstanding, log, memory, room);
+  }
+
+  /**
+   * The same as one of a batch: its caller tells the log when all of them were applied ({@link
+   * io.stele.log.CommitLog#flushSoon}).
+   */
+  public OperationRequest ofBatch() {
+    LogNeed need = new LogNeed(log.durability(), true);
+    return new OperationRequest(operation, id, outstanding, need, memory, memtable);
   }
 
   /** One of an operation that takes what memory it likes. */

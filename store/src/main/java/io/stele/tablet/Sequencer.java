@@ -3,7 +3,6 @@ package io.stele.tablet;
 import io.stele.log.LogRecord;
 import io.stele.memtable.Memtable;
 import io.stele.model.Bytes;
-import io.stele.model.Durability;
 import io.stele.model.Edit;
 import io.stele.model.Mutation;
 import io.stele.model.SteleException;
@@ -33,7 +32,7 @@ final class Sequencer {
    * @param mutation its edits
    * @param operation the client's operation, if retries must be recognised
    * @param result encoded, for retries; may be empty
-   * @param durability required of the log
+   * @param log what it needs of the log
    * @param onVisible called once when the read point has moved past the change
    * @param outcome fails if the log fails
    */
@@ -41,7 +40,7 @@ final class Sequencer {
       Mutation mutation,
       Optional<ClientOperations.Operation> operation,
       Bytes result,
-      Durability durability,
+      LogNeed log,
       Runnable onVisible,
       CompletableFuture<?> outcome) {}
 
@@ -97,7 +96,8 @@ final class Sequencer {
         CommitQueue.Entry entry = commits.add(sequence, change.onVisible(), change.outcome());
         cells.addTo(core.current().peek().active());
         lastSequence = sequence;
-        CompletableFuture<Void> durable = log.append(record, change.durability());
+        CompletableFuture<Void> durable =
+            log.append(record, change.log().durability(), change.log().moreFollow());
         return () ->
             durable.whenComplete((done, failure) -> logged(entry, failure, change.outcome()));
       } catch (IOException | RuntimeException | Error e) {

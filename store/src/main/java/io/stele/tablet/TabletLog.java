@@ -24,8 +24,10 @@ public interface TabletLog {
    * fails, the futures of all later records of the tablet must fail too.
    *
    * @param durability at least this, never less than the log's own
+   * @param moreFollow whether records follow at once, so that the log need not write this one by
+   *     itself: it is written with the next record that none follows
    */
-  CompletableFuture<Void> append(LogRecord record, Durability durability);
+  CompletableFuture<Void> append(LogRecord record, Durability durability, boolean moreFollow);
 
   /** Why the log accepts no more records now: the tablet then refuses with 'retry later'. */
   default Optional<String> refusal() {

@@ -152,7 +152,7 @@ final class WritePath {
         evaluated.mutation(),
         operation,
         operation.isPresent() ? OperationResults.encode(result) : Bytes.EMPTY,
-        hsync ? Durability.HSYNC : request.durability(),
+        hsync ? request.log().and(Durability.HSYNC) : request.log(),
         () -> publish(operation, result, outcome),
         outcome);
   }

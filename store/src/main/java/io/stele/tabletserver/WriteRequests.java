@@ -9,6 +9,7 @@ import io.stele.model.Outstanding;
 import io.stele.model.Settled;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.model.TabletKind;
 import io.stele.model.TaskProgress;
 import io.stele.tablet.OperationRequest;
 import io.stele.tablet.OperationResult;
@@ -78,16 +79,23 @@ final class WriteRequests {
     Queue<Settled> settled = new ConcurrentLinkedQueue<>();
     RowOrder order = new RowOrder();
     Outstanding outstanding = OperationCodec.outstanding(batch.getOperations());
-    for (MutateBatch.Entry entry : MutateBatch.decode(batch, body, responder::take)) {
-      failures.add(
-          apply(entry, outstanding, order, passage)
-              .handle(
-                  (result, failure) -> {
-                    if (failure == null) {
-                      result.settled().ifPresent(settled::add);
-                    }
-                    return Optional.ofNullable(failure).map(LeasedAnswers::meaning);
-                  }));
+    try {
+      for (MutateBatch.Entry entry : MutateBatch.decode(batch, body, responder::take)) {
+        failures.add(
+            apply(entry, outstanding, order, passage)
+                .handle(
+                    (result, failure) -> {
+                      if (failure == null) {
+                        result.settled().ifPresent(settled::add);
+                      }
+                      return Optional.ofNullable(failure).map(LeasedAnswers::meaning);
+                    }));
+      }
+    } finally { // Whatever was thrown: nothing else need write what is in the log's queue.
+      batch.getTabletsList().stream()
+          .map(named -> TabletKind.of(QueryCodec.decode(named)))
+          .distinct()
+          .forEach(kind -> resources.of(kind).log().flushSoon());
     }
     CompletableFuture.allOf(failures.toArray(CompletableFuture[]::new))
         .whenComplete(
@@ -124,7 +132,8 @@ final class WriteRequests {
     CompletableFuture<OperationResult> outcome =
         apply(
             entry.tablet(),
-            new OperationRequest(entry.mutation(), entry.id(), outstanding, entry.durability()),
+            new OperationRequest(entry.mutation(), entry.id(), outstanding, entry.durability())
+                .ofBatch(),
             passage);
     if (outcome.isCompletedExceptionally()) {
       outcome.whenComplete((result, failure) -> order.failed(row, LeasedAnswers.meaning(failure)));

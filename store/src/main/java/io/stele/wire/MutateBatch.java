@@ -35,11 +35,28 @@ public final class MutateBatch {
   /** Objects for a mutation, and on its way to the log. */
   private static final int MUTATION_BYTES = 1000;
 
+  private static final int BODY_BYTES_LEAST = 256;
+  private static final int BODY_BYTES_MOST = 1 << 20;
+
   private final MutateProto.Builder header = MutateProto.newBuilder();
   private final Map<TabletProto, Integer> tablets = new HashMap<>();
-  private final CellBlockWriter block = CellBlockWriter.sequential(1024);
-  private final ByteWriter body = new ByteWriter(4096);
+  private final CellBlockWriter blocks;
   private Optional<OperationId> anyId = Optional.empty();
+
+  /** An empty batch of a few mutations. */
+  public MutateBatch() {
+    this(0);
+  }
+
+  /**
+   * An empty batch.
+   *
+   * @param bodyBytes about how long its body will be
+   */
+  public MutateBatch(long bodyBytes) {
+    long room = Math.max(BODY_BYTES_LEAST, Math.min(bodyBytes, BODY_BYTES_MOST));
+    this.blocks = CellBlockWriter.sequential((int) room);
+  }
 
   /**
    * One mutation as a server finds it.
@@ -73,11 +90,10 @@ public final class MutateBatch {
           anyId = id;
           to.setOperation(i.number());
         });
-    block.clear();
-    MutationBlock.write(mutation, 0, Edit.SERVER_TIMESTAMP, block);
-    ByteWriter cells = block.finish();
-    body.write(cells.array(), 0, cells.size());
-    header.addMutations(to.setTablet(indexOf(tablet)).setBlockBytes(cells.size()));
+    int before = blocks.size();
+    blocks.beginNext();
+    MutationBlock.write(mutation, 0, Edit.SERVER_TIMESTAMP, blocks);
+    header.addMutations(to.setTablet(indexOf(tablet)).setBlockBytes(blocks.size() - before));
     return this;
   }
 
@@ -88,7 +104,7 @@ public final class MutateBatch {
 
   /** Length of the body so far, in bytes. */
   public int bodyBytes() {
-    return body.size();
+    return blocks.size();
   }
 
   /**
@@ -103,6 +119,7 @@ public final class MutateBatch {
 
   /** The request's body; valid until the next mutation is added. */
   public ByteBuffer body() {
+    ByteWriter body = blocks.finish();
     return ByteBuffer.wrap(body.array(), 0, body.size());
   }
 

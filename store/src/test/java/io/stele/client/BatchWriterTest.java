@@ -219,6 +219,21 @@ class BatchWriterTest {
   }
 
   @Test
+  void batchesAreSmallEnoughNotToHaveRegionsOfTheHeapToThemselves() throws IOException {
+    String value = "v".repeat(1000);
+    try (BatchWriter writer = writer(Duration.ofSeconds(30), 8 << 20)) {
+      for (int i = 0; i < 3000; i++) {
+        writer.add(mutation("row" + i, value));
+      }
+    }
+    assertThat(tablets.applied()).hasSize(3000);
+    assertThat(tablets.batches())
+        .extracting(
+            batch -> batch.getMutationsList().stream().mapToInt(one -> one.getBlockBytes()).sum())
+        .allMatch(bytes -> bytes < 512 << 10); // Half of the smallest region of G1.
+  }
+
+  @Test
   void whatFailedIsToldByTheFutureAndByTheNextFlushOnce() throws IOException {
     tablets.fault(
         entry ->

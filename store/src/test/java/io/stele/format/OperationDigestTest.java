@@ -112,6 +112,24 @@ class OperationDigestTest {
   }
 
   @Test
+  void digestsOfLongerValuesAreThoseOnDisk() {
+    assertThat(List.of(64, 65, 1000))
+        .extracting(length -> HexFormat.of().formatHex(digestOfTwoValues(length).toByteArray()))
+        .containsExactly(
+            "027a4ee49ea600000000000000",
+            "026b66e9d1a800000000000000",
+            "02d3017b8bf807000000000000");
+  }
+
+  private static Bytes digestOfTwoValues(int length) {
+    byte[] value = new byte[length];
+    for (int i = 0; i < length; i++) {
+      value[i] = (byte) (i * 7);
+    }
+    return OperationDigest.of(Mutation.of(ROW).put("f", "q", value).put("f", "r", value));
+  }
+
+  @Test
   void operationsThatDifferHaveOtherDigests() {
     List<RowOperation> all = new ArrayList<>(oneOfEachKind());
     all.add(Mutation.of("row"));

@@ -104,6 +104,53 @@ class CommitLogTest extends LogTestCase {
   }
 
   @Test
+  void recordsAreWrittenWithTheFirstThatNoneFollows() throws Exception {
+    try (CommitLog log = open(OPTIONS)) {
+      List<CompletableFuture<Void>> acknowledged = new ArrayList<>();
+      for (int i = 0; i < 50; i++) {
+        acknowledged.add(log.append(record(TABLET, i, 10), Durability.HFLUSH, true));
+      }
+      acknowledged.add(log.append(record(TABLET, 50, 10)));
+      CompletableFuture.allOf(acknowledged.toArray(CompletableFuture[]::new)).get();
+      assertThat(log.statistics().flushes()).isEqualTo(1);
+      assertThat(log.statistics().records()).isEqualTo(51);
+    }
+  }
+
+  @Test
+  void recordsAreWrittenWhenTheirCallerSaysSo() throws Exception {
+    try (CommitLog log = open(OPTIONS)) {
+      log.flushSoon(); // There is nothing to write yet.
+      CompletableFuture<Void> first = log.append(record(TABLET, 0, 10), Durability.HFLUSH, true);
+      CompletableFuture<Void> second = log.append(record(TABLET, 1, 10), Durability.HFLUSH, true);
+      log.flushSoon();
+      CompletableFuture.allOf(first, second).get();
+      assertThat(log.statistics().flushes()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aFullBatchIsWrittenThoughMoreFollow() throws Exception {
+    LogOptions small =
+        new LogOptions(1 << 20, 1 << 20, 1000, Durability.HFLUSH, 1, 6, OPTIONS.retryPause());
+    try (CommitLog log = open(small)) {
+      CompletableFuture<Void> first = log.append(record(TABLET, 0, 500), Durability.HFLUSH, true);
+      log.append(record(TABLET, 1, 500), Durability.HFLUSH, true);
+      first.get();
+    }
+  }
+
+  @Test
+  void aLogThatIsClosedWritesRecordsThatMoreWereToFollow() throws Exception {
+    CompletableFuture<Void> last;
+    try (CommitLog log = open(OPTIONS)) {
+      last = log.append(record(TABLET, 0, 10), Durability.HFLUSH, true);
+    }
+    last.get();
+    assertThat(all(read())).containsExactly(record(TABLET, 0, 10));
+  }
+
+  @Test
   void sixteenThreadsShareFlushesAndAreAcknowledgedInOrder() throws Exception {
     int threads = 16;
     int each = 200;

@@ -88,7 +88,7 @@ class LogReaderTest {
       writer.append(LINK);
       ends.add((int) writer.position());
       for (LogRecord record : RECORDS) {
-        writer.append(new WaitingRecord(record, Durability.HSYNC));
+        writer.append(new WaitingRecord(record, Durability.HSYNC, false));
         ends.add((int) writer.position());
       }
       writer.close(); // With a summary.

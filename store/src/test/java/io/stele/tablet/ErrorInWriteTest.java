@@ -42,7 +42,8 @@ final class ErrorInWriteTest {
     }
 
     @Override
-    public CompletableFuture<Void> append(LogRecord record, Durability durability) {
+    public CompletableFuture<Void> append(
+        LogRecord record, Durability durability, boolean moreFollow) {
       if (throwing && !waiting.isEmpty()) {
         throw error;
       }

@@ -135,7 +135,7 @@ class ExactlyOnceTest {
             first.operation(),
             first.id(),
             new Outstanding(1, Optional.of(age)),
-            first.durability());
+            first.log().durability());
     assertThat(apply(request)).isEqualTo(one.result());
   }
 

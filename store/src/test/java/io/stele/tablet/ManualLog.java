@@ -29,7 +29,8 @@ final class ManualLog implements TabletLog {
   }
 
   @Override
-  public CompletableFuture<Void> append(LogRecord record, Durability durability) {
+  public CompletableFuture<Void> append(
+      LogRecord record, Durability durability, boolean moreFollow) {
     PendingAppend next = new PendingAppend(record, new CompletableFuture<>());
     waiting.add(next);
     if (!holding) {

@@ -293,7 +293,8 @@ class TabletTest {
     TabletLog broken =
         new TabletLog() {
           @Override
-          public CompletableFuture<Void> append(LogRecord record, Durability durability) {
+          public CompletableFuture<Void> append(
+              LogRecord record, Durability durability, boolean moreFollow) {
             appended.add(new CompletableFuture<>());
             return appended.get(appended.size() - 1);
           }

@@ -345,6 +345,29 @@ class DataServiceTest {
   }
 
   @Test
+  void oneFlushServesABatch() throws Exception {
+    long before = flushes();
+    MutateBatch batch = new MutateBatch();
+    for (int i = 0; i < 200; i++) {
+      batch.add(
+          QueryCodec.encode(hosted.id(), hosted.tablet().epoch()),
+          Optional.empty(),
+          Durability.HFLUSH,
+          Mutation.of("many" + i).put(i == 199 ? "unknown" : "f", "q", "value"));
+    }
+    Answer answer = new Answer();
+    ask(batch.header(Outstanding.from(0)), batch.body(), answer);
+    server.handlers.work();
+    assertThat(answer.status()).isEqualTo(StatusProto.OK);
+    assertThat(TestServer.rows(hosted)).isEqualTo(200);
+    assertThat(flushes()).isEqualTo(before + 1);
+  }
+
+  private long flushes() {
+    return server.context.resources().of(hosted.id()).log().statistics().flushes();
+  }
+
+  @Test
   void aWriteWhoseAnswerCannotBeMadeIsAnsweredOutcomeUnknown() throws Exception {
     Answer answer = new Answer();
     answer.failing = true;
