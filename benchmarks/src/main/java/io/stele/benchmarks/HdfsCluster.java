@@ -5,7 +5,6 @@ import io.stele.sim.MemoryLockStore;
 import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -26,7 +25,7 @@ final class HdfsCluster implements Site {
   /** Starts HDFS, one master and tablet servers, which run until the process ends. */
   static MiniStele start(String name, int servers) throws Exception {
     Configuration hadoop = new Configuration();
-    hadoop.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, Files.createTempDirectory(name).toString());
+    hadoop.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, Scratch.directory(name).toString());
     MiniDFSCluster hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(1).build();
     hdfs.waitActive();
     Configuration conf = MiniStele.quick(new Configuration(hdfs.getConfiguration(0)));

@@ -4,7 +4,6 @@ import io.stele.config.Keys;
 import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
 import java.io.File;
-import java.nio.file.Files;
 import java.time.Duration;
 import org.apache.curator.test.TestingServer;
 import org.apache.hadoop.conf.Configuration;
@@ -29,7 +28,7 @@ final class JobCluster {
   private final MiniStele stele;
 
   JobCluster() throws Exception {
-    File directory = Files.createTempDirectory("stele-jobs").toFile();
+    File directory = Scratch.directory("stele-jobs");
     Configuration hadoop = new Configuration();
     hadoop.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, new File(directory, "hdfs").getPath());
     hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(1).build();

@@ -61,7 +61,7 @@ public final class MasterFailover {
 
   private void run(int tablets, int kills, boolean reports) throws Exception {
     Configuration hdfs = new Configuration();
-    hdfs.set("hdfs.minidfs.basedir", directory.resolve("hdfs").toString());
+    hdfs.set("hdfs.minidfs.basedir", Scratch.directory("failover-hdfs").toString());
     try (MiniDFSCluster files = new MiniDFSCluster.Builder(hdfs).numDataNodes(1).build();
         ZooKeeperProcess zookeeper =
             ZooKeeperProcess.start(directory.resolve("zk"), Duration.ofSeconds(2))) {

@@ -93,7 +93,7 @@ public final class RecoveryTimes {
 
   private void run() throws Exception {
     Configuration hdfs = new Configuration();
-    hdfs.set("hdfs.minidfs.basedir", directory.resolve("hdfs").toString());
+    hdfs.set("hdfs.minidfs.basedir", Scratch.directory("recovery-hdfs").toString());
     hdfs.setInt(DFSConfigKeys.DFS_HEARTBEAT_INTERVAL_KEY, plan.heartbeatSeconds());
     try (MiniDFSCluster files = new MiniDFSCluster.Builder(hdfs).numDataNodes(3).build();
         ZooKeeperProcess zookeeper =

@@ -394,8 +394,12 @@ final class Compactor {
     return compactOne("major compaction", toCollect(interval));
   }
 
-  /** Rewrites all files, those of each locality group as one; false if there are none. */
+  /**
+   * Rewrites all files that pins allow to rewrite, those of each locality group as one; false if
+   * there are none.
+   */
   boolean majorCompact() throws IOException {
+    boolean rewrote = false;
     while (true) {
       core.health().check();
       List<CompactionClaims.Claim> all = claims.takeAll();
@@ -405,7 +409,10 @@ final class Compactor {
         for (CompactionClaims.Claim claim : all) {
           for (FileStack part : core.pins().parts(claim.stack())) {
             CompactionClaims.Claim ofPart = claim.of(part.layers());
-            isWhole &= !isAllowed(ofPart) || compact("major compaction", ofPart);
+            if (isAllowed(ofPart)) {
+              isWhole &= compact("major compaction", ofPart);
+              rewrote = true;
+            }
           }
           done.add(claim);
         }
@@ -413,7 +420,7 @@ final class Compactor {
         all.forEach(claim -> claims.release(claim, done.contains(claim)));
       }
       if (isWhole) {
-        return !all.isEmpty();
+        return rewrote;
       }
     }
   }

@@ -253,9 +253,9 @@ public final class Tablet implements Closeable {
 
   /**
    * Rewrites all SSTables without deleted and expired cells: those of each locality group as one
-   * file.
+   * file. Files that pins need as they are stay.
    *
-   * @return whether there were any
+   * @return whether any was rewritten
    * @throws CorruptionException if a file is damaged: nothing was dropped or changed
    * @throws IOException if it failed and the tablet continues as before
    */

@@ -116,6 +116,7 @@ class ErasedFamilyTest {
     fixture.tablet.pin(JOB);
     List<String> before = pinned();
     dropEraseAndAdd();
+    assertThat(fixture.tablet.majorCompact()).as("the only file may not be rewritten").isFalse();
     putBoth("a", "new");
     fixture.tablet.minorCompact();
     fixture.tablet.majorCompact();
