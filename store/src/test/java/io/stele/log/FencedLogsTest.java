@@ -33,8 +33,7 @@ class FencedLogsTest {
     for (long seed : Seeds.of(20).toArray()) {
       Random random = new Random(seed);
       CrashableFileSystem fs = CrashableFileSystem.create();
-      List<LogRecord> appended = write(fs, random);
-      new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+      List<LogRecord> appended = writeAndFence(fs, random);
       SegmentSorter sorter = new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000);
       int sorted = 0;
       for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
@@ -63,8 +62,7 @@ class FencedLogsTest {
   @Test
   void sortedSegmentsAreNotReadThemselves() throws Exception {
     CrashableFileSystem fs = CrashableFileSystem.create();
-    List<LogRecord> appended = write(fs, new Random(1));
-    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    List<LogRecord> appended = writeAndFence(fs, new Random(1));
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs);
     sortAndDamageSegments(fs);
     assertRecords(logs, appended);
@@ -73,8 +71,7 @@ class FencedLogsTest {
   @Test
   void segmentsSortedAfterOthersReadTheLogAreNotReadThemselves() throws Exception {
     CrashableFileSystem fs = CrashableFileSystem.create();
-    List<LogRecord> appended = write(fs, new Random(1));
-    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    List<LogRecord> appended = writeAndFence(fs, new Random(1));
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs);
     TabletId without = tablet(TABLETS); // It has no records, so it need not wait for sorting.
     assertThat(replayed(logs.read(FENCED, without, 0), without, 0)).isEmpty();
@@ -119,6 +116,13 @@ class FencedLogsTest {
       assertThat(users.next()).isPresent(); // So that the first of the sorted ones is open.
       assertThat(replayed(logs.read(FENCED, TabletId.ROOT, 0), TabletId.ROOT, 0)).hasSize(1);
     }
+  }
+
+  private static List<LogRecord> writeAndFence(CrashableFileSystem fs, Random random)
+      throws Exception {
+    List<LogRecord> appended = write(fs, random);
+    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    return appended;
   }
 
   private static List<LogRecord> write(CrashableFileSystem fs, Random random) throws Exception {

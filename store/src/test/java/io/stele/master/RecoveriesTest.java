@@ -12,11 +12,9 @@ import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.runtime.ManualRuntime;
 import io.stele.sim.MemoryLockStore;
-import io.stele.wire.Address;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -33,14 +31,9 @@ class RecoveriesTest {
       new MemoryRecords(new MasterFixture().process, locks)
           .fresh(new TabletId(new TableId("t1"), "0000000000000001"), RowRange.ALL);
 
-  private static ServerInfo info(ServerId server) {
-    Address address = new Address(server.host(), server.port());
-    return new ServerInfo(address, address, Optional.empty(), Optional.empty());
-  }
-
   private void look(TabletRecord record, Set<ServerId> live) {
     Map<ServerId, ServerInfo> servers = new TreeMap<>();
-    live.forEach(one -> servers.put(one, info(one)));
+    live.forEach(one -> servers.put(one, TabletServersTest.info(one.host())));
     recoveries.look(
         new MasterLoop.View(servers, new TreeMap<>(Map.of(record.id(), record))),
         server -> record.assignment().isTo(server) ? List.of(record) : List.of(),

@@ -118,7 +118,7 @@ class TabletServersTest {
     return records.readAll(new TableId("t1"));
   }
 
-  private static ServerInfo info(String host) {
+  static ServerInfo info(String host) {
     Address address = new Address(host, 1);
     return new ServerInfo(address, address, Optional.empty(), Optional.empty());
   }
