@@ -1,16 +1,27 @@
 package io.stele.benchmarks;
 
+import io.stele.master.AssignmentPlanner;
 import io.stele.master.Balancer;
+import io.stele.master.ClusterSnapshot;
+import io.stele.master.KnownRecords;
 import io.stele.master.Loads;
 import io.stele.metadata.Assignment;
+import io.stele.metadata.MetadataKeys;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableId;
 import io.stele.model.TabletId;
+import io.stele.record.FileRef;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 
@@ -18,6 +29,9 @@ import java.util.SplittableRandom;
  * The balancer over a cluster that is only described: how long a decision takes, how many moves
  * there are until nothing is left to do, what it costs to follow a change, and what the description
  * takes in memory. A share of the servers is new and empty; tablets differ in size and in requests.
+ *
+ * <p>Then what a master remembers of all tablets' records, and how long its planner takes when one
+ * of them is no longer served.
  *
  * <pre>
  * java -cp ... io.stele.benchmarks.BalanceScale [servers] [tablets] [new servers]
@@ -27,6 +41,7 @@ public final class BalanceScale {
   private static final int TABLETS_OF_A_TABLE = 1000;
   private static final double SLACK = 0.05;
   private static final int WARM_UP = 3;
+  private static final int PLANS = 200;
 
   private final List<ServerId> servers = new ArrayList<>();
   private final List<TabletId> tablets = new ArrayList<>();
@@ -43,11 +58,104 @@ public final class BalanceScale {
     for (int i = 0; i < WARM_UP; i++) {
       new BalanceScale().run(servers, tablets, empty);
     }
+    remember(servers, tablets);
+  }
+
+  private static void remember(int servers, int tablets) {
+    long before = usedBytes();
+    KnownRecords known = new KnownRecords();
+    known.system(
+        record(TabletId.ROOT, RowRange.ALL, Bytes.EMPTY, 0),
+        List.of(
+            record(
+                new TabletId(TableId.METADATA, "0".repeat(16)),
+                RowRange.ALL,
+                MetadataKeys.row(TableId.METADATA, Bytes.EMPTY),
+                0)));
+    long start = System.nanoTime();
+    for (int i = 0; i < tablets; i++) {
+      known.put(user(i, servers));
+    }
+    System.out.printf("a record made and remembered: %.1f us%n", micros(start) / tablets);
+    System.out.printf(
+        "memory: %.0f bytes a record of one SSTable and one log, with its load%n",
+        (usedBytes() - before) / (double) tablets);
+    List<Double> planned = new ArrayList<>();
+    for (int i = 0; i < PLANS; i++) {
+      planned.add(plan(known, user(i * (tablets / PLANS), servers), servers));
+    }
+    Collections.sort(planned);
+    System.out.printf(
+        "a tablet is not served any more, and the planner assigns it: %.1f ms (half of %d), at most"
+            + " %.1f ms%n",
+        planned.get(PLANS / 2) / 1000, PLANS, planned.get(PLANS - 1) / 1000);
+  }
+
+  /** How long it takes to plan for a tablet that is not served any more, in microseconds. */
+  private static double plan(KnownRecords known, TabletRecord served, int servers) {
+    Set<ServerId> live = new HashSet<>();
+    for (int i = 0; i < servers; i++) {
+      live.add(server(i));
+    }
+    long start = System.nanoTime();
+    known.put(served.toBuilder().assignment(served.assignment().released()).build());
+    Map<TabletId, TabletRecord> open = known.open(live, Set.of(), List.of());
+    Map<ServerId, Loads.Sum> others = known.loads().without(open.keySet());
+    List<ClusterSnapshot.Server> all = new ArrayList<>();
+    for (ServerId id : live) {
+      Loads.Sum has = Objects.requireNonNull(others.get(id));
+      all.add(new ClusterSnapshot.Server(id, false, has.count(), has.bytes()));
+    }
+    List<ClusterSnapshot.Tablet> tablets =
+        open.values().stream()
+            .map(
+                record ->
+                    new ClusterSnapshot.Tablet(
+                        record.id(),
+                        record.row(),
+                        record.extent(),
+                        record.assignment(),
+                        record.fileBytes(),
+                        Optional.empty()))
+            .toList();
+    int actions =
+        AssignmentPlanner.plan(new ClusterSnapshot(all, Set.of(), tablets, Set.of())).size();
+    double took = micros(start);
+    if (actions != 1) {
+      throw new IllegalStateException(actions + " actions for one tablet");
+    }
+    known.put(served);
+    return took;
+  }
+
+  /** As it is read from METADATA: nothing of it is shared with other records. */
+  private static TabletRecord user(int number, int servers) {
+    TableId table = new TableId("t" + (1 + number / TABLETS_OF_A_TABLE));
+    int ofTable = number % TABLETS_OF_A_TABLE;
+    TabletId id = new TabletId(table, String.format("%016x", number));
+    RowRange rows =
+        new RowRange(
+            ofTable == 0 ? Bytes.EMPTY : Bytes.of("row" + (1000 + ofTable)),
+            ofTable == TABLETS_OF_A_TABLE - 1 ? Bytes.EMPTY : Bytes.of("row" + (1001 + ofTable)));
+    return record(id, rows, MetadataKeys.row(table, rows.end()), number % servers);
+  }
+
+  private static TabletRecord record(TabletId id, RowRange rows, Bytes row, int server) {
+    String path = "tables/" + id + "/1-1.sst";
+    return TabletRecord.builder(id, rows, row)
+        .assignment(Assignment.NEVER.assignedTo(server(server)).loaded())
+        .files(List.of(FileRef.builder(path, 64L << 20, rows).sequences(1, 1000).build()))
+        .logs(Set.of(server(server)))
+        .build();
+  }
+
+  private static ServerId server(int number) {
+    return new ServerId("server-" + number, 1, 1);
   }
 
   private void run(int count, int all, int empty) {
     for (int i = 0; i < count; i++) {
-      servers.add(new ServerId("server-" + i, 1, 1));
+      servers.add(server(i));
     }
     SplittableRandom random = new SplittableRandom(1);
     for (int i = 0; i < all; i++) {

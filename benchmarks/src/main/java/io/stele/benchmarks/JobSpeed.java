@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.FileUtil;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.BytesWritable;
@@ -89,8 +90,10 @@ public final class JobSpeed {
 
   private Map<String, Compared> jobs() throws Exception {
     Map<String, Compared> jobs = new LinkedHashMap<>();
-    long files = cluster.fs().getContentSummary(FILES).getLength();
-    jobs.put("raw", Compared.reading(() -> JobInputs.raw(conf(), FILES), files));
+    ContentSummary files = cluster.fs().getContentSummary(FILES);
+    long blocks = files.getLength() - files.getFileCount() * CheckedInputFormat.OUTSIDE_BYTES;
+    jobs.put("raw", Compared.reading(() -> JobInputs.raw(conf(), FILES), files.getLength()));
+    jobs.put("checked", Compared.reading(() -> JobInputs.checked(conf(), FILES), blocks));
     jobs.put("sequence", Compared.reading(() -> JobInputs.sequence(conf(), CELLS), bytes()));
     jobs.put("direct", Compared.reading(() -> JobInputs.table(conf(), "cells", "direct"), bytes()));
     jobs.put("served", Compared.reading(() -> JobInputs.table(conf(), "cells", "served"), bytes()));

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,19 +46,27 @@ final class ServerProcesses implements AutoCloseable {
    * @param heap the option that says how large its heap is
    */
   void start(String container, Class<?> main, String heap) throws IOException {
+    start(container, main, List.of(heap, "-XX:MaxDirectMemorySize=512m", "-XX:+UseParallelGC"));
+  }
+
+  /** As above, with all of Java's options. */
+  void start(String container, Class<?> main, List<String> memory) throws IOException {
+    List<String> options = new ArrayList<>(memory);
+    options.add("-Dlog4j.configuration=file:" + directory.resolve("log4j.properties"));
     running.put(
         container,
         ChildJvm.start(
-            List.of(
-                heap,
-                "-XX:MaxDirectMemorySize=512m",
-                "-XX:+UseParallelGC",
-                "-Dlog4j.configuration=file:" + directory.resolve("log4j.properties")),
+            options,
             main,
             List.of(),
             Map.of(
                 "STELE_CONF", site.toString(), "CONTAINER_ID", container, "NM_HOST", "localhost"),
             directory.resolve(container + ".log")));
+  }
+
+  /** The system's number of one. */
+  long pid(String container) {
+    return Objects.requireNonNull(running.get(container)).pid();
   }
 
   /** Kills one, as kill -9 does, and returns when it has ended. */

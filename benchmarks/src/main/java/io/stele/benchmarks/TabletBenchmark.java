@@ -8,7 +8,6 @@ import io.stele.log.LogRecord;
 import io.stele.memtable.MemoryAccount;
 import io.stele.model.Bytes;
 import io.stele.model.ColumnFamily;
-import io.stele.model.Durability;
 import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
 import io.stele.model.Mutation;
@@ -24,6 +23,7 @@ import io.stele.runtime.ServerClock;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sstable.CaffeineBlockCache;
 import io.stele.tablet.CompactionPace;
+import io.stele.tablet.LogNeed;
 import io.stele.tablet.OperationBudget;
 import io.stele.tablet.OperationRequest;
 import io.stele.tablet.ReadRequest;
@@ -76,8 +76,7 @@ public class TabletBenchmark {
   private static final TabletLog NO_LOG =
       new TabletLog() {
         @Override
-        public CompletableFuture<Void> append(
-            LogRecord record, Durability durability, boolean moreFollow) {
+        public CompletableFuture<Void> append(LogRecord record, LogNeed need) {
           return CompletableFuture.completedFuture(null);
         }
 

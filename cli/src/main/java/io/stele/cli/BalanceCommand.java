@@ -59,12 +59,12 @@ final class BalanceCommand implements Callable<Integer> {
       name = "now",
       description =
           "Balance the tablets once, whether balancing is on or off, and wait until it is done.",
-      mixinStandardHelpOptions = true)
-  int now(@Mixin ClusterOptions options) throws Exception {
+      mixinStandardHelpOptions = true,
+      footer = {"", "Next: stele server list shows how many tablets each server has"})
+  int now(@Mixin ClusterOptions options, @Mixin WaitOptions wait) throws Exception {
     try (Stele stele = Stele.connect(options.configuration())) {
-      stele.admin().balanceNow();
+      wait.finish(stele.admin().beginBalanceNow(), "Tablets are balanced.", out());
     }
-    out().println("Tablets are balanced.");
     return ExitCode.DONE.number();
   }
 }

@@ -96,8 +96,13 @@ public final class ClusterOptions {
     }
   }
 
+  /** The configuration keys that are set by options. */
+  Map<String, String> settings() {
+    return Map.copyOf(settings);
+  }
+
   /** The work directory of a demo that was kept up, unless another cluster was named. */
-  private Optional<Path> keptDemo() throws IOException {
+  Optional<Path> keptDemo() throws IOException {
     String work = System.getProperty("stele.work.dir", "");
     boolean named = directory.isPresent() || Boolean.getBoolean("stele.conf.explicit");
     if (named

@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  stele events web",
       "  stele events t5/3c07f2a9d1e84b60",
+      "  stele events root/0000000000000000",
       "  stele events node7:41231"
     })
 final class EventsCommand implements Callable<Integer> {
@@ -93,7 +94,7 @@ final class EventsCommand implements Callable<Integer> {
 
   private List<TabletEvent> read(Stele stele) throws Exception {
     if (of.contains("/")) {
-      return stele.admin().events().stream().filter(one -> one.tablet().equals(of)).toList();
+      return stele.admin().tabletEvents(of);
     }
     if (of.contains(":") || of.chars().filter(c -> c == '_').count() >= 2) {
       return stele.admin().events().stream()

@@ -21,8 +21,10 @@ final class HadoopFaults {
   List<TortureFault> all() {
     return List.of(
         without("zookeeper", "be without ZooKeeper", Outage.ZOOKEEPER),
+        without("stop-zookeeper", "have ZooKeeper stand still", Outage.SILENT_ZOOKEEPER),
         without("namenode", "be without the NameNode", Outage.NAMENODE),
         without("datanode", "be without a DataNode", Outage.DATANODE),
+        without("datanode-disk", "have a DataNode lose its blocks", Outage.DATANODE_DISK),
         without("full-disks", "have the disks of all DataNodes full", Outage.DISK_SPACE),
         without("quota", "have a quota exhausted", Outage.QUOTA));
   }
@@ -33,7 +35,8 @@ final class HadoopFaults {
 
   private Optional<String> beWithout(Outage outage) throws IOException {
     Duration time = scene.upTo(AWAY_MAX);
-    EmbeddedHadoop.beWithout(scene.hadoop(), outage, time);
-    return Optional.of("for " + time.toSeconds() + " s");
+    int which = scene.random().nextInt(EmbeddedHadoop.Options.DATA_NODES_MAX);
+    String away = EmbeddedHadoop.beWithout(scene.ownHadoop(), outage, time, which);
+    return Optional.of((away + " for " + time.toSeconds() + " s").strip());
   }
 }

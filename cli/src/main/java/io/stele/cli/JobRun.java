@@ -21,8 +21,12 @@ final class JobRun {
   private final PrintWriter err;
 
   JobRun(CommandLine command) {
-    this.out = command.getOut();
-    this.err = command.getErr();
+    this(command.getOut(), command.getErr());
+  }
+
+  JobRun(PrintWriter out, PrintWriter err) {
+    this.out = out;
+    this.err = err;
   }
 
   /** Runs {@code table} to its end, and returns the exit code. */

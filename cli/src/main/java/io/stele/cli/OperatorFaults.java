@@ -2,12 +2,18 @@ package io.stele.cli;
 
 import io.stele.cli.embedded.TaggedProcess;
 import io.stele.client.ClusterStatus;
+import io.stele.client.Rows;
 import io.stele.client.Stele;
 import io.stele.client.Table;
 import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.runtime.AtExit;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,9 +22,10 @@ import java.util.Optional;
 
 /** What an operator does to a cluster while clients are at work. For one thread. */
 final class OperatorFaults {
-  private static final Duration DRAINED_MAX = Duration.ofSeconds(8);
+  private static final Duration CHANGED_MAX = Duration.ofSeconds(8);
   private static final Duration RESTART_MAX = Duration.ofSeconds(60);
   private static final int MOVES = 5;
+  private static final int ROWS_MAX = 1_000;
 
   private final TortureScene scene;
 
@@ -32,6 +39,8 @@ final class OperatorFaults {
         TortureFault.of("drain", "drain, then undo", this::drain),
         TortureFault.of("move", "move " + MOVES + " tablets", this::move),
         TortureFault.of("merge", "merge tablets, and split them again", this::merge),
+        TortureFault.of("split", "split a tablet", this::split),
+        TortureFault.of("balance", "balance", this::balance),
         new TortureFault("rolling-restart", "restart in turn", true, this::restartAll));
   }
 
@@ -41,13 +50,34 @@ final class OperatorFaults {
       return Optional.empty();
     }
     ServerId server = there.get(scene.random().nextInt(there.size()));
-    stele.admin().drainServer(server);
-    try {
-      scene.pause(scene.upTo(DRAINED_MAX));
-    } finally {
-      stele.admin().undrainServer(server);
-    }
+    stele.admin().beginDrainServer(server);
+    undoLater(() -> stele.admin().undrainServer(server));
     return Optional.of(server.toString());
+  }
+
+  /** Changes the cluster back. */
+  @FunctionalInterface
+  private interface Undo {
+    void undo() throws IOException;
+  }
+
+  /** Undoes a change after a while, or when the process is asked to end. */
+  private void undoLater(Undo change) throws IOException, InterruptedException {
+    AtExit atCtrlC = SystemRuntime.atExit("undo", () -> undoAtExit(change));
+    try {
+      scene.pause(scene.upTo(CHANGED_MAX));
+    } finally {
+      change.undo();
+      atCtrlC.cancel();
+    }
+  }
+
+  private static void undoAtExit(Undo change) {
+    try {
+      change.undo();
+    } catch (IOException | RuntimeException e) {
+      System.err.println("stele: what was changed is not changed back: " + e.getMessage());
+    }
   }
 
   private static List<ServerId> servers(Stele stele) throws IOException {
@@ -82,12 +112,48 @@ final class OperatorFaults {
     return Optional.of("of " + table.get().name());
   }
 
+  /** Splits a tablet at one of its rows. */
+  private Optional<String> split(Stele stele) throws IOException {
+    Optional<Table> table = table(stele);
+    if (table.isEmpty()) {
+      return Optional.empty();
+    }
+    RowRange tablet = scene.any(table.get().tablets()).orElseThrow().rows();
+    List<Bytes> rows = new ArrayList<>();
+    try (Rows found = table.get().readRows(RowQuery.ALL.range(tablet).limit(ROWS_MAX))) {
+      for (Row row : found) {
+        if (!row.key().equals(tablet.start())) {
+          rows.add(row.key());
+        }
+      }
+    }
+    Optional<Bytes> row = scene.any(rows);
+    if (row.isPresent()) {
+      stele.admin().splitTablet(table.get().name(), row.get());
+    }
+    return row.map(at -> "of " + table.get().name() + " at " + at);
+  }
+
+  /** Evens all out at once, or has no tablet balanced for a while. */
+  private Optional<String> balance(Stele stele) throws IOException, InterruptedException {
+    if (scene.random().nextBoolean()) {
+      stele.admin().balanceNow();
+      return Optional.of("at once");
+    }
+    if (!stele.admin().isBalanced()) {
+      return Optional.empty(); // Somebody wants it so.
+    }
+    stele.admin().setBalanced(false);
+    undoLater(() -> stele.admin().setBalanced(true));
+    return Optional.of("nothing for a while");
+  }
+
   /** One of those that the torture works on. */
   private Optional<Table> table(Stele stele) throws IOException {
     List<String> tables =
         stele.admin().listTables().stream()
             .map(schema -> schema.name())
-            .filter(name -> name.startsWith("torture-"))
+            .filter(name -> name.startsWith(scene.tables()))
             .toList();
     Optional<String> one = scene.any(tables);
     return one.isPresent() ? Optional.of(stele.table(one.get())) : Optional.empty();
@@ -95,7 +161,7 @@ final class OperatorFaults {
 
   /**
    * Restarts each tablet server, as {@code stele server restart --all} does, then each master by
-   * SIGTERM. Once it is over no more of them.
+   * SIGTERM if its process is ours. Once it is over no more of them.
    */
   private Optional<String> restartAll(Stele stele) throws IOException, InterruptedException {
     List<String> done = new ArrayList<>();
@@ -105,7 +171,9 @@ final class OperatorFaults {
         done.add(server.hostAndPort());
       }
     }
-    for (TaggedProcess master : ProcessFaults.some(scene, ProcessFaults::isMaster)) {
+    List<TaggedProcess> masters =
+        scene.hadoop().isPresent() ? ProcessFaults.some(scene, ProcessFaults::isMaster) : List.of();
+    for (TaggedProcess master : masters) {
       if (!scene.isOver()) {
         master.terminate();
         awaitSuccessor(stele, master);

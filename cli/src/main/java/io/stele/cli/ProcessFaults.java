@@ -81,7 +81,7 @@ final class ProcessFaults {
 
   /** The Java processes of a kind. */
   static List<TaggedProcess> some(TortureScene scene, Predicate<TaggedProcess> which) {
-    return EmbeddedHadoop.processes(scene.hadoop()).stream()
+    return EmbeddedHadoop.processes(scene.ownHadoop()).stream()
         .filter(TaggedProcess::isJava)
         .filter(which)
         .toList();

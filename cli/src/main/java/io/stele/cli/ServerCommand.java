@@ -4,8 +4,6 @@ import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
-import io.stele.runtime.ProcessRuntime;
-import io.stele.runtime.SystemRuntime;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
@@ -29,15 +27,13 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  stele server list",
       "  stele server drain node7:41231",
+      "  stele server drain --no-wait node7:41231",
       "  stele server drain --undo node7:41231",
       "  stele server restart --all",
       "",
       "Next: stele tablet move moves a single tablet"
     })
 final class ServerCommand implements Runnable {
-  private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
-  private static final Duration LOOK_EVERY = Duration.ofMillis(200);
-
   @Spec private CommandSpec spec;
 
   @Override
@@ -84,6 +80,7 @@ final class ServerCommand implements Runnable {
               description = "How long to wait until it has no tablets (default: ${DEFAULT-VALUE}).",
               defaultValue = "300")
           long seconds,
+      @Mixin WaitOptions wait,
       @Parameters(
               paramLabel = "SERVER",
               description = "HOST:PORT or the name, as stele server list shows them.")
@@ -97,14 +94,13 @@ final class ServerCommand implements Runnable {
         out.println("Server " + id + " takes tablets again.");
         return ExitCode.DONE.number();
       }
-      stele.admin().drainServer(id);
-      int left = awaitEmpty(stele, id, Duration.ofSeconds(seconds));
-      out.println(
-          left == 0
-              ? "Server " + id + " has no tablets and takes none until --undo."
-              : "Server " + id + " still has " + left + " tablets; it goes on giving them away.");
-      return (left == 0 ? ExitCode.DONE : ExitCode.RETRY_LATER).number();
+      wait.within(Duration.ofSeconds(seconds))
+          .finish(
+              stele.admin().beginDrainServer(id),
+              "Server " + id + " has no tablets and takes none until --undo.",
+              out);
     }
+    return ExitCode.DONE.number();
   }
 
   @Command(
@@ -152,21 +148,6 @@ final class ServerCommand implements Runnable {
       }
     }
     return ExitCode.DONE.number();
-  }
-
-  private static int awaitEmpty(Stele stele, ServerId id, Duration most) throws Exception {
-    long start = RUNTIME.nanoTime();
-    while (true) {
-      int left =
-          stele.admin().clusterStatus().servers().stream()
-              .filter(server -> server.id().equals(id))
-              .mapToInt(ClusterStatus.Server::tablets)
-              .sum();
-      if (left == 0 || RUNTIME.nanoTime() - start >= most.toNanos()) {
-        return left;
-      }
-      RUNTIME.sleep(LOOK_EVERY);
-    }
   }
 
   /** Whether people may call the server {@code text}. */

@@ -7,6 +7,7 @@ import io.stele.client.TabletInfo;
 import io.stele.model.Bytes;
 import io.stele.model.Codec;
 import io.stele.model.LocalityGroup;
+import io.stele.model.Principal;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.TableSchema;
@@ -82,6 +83,7 @@ final class TableCommand {
         "  stele table create webtable contents:versions=3 anchor language",
         "  stele table create users profile --split-at g --split-at p --codec zstd",
         "  stele table create pages contents:group=large rank --group large:codec=zstd,cache=low",
+        "  stele table create salaries amount --reader group:analysts",
         "",
         "What next: stele put TABLE ROW COLUMN VALUE"
       })
@@ -123,6 +125,13 @@ final class TableCommand {
               description =
                   "Acknowledge when a mutation is on disk at every replica, not only in memory.")
           boolean hsync,
+      @Option(
+              names = "--reader",
+              paramLabel = "PRINCIPAL",
+              description =
+                  "Who may read the table's files beside the store: user:NAME or group:NAME; may be"
+                      + " repeated (default: whoever HDFS lets).")
+          List<String> readers,
       @Mixin ChangeOptions change)
       throws Exception {
     TableSchema schema =
@@ -131,7 +140,8 @@ final class TableCommand {
             families.stream().map(FamilyText::parse).toList(),
             withCodec(codec.map(GroupText::codec).orElse(Codec.SNAPPY), groups),
             splitSize.map(FamilyText::parseSize).orElse(TableSchema.SPLIT_BYTES),
-            hsync);
+            hsync,
+            principals(readers));
     List<Bytes> splits =
         splitRows == null ? List.of() : splitRows.stream().map(Bytes::parse).toList();
     try (Stele stele = Stele.connect(cluster.configuration())) {
@@ -139,6 +149,10 @@ final class TableCommand {
           stele.admin().beginCreateTable(schema, splits), "Created table " + name + ".", out());
     }
     return ExitCode.DONE.number();
+  }
+
+  private static List<Principal> principals(List<String> texts) {
+    return texts == null ? List.of() : texts.stream().map(Principal::parse).toList();
   }
 
   /** The groups asked for, with {@code codec} where they name none; the default one among them. */
@@ -172,7 +186,8 @@ final class TableCommand {
         "Examples:",
         "  stele table alter webtable contents:versions=5,group=pages --group pages:codec=zstd",
         "  stele table alter webtable --group pages:block=1m",
-        "  stele table alter webtable --drop-family language"
+        "  stele table alter webtable --drop-family language",
+        "  stele table alter webtable --reader user:alice --drop-reader group:analysts"
       })
   int alter(
       @Mixin ClusterOptions cluster,
@@ -204,6 +219,7 @@ final class TableCommand {
               description =
                   "Acknowledge when a mutation is on disk at every replica, not only in memory.")
           Optional<Boolean> hsync,
+      @Mixin ReaderOptions readers,
       @Mixin ChangeOptions change)
       throws Exception {
     try (Stele stele = Stele.connect(cluster.configuration())) {
@@ -229,7 +245,8 @@ final class TableCommand {
       after =
           after
               .withSplitBytes(splitSize.map(FamilyText::parseSize).orElse(before.splitBytes()))
-              .withHsync(hsync.orElse(before.hsync()));
+              .withHsync(hsync.orElse(before.hsync()))
+              .withReaders(readers.change(before));
       change.finish(
           stele.admin().beginAlterTable(before, after), "Altered table " + name + ".", out());
     }
@@ -271,6 +288,7 @@ final class TableCommand {
               "  tablets split above "
                   + TextTable.size(schema.splitBytes())
                   + (schema.hsync() ? ", hsync" : ""));
+      schema.readers().forEach(reader -> out().println("  reader " + reader));
       List<TabletInfo> tablets = stele.table(name).tablets();
       TextTable text = new TextTable("TABLET", "SERVER", "SIZE", "SSTABLES", "ROWS");
       for (TabletInfo tablet : tablets) {

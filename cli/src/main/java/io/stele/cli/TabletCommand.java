@@ -1,5 +1,6 @@
 package io.stele.cli;
 
+import io.stele.client.ClusterChange;
 import io.stele.client.ClusterStatus;
 import io.stele.client.Stele;
 import io.stele.model.Bytes;
@@ -25,7 +26,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  stele tablet move web com.example node7:41231",
       "  stele tablet split web com.example",
-      "  stele tablet merge web com.example",
+      "  stele tablet merge web com.example --no-wait",
       "  stele tablet release t5/3c07f2a9d1e84b60",
       "",
       "What next: stele status shows the tablets in quarantine, and why they are there"
@@ -53,7 +54,8 @@ final class TabletCommand implements Runnable {
               arity = "0..1",
               description =
                   "HOST:PORT or the name, as stele server list shows them (default: any other server).")
-          Optional<String> server)
+          Optional<String> server,
+      @Mixin WaitOptions wait)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
@@ -62,8 +64,13 @@ final class TabletCommand implements Runnable {
         List<ClusterStatus.Server> servers = stele.admin().clusterStatus().servers();
         to = Optional.of(ServerCommand.find(servers, server.get()).id());
       }
-      ServerId now = stele.admin().moveTablet(table, Bytes.parse(row), to);
-      out.println("The tablet of table " + table + " with row " + row + " is at " + now + ".");
+      ClusterChange move = stele.admin().beginMoveTablet(table, Bytes.parse(row), to);
+      Optional<ClusterChange.Progress> made = wait.finish(move, out);
+      made.flatMap(ClusterChange.Progress::server)
+          .ifPresent(
+              now ->
+                  out.println(
+                      "The tablet of table " + table + " with row " + row + " is at " + now + "."));
     }
     return ExitCode.DONE.number();
   }
@@ -77,13 +84,16 @@ final class TabletCommand implements Runnable {
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
       @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.")
-          String row)
+          String row,
+      @Mixin WaitOptions wait)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      stele.admin().splitTablet(table, Bytes.parse(row));
+      wait.finish(
+          stele.admin().beginSplitTablet(table, Bytes.parse(row)),
+          "Row " + row + " is the first of a tablet of table " + table + ".",
+          out);
     }
-    out.println("Row " + row + " is the first of a tablet of table " + table + ".");
     return ExitCode.DONE.number();
   }
 
@@ -96,13 +106,16 @@ final class TabletCommand implements Runnable {
       @Mixin ClusterOptions cluster,
       @Parameters(paramLabel = "TABLE", description = "The table's name.") String table,
       @Parameters(paramLabel = "ROW", description = "The first row of the upper tablet.")
-          String row)
+          String row,
+      @Mixin WaitOptions wait)
       throws Exception {
     PrintWriter out = spec.commandLine().getOut();
     try (Stele stele = Stele.connect(cluster.configuration())) {
-      stele.admin().mergeTablet(table, Bytes.parse(row));
+      wait.finish(
+          stele.admin().beginMergeTablet(table, Bytes.parse(row)),
+          "Row " + row + " is not the first of a tablet of table " + table + ".",
+          out);
     }
-    out.println("Row " + row + " is not the first of a tablet of table " + table + ".");
     return ExitCode.DONE.number();
   }
 

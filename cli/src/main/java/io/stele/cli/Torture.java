@@ -60,8 +60,9 @@ final class Torture {
    * @param seed of what clients choose to do
    * @param clients how many each workload has
    * @param length how long they work
+   * @param byJob whether a MapReduce job verifies the linked lists too
    */
-  record Plan(long seed, int clients, Duration length) {
+  record Plan(long seed, int clients, Duration length, boolean byJob) {
     /** What the names of all tables begin with. */
     String prefix() {
       return "torture-" + seed + "-";
@@ -92,6 +93,13 @@ final class Torture {
     this.workloads = workloads;
     this.faults = faults;
     this.out = out;
+  }
+
+  /** The workload whose lists a job verifies. */
+  private Optional<Workload> lists() {
+    return workloads.stream()
+        .filter(workload -> plan.byJob() && workload.name().equals(TortureLists.WORKLOAD))
+        .findFirst();
   }
 
   /**
@@ -166,7 +174,22 @@ final class Torture {
     boolean served = faults.isEmpty() || isServedAgain(faults.get(), last);
     run.readBack(runtime, last);
     boolean good = tell(run.results(), timeout);
-    return (faults.isEmpty() || tell(run, faults.get())) && good && served;
+    if (faults.isPresent()) {
+      good &= tell(run, faults.get());
+    }
+    good &= verifiedByJob(run, last);
+    return good && served;
+  }
+
+  private boolean verifiedByJob(WorkloadRun run, Stele stele) throws IOException {
+    Optional<Workload> lists = lists();
+    if (lists.isEmpty()) {
+      return true;
+    }
+    TortureLists job = new TortureLists(conf, lists.get().table(), out);
+    boolean whole = job.areWhole(run.calls(lists.get()), stele);
+    out.println(whole ? "The job found nothing wrong." : "WRONG: the job found what is said above");
+    return whole;
   }
 
   private void workUnderFaults(TortureFaults all, Stele stele)
@@ -205,14 +228,15 @@ final class Torture {
     return waited.missing().isEmpty();
   }
 
-  /** Tells of each fault the longest time in which a workload was not answered from then on. */
+  /** Tells of each fault how clients were served from then on until a while after it. */
   private boolean tell(WorkloadRun run, TortureFaults all) {
     boolean good = all.good();
-    TextTable text = new TextTable("FAULT", "TOOK", "LONGEST GAP");
+    TextTable text = new TextTable("FAULT", "TOOK", "LONGEST GAP", "P99");
     for (TortureFaults.Injected fault : all.injected()) {
       Duration took = Duration.ofNanos(fault.endNanos() - fault.startNanos());
-      Duration gap = run.longestGap(fault.startNanos(), fault.endNanos() + AFTERMATH.toNanos());
-      text.line(fault.what(), seconds(took), seconds(gap));
+      WorkloadRun.Served served =
+          run.served(fault.startNanos(), fault.endNanos() + AFTERMATH.toNanos());
+      text.line(fault.what(), seconds(took), seconds(served.gap()), seconds(served.p99()));
     }
     text.lines("").forEach(out::println);
     for (TortureFaults.Injected fault : all.injected()) {
@@ -264,6 +288,10 @@ final class Torture {
     return violations.isEmpty();
   }
 
+  private static String seconds(Service.Gap gap) {
+    return (gap.open() ? ">" : "") + seconds(gap.length());
+  }
+
   private static String seconds(Duration duration) {
     return String.format(Locale.ROOT, "%.3f s", duration.toNanos() / 1e9);
   }
@@ -278,6 +306,9 @@ final class Torture {
     try (Stele stele = connector.connect(conf)) {
       for (Workload workload : workloads) {
         drop(stele, workload.table(), deadline);
+        if (workload.name().equals(TortureLists.WORKLOAD)) {
+          drop(stele, TortureLists.acknowledgedOf(workload.table()), deadline);
+        }
       }
     }
   }

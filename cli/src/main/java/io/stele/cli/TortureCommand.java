@@ -1,19 +1,24 @@
 package io.stele.cli;
 
+import io.stele.cli.demo.DemoCluster;
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.client.Stele;
+import io.stele.config.Keys;
 import io.stele.model.SteleException;
 import io.stele.runtime.AtExit;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.workload.Pace;
 import io.stele.sim.workload.Workload;
 import io.stele.sim.workload.Workloads;
+import io.stele.yarn.YarnSubmitter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
@@ -34,20 +39,26 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "It finds most while things fail: add --faults, or kill servers and masters during the run. It uses its own tables, torture-SEED-*,",
-      "and drops them at the end. The seed decides what clients ask for, not when, so no two runs are the same.",
+      "It finds most while things fail: add --faults, or kill servers and masters during the run. On a cluster that it starts itself, or",
+      "that stele demo --keep left running, it kills and stops processes and takes parts of Hadoop away; on any other it does what an",
+      "operator does: drains, restarts, moves, merges, splits, balances. It uses its own tables, torture-SEED-*, and drops them at the end.",
+      "The seed decides what clients ask for, not when, so no two runs are the same.",
       "All calls are kept in memory and checked at the end: prefer many short runs to one long run.",
-      "Exit code 1: an answer was wrong, a call took too long, or failed for no reason.",
+      "Exit code 1: an answer was wrong, a call took too long, or failed for no reason, or a tablet was not served 30 s after the last fault.",
       "",
       "Examples:",
       "  stele torture",
       "  stele torture --seconds 20 --workload counters --workload registers",
-      "  stele torture --seconds 300 --faults         kill and stop processes of the demo that was kept",
+      "  stele torture --start --faults --seconds 600     start a cluster, have all of it fail, and stop it",
+      "  stele torture --seconds 300 --faults             the same on the cluster that is configured",
       "  stele torture --faults --fault rolling-restart --fault full-disks",
       "  stele torture --pause-max 5 --clients 8      harder"
     })
 final class TortureCommand implements Callable<Integer> {
   private static final int SEED_BOUND = 1_000_000_000;
+  private static final int DATA_NODES = 4; // One more than a block is on.
+  private static final Map<String, String> OWN_SETTINGS =
+      Map.of(Keys.YARN_MASTER_COUNT.name(), "2", Keys.YARN_TABLETSERVER_COUNT.name(), "3");
 
   private final Torture.Connector connector;
   private final BiFunction<Pace, String, List<Workload>> known;
@@ -90,20 +101,35 @@ final class TortureCommand implements Callable<Integer> {
   private int pauseMaxMillis;
 
   @Option(
+      names = "--start",
+      paramLabel = "DIR",
+      arity = "0..1",
+      fallbackValue = "",
+      description =
+          "Start a cluster only for this, and stop it at the end: HDFS with four DataNodes, ZooKeeper, YARN, two masters and three tablet servers, all in DIR, or, without DIR, where stele demo has its files. -D sets keys of that cluster.")
+  private Optional<String> start = Optional.empty();
+
+  @Option(
       names = "--faults",
       paramLabel = "DIR",
       arity = "0..1",
       fallbackValue = "",
       description =
-          "Kill and stop processes, restart all in turn, take ZooKeeper and parts of HDFS away, fill disks, drain servers and move tablets meanwhile. Only on a cluster that stele demo --keep left running, in DIR, or, without DIR, where it usually is.")
+          "Have things fail meanwhile. With --start, or on the cluster that stele demo --keep left running (in DIR, if it is not where it usually is): processes, ZooKeeper, parts of HDFS, disks. On every cluster: drain and restart servers, move, merge, split and balance tablets.")
   private Optional<String> faults = Optional.empty();
 
   @Option(
       names = "--fault",
       paramLabel = "NAME",
       description =
-          "With --faults: only this fault; may be repeated. One of kill-server, stop-server, stop-server-long, kill-master, stop-master, kill-am, drain, move, merge, rolling-restart, zookeeper, namenode, datanode, full-disks, quota.")
+          "With --faults: only this fault; may be repeated. One of kill-server, stop-server, stop-server-long, kill-master, stop-master, kill-am, drain, move, merge, split, balance, rolling-restart, zookeeper, stop-zookeeper, namenode, datanode, datanode-disk, full-disks, quota.")
   private List<String> faultNames = List.of();
+
+  @Option(
+      names = "--map-reduce",
+      description =
+          "Verify the linked lists by a MapReduce job, too, at the end; with --start it always does.")
+  private boolean byJob;
 
   @Option(
       names = "--fault-every",
@@ -131,25 +157,107 @@ final class TortureCommand implements Callable<Integer> {
     this.known = known;
   }
 
-  @SuppressWarnings("try") // What drops the tables is closed, not used.
   @Override
   public Integer call() throws Exception {
     requireAtLeast("--seconds", seconds, 1);
     requireAtLeast("--clients", clients, 1);
     requireAtLeast("--pause-max", pauseMaxMillis, 0);
     seed.ifPresent(given -> requireAtLeast("--seed", given, 0));
+    refuseWhatDoesNotFit();
+    if (start.isEmpty()) {
+      Optional<Path> hadoop = hadoop();
+      return run(cluster.configuration(), hadoop, keep);
+    }
+    try {
+      return runOnItsOwn(directory(start.get()));
+    } catch (IOException | RuntimeException e) {
+      DemoCluster.waitIfEnding();
+      throw e;
+    }
+  }
+
+  private void refuseWhatDoesNotFit() {
+    if (faults.isEmpty() && !faultNames.isEmpty()) {
+      throw new ParameterException(spec.commandLine(), "--fault needs --faults");
+    }
+    requireAtLeast("--fault-every", faultSeconds, 1);
+    if (start.isPresent() && faults.filter(given -> !given.isEmpty()).isPresent()) {
+      throw new ParameterException(
+          spec.commandLine(), "give the directory to --start, not to --faults");
+    }
+    if (start.isPresent() && keep) {
+      throw new ParameterException(
+          spec.commandLine(), "--keep keeps nothing of a cluster that --start stops at the end");
+    }
+  }
+
+  private static Path directory(String given) {
+    return Path.of(given.isEmpty() ? System.getProperty("stele.work.dir", ".stele") : given)
+        .toAbsolutePath()
+        .normalize();
+  }
+
+  /** The Hadoop of the cluster, if it is ours to break. */
+  private Optional<Path> hadoop() throws IOException {
+    Optional<String> given = faults.filter(text -> !text.isEmpty());
+    if (given.isEmpty()) {
+      return cluster.keptDemo();
+    }
+    Path directory = directory(given.get());
+    if (!EmbeddedHadoop.isRunning(directory)) {
+      throw SteleException.refused(
+          "no embedded Hadoop runs in "
+              + directory
+              + ": start one with `stele demo --keep`, or use --start. Processes of other clusters are not killed");
+    }
+    return Optional.of(directory);
+  }
+
+  private int runOnItsOwn(Path directory) throws Exception {
+    if (EmbeddedHadoop.isRunning(directory)) {
+      throw SteleException.refused(
+          "a cluster is running in "
+              + directory
+              + ": leave out --start to use it, or stop it with `stele demo --stop`");
+    }
+    Map<String, String> settings = new HashMap<>(OWN_SETTINGS);
+    settings.putAll(cluster.settings());
+    Configuration site = DemoCluster.settings(settings);
+    PrintWriter out = spec.commandLine().getOut();
+    out.println("starting a cluster with " + DATA_NODES + " DataNodes in " + directory);
+    try (DemoCluster own =
+        DemoCluster.startHadoop(
+            directory, DATA_NODES, site, daemon -> out.println("  " + daemon + " up"))) {
+      Configuration conf = own.configuration();
+      try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
+        DemoCluster.startStele(yarn, said -> {});
+      }
+      out.println("  Stele up; logs are in " + EmbeddedHadoop.logDirectory(directory));
+      byJob = true;
+      return run(conf, Optional.of(directory), true); // All ends with the cluster.
+    }
+  }
+
+  /**
+   * Runs it.
+   *
+   * @param hadoop that the cluster runs on, if it is ours to break
+   * @param keepTables whether tables stay
+   */
+  @SuppressWarnings("try") // What drops the tables is closed, not used.
+  private int run(Configuration conf, Optional<Path> hadoop, boolean keepTables) throws Exception {
     long chosen = seed.orElseGet(() -> (long) SystemRuntime.INSTANCE.random().nextInt(SEED_BOUND));
-    Torture.Plan plan = new Torture.Plan(chosen, clients, Duration.ofSeconds(seconds));
+    Torture.Plan plan = new Torture.Plan(chosen, clients, Duration.ofSeconds(seconds), byJob);
     List<Workload> workloads =
         chosen(known.apply(new Pace(Duration.ofMillis(pauseMaxMillis)), plan.prefix()));
-    Configuration conf = cluster.configuration();
     PrintWriter out = spec.commandLine().getOut();
-    Torture torture = new Torture(conf, connector, plan, workloads, faults(chosen, out), out);
+    Torture torture =
+        new Torture(conf, connector, plan, workloads, faultsOf(plan, hadoop, out), out);
     torture.refuseWhatIsThere();
     AtExit atCtrlC =
-        keep ? () -> {} : SystemRuntime.atExit("drop-tables", () -> dropAtExit(torture));
+        keepTables ? () -> {} : SystemRuntime.atExit("drop-tables", () -> dropAtExit(torture));
     boolean good;
-    try (AutoCloseable end = keep ? () -> {} : torture::dropTables) {
+    try (AutoCloseable end = keepTables ? () -> {} : torture::dropTables) {
       good = torture.run();
     } finally {
       atCtrlC.cancel();
@@ -157,27 +265,14 @@ final class TortureCommand implements Callable<Integer> {
     return (good ? ExitCode.DONE : ExitCode.FAILED).number();
   }
 
-  private Optional<TortureFaults> faults(long chosen, PrintWriter out) throws IOException {
+  private Optional<TortureFaults> faultsOf(
+      Torture.Plan plan, Optional<Path> hadoop, PrintWriter out) {
     if (faults.isEmpty()) {
-      if (!faultNames.isEmpty()) {
-        throw new ParameterException(spec.commandLine(), "--fault needs --faults");
-      }
       return Optional.empty();
     }
-    requireAtLeast("--fault-every", faultSeconds, 1);
-    Path directory =
-        Path.of(
-            faults
-                .filter(given -> !given.isEmpty())
-                .orElseGet(() -> System.getProperty("stele.work.dir", ".stele")));
-    if (!EmbeddedHadoop.isRunning(directory)) {
-      throw SteleException.refused(
-          "no embedded Hadoop runs in "
-              + directory
-              + ": start one with `stele demo --keep`. Processes of other clusters are not killed");
-    }
     TortureScene scene =
-        new TortureScene(SystemRuntime.INSTANCE, directory, new SplittableRandom(chosen));
+        new TortureScene(
+            SystemRuntime.INSTANCE, hadoop, plan.prefix(), new SplittableRandom(plan.seed()));
     return Optional.of(
         new TortureFaults(
             scene, TortureFaults.named(faultNames, scene), Duration.ofSeconds(faultSeconds), out));

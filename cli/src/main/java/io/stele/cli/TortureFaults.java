@@ -58,24 +58,34 @@ final class TortureFaults {
    * The faults of those names.
    *
    * @param names none: all that there are
-   * @throws SteleException REFUSED if there is none of some name
+   * @throws SteleException REFUSED if there is none of some name, or it cannot be had in {@code
+   *     scene}
    */
   static List<TortureFault> named(List<String> names, TortureScene scene) {
+    List<TortureFault> anywhere = new OperatorFaults(scene).all();
     List<TortureFault> all =
-        Stream.of(
-                new ProcessFaults(scene).all(),
-                new OperatorFaults(scene).all(),
-                new HadoopFaults(scene).all())
+        Stream.of(new ProcessFaults(scene).all(), anywhere, new HadoopFaults(scene).all())
             .flatMap(List::stream)
             .toList();
-    List<String> known = all.stream().map(TortureFault::name).toList();
+    List<TortureFault> here = scene.hadoop().isPresent() ? all : anywhere;
     for (String name : names) {
-      if (!known.contains(name)) {
+      if (!names(all).contains(name)) {
         throw SteleException.refused(
-            "unknown fault " + name + "; choose from " + String.join(", ", known));
+            "unknown fault " + name + "; choose from " + String.join(", ", names(all)));
+      }
+      if (!names(here).contains(name)) {
+        throw SteleException.refused(
+            "fault "
+                + name
+                + " is only for a cluster that torture starts by --start, or that `stele demo --keep` left running; on others choose from "
+                + String.join(", ", names(here)));
       }
     }
-    return all.stream().filter(fault -> names.isEmpty() || names.contains(fault.name())).toList();
+    return here.stream().filter(fault -> names.isEmpty() || names.contains(fault.name())).toList();
+  }
+
+  private static List<String> names(List<TortureFault> faults) {
+    return faults.stream().map(TortureFault::name).toList();
   }
 
   /**

@@ -14,14 +14,20 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 
 /**
- * Where things fail: a cluster whose processes are all on this machine.
+ * Where things fail.
  *
- * @param hadoop the work directory of the embedded Hadoop it runs on
+ * @param hadoop the work directory of the embedded Hadoop that the cluster runs on; empty: its
+ *     processes are not ours to kill
+ * @param tables what the names of the tables begin with that clients work on
  * @param random decides what fails, and for how long
  * @param over whether nothing more is to fail
  */
 record TortureScene(
-    ProcessRuntime runtime, Path hadoop, SplittableRandom random, AtomicBoolean over) {
+    ProcessRuntime runtime,
+    Optional<Path> hadoop,
+    String tables,
+    SplittableRandom random,
+    AtomicBoolean over) {
   static final Duration LOOK_EVERY = Duration.ofMillis(100);
   private static final Duration SHORTEST = Duration.ofMillis(500);
 
@@ -34,8 +40,18 @@ record TortureScene(
   record Waited(Duration took, Optional<String> missing) {}
 
   /** Where nothing is over yet. */
-  TortureScene(ProcessRuntime runtime, Path hadoop, SplittableRandom random) {
-    this(runtime, hadoop, random, new AtomicBoolean());
+  TortureScene(
+      ProcessRuntime runtime, Optional<Path> hadoop, String tables, SplittableRandom random) {
+    this(runtime, hadoop, tables, random, new AtomicBoolean());
+  }
+
+  /**
+   * The work directory of the embedded Hadoop.
+   *
+   * @throws IllegalStateException if there is none
+   */
+  Path ownHadoop() {
+    return hadoop.orElseThrow(() -> new IllegalStateException("no processes here are ours"));
   }
 
   /** Whether nothing more is to fail. */

@@ -173,4 +173,50 @@ class TableCommandTest {
     assertThat(run("table", "change", "drop").err()).contains("not the id of a change");
     assertThat(cluster.client().admin().listTables()).isEmpty();
   }
+
+  @Test
+  void readersAreRefusedWhereFilesHaveNoAccessControlLists() throws Exception {
+    assertThat(run("table", "create", "web", "f", "--reader", "user:alice").err())
+        .contains("table web cannot have readers");
+    assertThat(cluster.client().admin().listTables()).isEmpty();
+    assertThat(run("table", "create", "web", "f", "--reader", "alice").err())
+        .contains("write user:NAME or group:NAME");
+    assertThat(run("table", "create", "web", "f").exit()).isZero();
+    assertThat(run("table", "alter", "web", "--drop-reader", "user:alice").err())
+        .contains("user:alice is not a reader of table web");
+  }
+
+  @Test
+  void changesOfTabletsAndServersNeedNotBeWaitedFor() throws Exception {
+    cluster.startServer();
+    run("table", "create", "web", "f");
+    String other = cluster.servers().get(0).hostAndPort();
+    String server = cluster.servers().get(1).hostAndPort();
+    assertThat(run("tablet", "split", "web", "m", "--no-wait").out())
+        .startsWith("Begun: splitting table web at row \"m\". Now: ");
+    assertThat(run("tablet", "split", "web", "m").out())
+        .isEqualTo("Row m is the first of a tablet of table web.\n");
+    assertThat(run("tablet", "move", "web", "z", server, "--no-wait").out())
+        .startsWith("Begun: moving the tablet of table web with row \"z\". Now: ");
+    assertThat(run("tablet", "move", "web", "z", server).out())
+        .isEqualTo("The tablet of table web with row z is at " + cluster.servers().get(1) + ".\n");
+    assertThat(run("tablet", "merge", "web", "m", "--no-wait").out())
+        .startsWith("Begun: merging table web at row \"m\". Now: ");
+    assertThat(run("tablet", "merge", "web", "m").out())
+        .isEqualTo("Row m is not the first of a tablet of table web.\n");
+    String merged = cluster.client().table("web").tablets().get(0).id().toString();
+    assertThat(run("events", merged).out()).contains(merged, "merged from");
+    assertThat(run("events", "root/0000000000000000").out()).contains("loaded");
+    String all = run("events", server).out() + run("events", other).out();
+    assertThat(all).contains("meta/", "root/", merged);
+    assertThat(run("balance", "now", "--no-wait").out())
+        .startsWith("Begun: balancing tablets. Now: ");
+    assertThat(run("server", "drain", server, "--no-wait").out())
+        .startsWith("Begun: draining server " + cluster.servers().get(1) + ". Now: ");
+    assertThat(run("server", "drain", server).out())
+        .isEqualTo(
+            "Server "
+                + cluster.servers().get(1)
+                + " has no tablets and takes none until --undo.\n");
+  }
 }

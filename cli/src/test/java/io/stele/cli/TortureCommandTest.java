@@ -84,6 +84,28 @@ class TortureCommandTest {
   }
 
   @Test
+  void anyClusterIsTorturedByWhatOperatorsDo() throws IOException {
+    List<String> before = tables();
+    String[] options = {
+      "--seconds", "4", "--clients", "1", "--fault-every", "1", "--faults", "--conf", "../conf"
+    };
+    List<String> some = new ArrayList<>(List.of(options));
+    for (String fault : List.of("drain", "move", "merge", "split", "balance")) {
+      some.addAll(List.of("--fault", fault));
+    }
+    Ran ran = run(Workloads::all, some.toArray(String[]::new));
+    assertThat(ran.exit()).as(ran.out() + ran.err()).isZero();
+    assertThat(ran.out())
+        .contains("Nothing wrong was found.", "all tablets were served ")
+        .containsPattern("FAULT +TOOK +LONGEST GAP +P99");
+    assertThat(tables()).isEqualTo(before);
+
+    Ran killing = run(Workloads::all, "--faults", "--fault", "kill-am", "--conf", "../conf");
+    assertThat(killing.exit()).isEqualTo(4);
+    assertThat(killing.err()).contains("kill-am is only for", "--start", "rolling-restart");
+  }
+
+  @Test
   void aWrongAnswerIsShownAndExitsWithOne() throws IOException {
     List<String> before = tables();
     Ran ran =
@@ -132,6 +154,16 @@ class TortureCommandTest {
     assertThat(run(Workloads::all, "--seed", "-1").exit()).isEqualTo(2);
     assertThat(run(Workloads::all, "--fault", "quota"))
         .isEqualTo(new Ran(2, "", "stele: --fault needs --faults\nTry: stele torture --help\n"));
+  }
+
+  @Test
+  void aClusterThatIsStartedForThisIsNotMixedUpWithOthers() {
+    assertThat(run(Workloads::all, "--start", "--faults", "no-hadoop").err())
+        .startsWith("stele: give the directory to --start, not to --faults\n");
+    assertThat(run(Workloads::all, "--start", "--keep").exit()).isEqualTo(2);
+    Ran ran = run(Workloads::all, "--faults", "no-hadoop");
+    assertThat(ran.exit()).isEqualTo(4);
+    assertThat(ran.err()).contains("no embedded Hadoop runs in ", "--start", "stele demo --keep");
   }
 
   private static Workload counters(Pace pace, String prefix) {

@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.client.Stele;
+import io.stele.client.Table;
 import io.stele.config.Keys;
+import io.stele.model.Bytes;
+import io.stele.model.Mutation;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
 import io.stele.runtime.SystemRuntime;
 import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
@@ -22,7 +26,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,8 +43,7 @@ class TortureFaultsTest {
 
   private final Configuration conf = MiniStele.quick(new Configuration(false));
   private final Site site = Site.inMemory();
-  private final TortureScene scene =
-      new TortureScene(SystemRuntime.INSTANCE, Path.of("no-hadoop"), new SplittableRandom(1));
+  private final TortureScene scene = scene(Optional.of(Path.of("no-hadoop")));
   private final StringWriter said = new StringWriter();
   private MiniStele mini;
 
@@ -51,6 +56,10 @@ class TortureFaultsTest {
   @AfterEach
   void stop() {
     mini.close();
+  }
+
+  private static TortureScene scene(Optional<Path> hadoop) {
+    return new TortureScene(SystemRuntime.INSTANCE, hadoop, "torture-1-", new SplittableRandom(1));
   }
 
   private TortureFaults faults(List<TortureFault> faults) {
@@ -112,7 +121,7 @@ class TortureFaultsTest {
               scene.over().set(true);
               return Optional.of("all");
             });
-    Torture.Plan plan = new Torture.Plan(1, 2, Duration.ofSeconds(8));
+    Torture.Plan plan = new Torture.Plan(1, 2, Duration.ofSeconds(8), false);
     List<Workload> counters =
         Workloads.all(new Pace(Duration.ofMillis(5)), plan.prefix()).stream()
             .filter(workload -> workload.name().equals("counters"))
@@ -151,5 +160,76 @@ class TortureFaultsTest {
         .hasMessageContaining("flood")
         .hasMessageContaining("rolling-restart, zookeeper");
     assertThat(TortureFaults.named(List.of("quota"), scene)).hasSize(1);
+  }
+
+  @Test
+  void processesOfAClusterThatIsNotOursDoNotFail() {
+    TortureScene elsewhere = scene(Optional.empty());
+    assertThat(TortureFaults.named(List.of(), elsewhere))
+        .extracting(TortureFault::name)
+        .containsExactly("drain", "move", "merge", "split", "balance", "rolling-restart");
+    assertThatThrownBy(() -> TortureFaults.named(List.of("kill-server"), elsewhere))
+        .isInstanceOf(SteleException.class)
+        .hasMessageContaining("kill-server is only for")
+        .hasMessageContaining("drain, move");
+  }
+
+  /** A client that waits for a slow machine. */
+  private Stele patient() throws IOException {
+    Configuration with = new Configuration(conf);
+    with.set(Keys.CLIENT_TIMEOUT.name(), "60s");
+    return connect(with);
+  }
+
+  private static Table numbers(Stele stele, int tablets, int rows) throws IOException {
+    List<Bytes> splits = new ArrayList<>();
+    for (int i = 1; i < tablets; i++) {
+      splits.add(Bytes.of(String.format("%02d", i * rows / tablets)));
+    }
+    stele.admin().createTable(TableSchema.of("torture-1-numbers", "f"), splits);
+    Table table = stele.table("torture-1-numbers");
+    for (int i = 0; i < rows; i++) {
+      table.mutate(Mutation.of(String.format("%02d", i)).put("f", "q", "v"));
+    }
+    return table;
+  }
+
+  private Optional<String> inject(String name, Stele stele) throws Exception {
+    TortureFault fault =
+        TortureFaults.named(List.of(name), scene).stream().findFirst().orElseThrow();
+    return fault.injection().inject(stele);
+  }
+
+  @Test
+  void aTabletOfTheRunIsSplitAtOneOfItsRows() throws Exception {
+    try (Stele stele = patient()) {
+      stele.admin().createTable(TableSchema.of("torture-12-others", "f"));
+      assertThat(inject("split", stele)).isEmpty();
+      Table table = numbers(stele, 2, 30);
+      assertThat(inject("split", stele).orElseThrow()).startsWith("of torture-1-numbers at ");
+      assertThat(table.tablets()).hasSize(3);
+      assertThat(stele.table("torture-12-others").tablets()).hasSize(1);
+    }
+  }
+
+  @Test
+  void balancingIsOnAgainAfterItWasOff() throws Exception {
+    try (Stele stele = patient()) {
+      scene.over().set(true); // What was changed is changed back at once.
+      Set<String> done = new TreeSet<>();
+      while (done.size() < 2) {
+        done.add(inject("balance", stele).orElseThrow());
+        assertThat(stele.admin().isBalanced()).isTrue();
+      }
+      assertThat(done).containsExactly("at once", "nothing for a while");
+
+      stele.admin().setBalanced(false);
+      done.clear();
+      for (int i = 0; i < 10; i++) {
+        inject("balance", stele).ifPresent(done::add);
+      }
+      assertThat(done).containsExactly("at once");
+      assertThat(stele.admin().isBalanced()).isFalse();
+    }
   }
 }

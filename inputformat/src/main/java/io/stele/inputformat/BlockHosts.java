@@ -18,7 +18,6 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.security.AccessControlException;
-import org.apache.hadoop.security.UserGroupInformation;
 
 /**
  * Finds the hosts of splits that are read directly: the hosts of their files' blocks, those with
@@ -124,33 +123,10 @@ final class BlockHosts {
       fs.access(path, FsAction.READ);
       return fs.getFileBlockLocations(path, 0, file.length());
     } catch (AccessControlException e) {
-      throw refused(path, e);
+      throw ReadRights.refused(pinned.name(), path, e);
     } catch (FileNotFoundException e) {
       return NONE; // Replaced by a compaction: others are read in its place.
     }
-  }
-
-  private SteleException refused(Path path, AccessControlException why) throws IOException {
-    String user = UserGroupInformation.getCurrentUser().getShortUserName();
-    Path tables = new Path(pinned.root(), "tables");
-    return new SteleException(
-        SteleException.Code.REFUSED,
-        "a job of user "
-            + user
-            + " cannot read table "
-            + pinned.name()
-            + " directly: it may not read "
-            + path
-            + ". Let it, now and for files to come: hdfs dfs -setfacl -R -m user:"
-            + user
-            + ":r-x,default:user:"
-            + user
-            + ":r-x "
-            + tables
-            + "; or set "
-            + TableInputFormat.MODE_KEY
-            + " to served",
-        why);
   }
 
   private static List<String> largest(Map<String, Long> hosts) {

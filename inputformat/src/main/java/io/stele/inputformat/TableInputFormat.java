@@ -148,6 +148,11 @@ public final class TableInputFormat extends InputFormat<Bytes, Row> {
   private static List<InputSplit> pinnedSplits(
       Stele stele, JobContext context, List<TableScan> scans) throws IOException {
     Configuration conf = context.getConfiguration();
+    if (isDirect(conf)) {
+      for (TableScan scan : scans) {
+        ReadRights.check(stele, scan.table()); // Before tablets are pinned.
+      }
+    }
     Duration lease =
         Duration.ofSeconds(conf.getTimeDuration(LEASE_KEY, leaseUnset(context), TimeUnit.SECONDS));
     String job = stele.jobs().begin(lease, application(context));

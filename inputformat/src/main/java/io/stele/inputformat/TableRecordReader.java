@@ -14,7 +14,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
@@ -24,9 +23,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
   private Stele stele;
   private Source rows;
   private Optional<JobRenewal> renewal = Optional.empty();
-  private Counter rowCounter;
-  private Counter cellCounter;
-  private Counter byteCounter;
+  private ReadCounters counters;
   private Optional<Row> current = Optional.empty();
   private volatile Progress progress = new Progress(List.of(), 1);
 
@@ -73,9 +70,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
   public void initialize(InputSplit inputSplit, TaskAttemptContext taskContext) throws IOException {
     TableSplit split = (TableSplit) inputSplit;
     progress = new Progress(split.marks(), split.getLength());
-    rowCounter = taskContext.getCounter(TableInputFormat.Counter.ROWS);
-    cellCounter = taskContext.getCounter(TableInputFormat.Counter.CELLS);
-    byteCounter = taskContext.getCounter(TableInputFormat.Counter.BYTES);
+    counters = new ReadCounters(taskContext);
     TableScan scan = TableScan.all(taskContext.getConfiguration()).get(split.scan());
     stele = Stele.connect(taskContext.getConfiguration(), taskContext::progress);
     Table table = stele.table(split.table());
@@ -110,6 +105,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
       count(current.get());
     } else {
       progress.end();
+      counters.tell();
     }
     return current.isPresent();
   }
@@ -120,9 +116,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
       bytes += cell.qualifier().length() + cell.value().length();
     }
     progress.read(row.key(), bytes);
-    rowCounter.increment(1);
-    cellCounter.increment(row.cells().size());
-    byteCounter.increment(bytes);
+    counters.row(row.cells().size(), bytes);
   }
 
   @Override
@@ -144,6 +138,7 @@ final class TableRecordReader extends RecordReader<Bytes, Row> {
   public void close() throws IOException {
     renewal.ifPresent(JobRenewal::close);
     if (rows != null) {
+      counters.tell();
       rows.close();
     }
     if (stele != null) {

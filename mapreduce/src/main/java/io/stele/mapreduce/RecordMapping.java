@@ -205,12 +205,31 @@ public final class RecordMapping<T> {
    * @throws SteleException REFUSED if a field is null that must not be
    */
   public Mutation mutation(T record) {
+    return mutation(record, false);
+  }
+
+  /**
+   * As {@link #mutation}, for a row that has no cells yet, such as those of a table that a job
+   * replaces: only puts the fields that are not null. If such a job writes several records of one
+   * row, the row gets the fields of all.
+   *
+   * @return no edits if there is nothing to put: then it must not be written
+   * @throws SteleException REFUSED if a field is null that must not be
+   */
+  public Mutation newRow(T record) {
+    return mutation(record, true);
+  }
+
+  private Mutation mutation(T record, boolean isNew) {
     Mutation.Builder mutation = Mutation.builder(row.value(record).orElseThrow(row::isNull));
     columns.forEach(
         (field, places) -> {
           Optional<Bytes> value = field.value(record);
           Column now = places.get(0);
           value.ifPresent(bytes -> mutation.put(now.family(), now.qualifier(), bytes));
+          if (isNew) {
+            return;
+          }
           places.stream()
               .skip(value.isPresent() ? 1 : 0)
               .map(gone -> new Edit.DeleteColumn(gone.family(), gone.qualifier(), TimeRange.ALL))
@@ -218,7 +237,9 @@ public final class RecordMapping<T> {
         });
     families.forEach(
         (field, family) -> {
-          mutation.add(new Edit.DeleteFamily(family));
+          if (!isNew) {
+            mutation.add(new Edit.DeleteFamily(family));
+          }
           field.values(record).forEach((key, value) -> mutation.put(family, key, value));
         });
     return mutation.build();

@@ -98,8 +98,8 @@ public final class SteleJob {
 
   /**
    * Makes the job write files for a table with {@link BulkOutputFormat}, and divides the work among
-   * reducers. Mappers write {@code (Bytes row, Mutation)}; call this when the job's input and
-   * mapper are set.
+   * reducers. Mappers write {@code (Bytes row, Mutation)}: this sets the classes of map output to
+   * these. Call it when the job's input and mapper are set.
    *
    * <p>Each reducer writes the rows of some neighbouring tablets. If the table has only one tablet,
    * as a new table does, this runs the job's mapper over samples of its input, in this process, to

@@ -34,6 +34,7 @@ import org.apache.hadoop.mapreduce.OutputCommitter;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.junit.jupiter.api.AfterAll;
@@ -127,6 +128,9 @@ class BulkOutputIT {
     }
     assertThat(rows.get(Bytes.of("0000wor")).value("f", "old")).contains(Bytes.of("y"));
     assertThat(job.getCounters().findCounter(BulkOutputFormat.Counter.MUTATIONS).getValue())
+        .isEqualTo(ROWS);
+    assertThat(job.getCounters().findCounter(TaskCounter.SPILLED_RECORDS).getValue())
+        .as("records written to local disk: by mappers, and not again by reducers")
         .isEqualTo(ROWS);
 
     // They are like any others: deleted, overwritten, split and compacted.

@@ -15,6 +15,7 @@ import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableSchema;
 import io.stele.outputformat.BulkOutputFormat;
+import io.stele.outputformat.TableOutputFormat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -104,6 +105,25 @@ class ChangedTablesIT {
     writer.close(attempt(job));
     committer.commitTask(attempt(job));
     return new Written(table, job, committer);
+  }
+
+  @Test
+  void aTableThatGetsTheNameBeforeTasksBeginIsNotWritten() throws Exception {
+    create("again");
+    Job files = SteleJob.create(hdfs.conf(), "files", ChangedTablesIT.class);
+    BulkOutputFormat.addTable(files, "again", "f");
+    BulkOutputFormat<NullWritable> bulk = new BulkOutputFormat<>();
+    bulk.checkOutputSpecs(files);
+    Job mutations = SteleJob.create(hdfs.conf(), "mutations", ChangedTablesIT.class);
+    TableOutputFormat.addTable(mutations, "again", "f");
+    TableOutputFormat<NullWritable> live = new TableOutputFormat<>();
+    live.checkOutputSpecs(mutations);
+    client.admin().dropTable("again");
+    create("again");
+    assertThatThrownBy(() -> bulk.getRecordWriter(attempt(files)))
+        .hasMessageContaining("another was made of that name");
+    assertThatThrownBy(() -> live.getRecordWriter(attempt(mutations)))
+        .hasMessageContaining("another was made of that name");
   }
 
   private static List<Row> rows(String table) throws IOException {

@@ -248,7 +248,7 @@ class DirectReadsIT {
   }
 
   @Test
-  void aUserWhoMayNotReadTheFilesIsRefusedAtSubmissionAndToldWhatToGrant() throws Exception {
+  void aUserWhoMayNotReadTheFilesIsRefusedAtSubmissionAndToldWhatToDo() throws Exception {
     fill("secret");
     FileSystem fs = hdfs.fs();
     org.apache.hadoop.fs.Path tables = new org.apache.hadoop.fs.Path("/stele/tables");
@@ -262,7 +262,7 @@ class DirectReadsIT {
       assertThatThrownBy(() -> analyst.doAs(submit))
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("a job of user analyst cannot read table secret directly")
-          .hasMessageContaining("hdfs dfs -setfacl -R -m user:analyst:r-x,default:user:analyst:r-x")
+          .hasMessageContaining("`stele table alter secret --reader user:analyst`")
           .hasMessageContaining("/stele/tables");
     } finally {
       fs.setPermission(tables, before);

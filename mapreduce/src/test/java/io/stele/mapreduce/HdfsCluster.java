@@ -5,12 +5,15 @@ import io.stele.sim.MiniStele;
 import io.stele.sim.Site;
 import java.io.File;
 import java.io.IOException;
+import java.security.PrivilegedExceptionAction;
 import java.time.Duration;
 import org.apache.curator.test.TestingServer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.hadoop.security.UserGroupInformation;
 
 /** A cluster over HDFS and ZooKeeper, all in this JVM. */
 public final class HdfsCluster implements AutoCloseable {
@@ -26,7 +29,15 @@ public final class HdfsCluster implements AutoCloseable {
 
   /** Starts a cluster of one master and two tablet servers, with its files in {@code directory}. */
   public HdfsCluster(File directory) throws Exception {
-    Configuration hadoop = new Configuration();
+    this(directory, new Configuration(), UserGroupInformation.getCurrentUser());
+  }
+
+  /**
+   * The same on an HDFS with a configuration of its own.
+   *
+   * @param store who runs it, in place of this process's user, who may do anything on HDFS
+   */
+  HdfsCluster(File directory, Configuration hadoop, UserGroupInformation store) throws Exception {
     hadoop.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, new File(directory, "hdfs").getPath());
     hdfs = new MiniDFSCluster.Builder(hadoop).numDataNodes(2).build();
     hdfs.waitActive();
@@ -45,7 +56,12 @@ public final class HdfsCluster implements AutoCloseable {
             zookeeper.getConnectString(),
             Keys.CLUSTER_NAME.in(conf),
             SESSION);
-    stele = MiniStele.start(conf, site, 2, 1);
+    Path root = new Path(Keys.ROOT_DIR.in(conf));
+    fs().mkdirs(root);
+    fs().setOwner(root, store.getShortUserName(), store.getPrimaryGroupName());
+    fs().setPermission(root, new FsPermission((short) 0711));
+    PrivilegedExceptionAction<MiniStele> start = () -> MiniStele.start(conf, site, 2, 1);
+    stele = store.doAs(start);
   }
 
   /** What a program's configuration would say; shared. */

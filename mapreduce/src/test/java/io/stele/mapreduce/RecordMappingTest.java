@@ -209,6 +209,29 @@ class RecordMappingTest {
         .isEqualTo(Mutation.of("a").deleteColumn("p", "city").deleteColumn("p", "town"));
   }
 
+  /** Tablets would keep such deletes, for nothing, until a major compaction. */
+  @Test
+  void aRowThatIsReplacedAnywayIsWrittenWithoutDeletes() {
+    RecordMapping<GenericRecord> mapping = RecordMapping.of(schema(EVERYTHING));
+    Mutation whole = mapping.mutation(page());
+    Mutation puts = mapping.newRow(page());
+    assertThat(puts.row()).isEqualTo(whole.row());
+    assertThat(puts.edits())
+        .isNotEmpty()
+        .isEqualTo(whole.edits().stream().filter(Edit.Put.class::isInstance).toList());
+    assertThat(whole.edits()).hasSizeGreaterThan(puts.edits().size());
+    assertThat(mapping.record(row(puts))).isEqualTo(page());
+
+    RecordMapping<GenericRecord> renamed =
+        RecordMapping.of(
+            person(
+                "{\"name\": \"city\", \"type\": [\"null\", \"string\"], \"aliases\": [\"town\"]}"));
+    GenericRecord nobody =
+        new GenericRecordBuilder(renamed.schema()).set("id", "a").set("city", null).build();
+    assertThat(renamed.mutation(nobody).edits()).hasSize(2);
+    assertThat(renamed.newRow(nobody).edits()).isEmpty();
+  }
+
   @Test
   void aTypeMayBecomeWider() {
     Schema narrow =

@@ -20,6 +20,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.apache.avro.file.DataFileWriter;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericRecord;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
 import org.junit.jupiter.api.AfterAll;
@@ -113,5 +118,43 @@ class ReplacingJobsIT {
     run(new ExportAvro(TableInput.all("web"), exported));
     run(new ImportAvro(exported, output));
     assertThat(rows("imported")).isEqualTo(rows("web"));
+  }
+
+  /** The record that comes second would delete what it does not have, if deletes were written. */
+  @Test
+  void recordsThatReplaceTheTableDeleteNothing() throws Exception {
+    mirror("persons");
+    RecordMapping<GenericRecord> mapping =
+        RecordMapping.parse(
+            """
+            {"type": "record", "name": "Person", "stele": "f", "fields": [
+              {"name": "id", "type": "string", "stele": "ROW"},
+              {"name": "first", "type": ["null", "string"]},
+              {"name": "last", "type": ["null", "string"]}]}
+            """);
+    org.apache.hadoop.fs.Path file = new org.apache.hadoop.fs.Path("/persons.avro");
+    try (DataFileWriter<GenericRecord> out =
+        new DataFileWriter<>(new GenericDatumWriter<GenericRecord>())) {
+      out.create(mapping.schema(), hdfs.fs().create(file));
+      out.append(person(mapping, "ada", "Ada", null));
+      out.append(person(mapping, "ada", null, "Lovelace"));
+      out.append(person(mapping, "nobody", null, null));
+    }
+    TableOutput output = new TableOutput("persons", false, true);
+    assertThat(run(new ImportAvro(file, output, Optional.of(mapping))).get(0))
+        .isEqualTo("2 rows, 2 cells written to table persons.");
+    List<Row> rows = rows("persons");
+    assertThat(rows).extracting(Row::key).containsExactly(Bytes.of("ada"));
+    assertThat(rows.get(0).value("f", "first")).contains(Bytes.of("Ada"));
+    assertThat(rows.get(0).value("f", "last")).contains(Bytes.of("Lovelace"));
+  }
+
+  private static GenericRecord person(
+      RecordMapping<GenericRecord> mapping, String id, String first, String last) {
+    GenericRecord person = new GenericData.Record(mapping.schema());
+    person.put("id", id);
+    person.put("first", first);
+    person.put("last", last);
+    return person;
   }
 }

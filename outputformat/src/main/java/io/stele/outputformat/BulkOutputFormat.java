@@ -108,7 +108,8 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
   /**
    * Makes reducers write the rows that mappers write as keys, in order; each reducer writes the
    * rows of some neighbouring tablets. With one tablet there is one reducer: see {@link
-   * #reduceByRows}.
+   * #reduceByRows}. Mappers write {@code (Bytes row, Mutation)}: this sets the classes of map
+   * output to these.
    *
    * @param table the table with these tablets, as they are now
    * @param reducersMax the maximum number of reducers; there are no more than tablets, either
@@ -189,12 +190,32 @@ public final class BulkOutputFormat<K> extends OutputFormat<K, Mutation> {
     Configuration conf = context.getConfiguration();
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
+    ReduceMemory.set(context);
     try (Stele stele = Stele.connect(conf)) {
-      OutputTable.checkAll(stele, conf);
+      OutputTable.identifyAll(stele, conf);
       ReplacedRows.identify(stele, conf);
-      conf.set(JOB_KEY, OutputJob.begin(context, stele.jobs(), LEASE_KEY));
+      String job = OutputJob.begin(context, stele.jobs(), LEASE_KEY);
+      makeDirectory(stele, conf, job);
+      conf.set(JOB_KEY, job);
       conf.setLong(TIMESTAMP_KEY, stele.jobs().nowMicros());
       conf.setLong(VALUE_BYTES_KEY, stele.jobs().valueBytesMax());
+    }
+  }
+
+  private static void makeDirectory(Stele stele, Configuration conf, String job)
+      throws IOException {
+    boolean done = false;
+    try {
+      List<TableId> tables = new ArrayList<>();
+      for (OutputTable table : OutputTable.all(conf)) {
+        tables.add(stele.table(table.name()).id());
+      }
+      stele.jobs().makeDirectory(job, tables);
+      done = true;
+    } finally {
+      if (!done) {
+        stele.jobs().end(job);
+      }
     }
   }
 

@@ -44,7 +44,7 @@ final class BulkRecordWriter<K> extends RecordWriter<K, Mutation> {
                       conf.getLong(BulkOutputFormat.VALUE_BYTES_KEY, 0)),
                   stele.jobs().random());
       for (String name : tables) {
-        Table table = stele.table(name);
+        Table table = OutputTable.open(stele, conf, name);
         output.addTable(name, table.id(), table.schema());
       }
       renewal = stele.jobs().keep(job);

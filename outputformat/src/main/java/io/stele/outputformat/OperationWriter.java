@@ -38,7 +38,7 @@ final class OperationWriter<K> extends RecordWriter<K, RowOperation> {
     Optional<String> job = TableOutputFormat.job(context.getConfiguration());
     try {
       for (OutputTable output : OutputTable.all(context.getConfiguration())) {
-        Table table = stele.table(output.name());
+        Table table = OutputTable.open(stele, context.getConfiguration(), output.name());
         BatchWriter.Options options =
             BatchWriter.Options.ofBufferBytes(
                     Keys.CLIENT_BUFFER_BYTES.in(context.getConfiguration()))

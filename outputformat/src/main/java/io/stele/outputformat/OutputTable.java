@@ -1,6 +1,7 @@
 package io.stele.outputformat;
 
 import io.stele.client.Stele;
+import io.stele.client.Table;
 import io.stele.model.ColumnFamily;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
@@ -23,6 +24,9 @@ import org.apache.hadoop.conf.Configuration;
 record OutputTable(String name, List<String> families) {
   /** Where the tables of a job are, separated by commas. */
   static final String KEY = "mapreduce.stele.output.tables";
+
+  /** The id of a table when the job was submitted, with its name behind. */
+  private static final String ID_KEY = "mapreduce.stele.output.table.id.";
 
   /** Adds a table to a job's. */
   static void add(Configuration conf, OutputTable table) {
@@ -60,14 +64,35 @@ record OutputTable(String name, List<String> families) {
   }
 
   /**
-   * Checks that the tables of a job exist, with their families.
+   * Checks that the tables of a job exist, with their families, and remembers which tables they
+   * are: a table that gets the name later is another.
    *
    * @throws SteleException NOT_FOUND if one is not, REFUSED if the job has none
    */
-  static void checkAll(Stele stele, Configuration conf) throws IOException {
-    for (OutputTable table : all(conf)) {
-      table.check(stele.table(table.name()).schema());
+  static void identifyAll(Stele stele, Configuration conf) throws IOException {
+    for (OutputTable output : all(conf)) {
+      Table table = stele.table(output.name());
+      output.check(table.schema());
+      conf.set(ID_KEY + output.name(), table.id().value());
     }
+  }
+
+  /**
+   * The table that had the name when the job was submitted.
+   *
+   * @throws SteleException NOT_FOUND if there is none of that name, REFUSED if it is another
+   */
+  static Table open(Stele stele, Configuration conf, String name) throws IOException {
+    Table table = stele.table(name);
+    String id = conf.getTrimmed(ID_KEY + name, "");
+    if (!id.isEmpty() && !id.equals(table.id().value())) {
+      throw SteleException.refused(
+          "table "
+              + name
+              + " was dropped, and another was made of that name, since the job was submitted:"
+              + " submit it again if it is to write to the new one");
+    }
+    return table;
   }
 
   private void check(TableSchema schema) {

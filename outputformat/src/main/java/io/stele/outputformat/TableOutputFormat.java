@@ -97,7 +97,7 @@ public final class TableOutputFormat<K> extends OutputFormat<K, RowOperation> {
     Stele.addCredentials(conf, context.getCredentials());
     ModelSerialization.register(conf);
     try (Stele stele = Stele.connect(conf)) {
-      OutputTable.checkAll(stele, conf);
+      OutputTable.identifyAll(stele, conf);
       conf.set(JOB_KEY, OutputJob.begin(context, stele.jobs(), LEASE_KEY));
     }
     // The name of this submission: job ids are unique only as long as nobody sets the clock back.

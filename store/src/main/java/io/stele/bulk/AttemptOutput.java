@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
+import org.apache.hadoop.security.AccessControlException;
 
 /**
  * The output of one attempt of a task: SSTables of one or several tables. They count only when
@@ -88,7 +89,12 @@ public final class AttemptOutput implements Closeable {
     if (target.writer.isEmpty()) {
       target.writer = Optional.of(job.writer(target.schema, name(), terms, random));
     }
-    target.writer.get().add(mutation);
+    try {
+      target.writer.get().add(mutation);
+    } catch (AccessControlException e) {
+      job.explain(e);
+      throw e;
+    }
     target.lastRow = mutation.row();
   }
 
@@ -107,11 +113,16 @@ public final class AttemptOutput implements Closeable {
   /** Ends the files, puts them on disk, and lists them. */
   public void finish() throws IOException {
     Map<TableId, List<FileRef>> files = new TreeMap<>();
-    for (Target target : targets.values()) {
-      end(target);
-      files.computeIfAbsent(target.id, id -> new ArrayList<>()).addAll(target.files);
+    try {
+      for (Target target : targets.values()) {
+        end(target);
+        files.computeIfAbsent(target.id, id -> new ArrayList<>()).addAll(target.files);
+      }
+      job.list(attempt, files);
+    } catch (AccessControlException e) {
+      job.explain(e);
+      throw e;
     }
-    job.list(attempt, files);
   }
 
   @Override

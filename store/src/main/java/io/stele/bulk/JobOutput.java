@@ -2,7 +2,6 @@ package io.stele.bulk;
 
 import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
-import io.stele.metadata.Attempts;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
@@ -12,6 +11,7 @@ import io.stele.model.TableSchema;
 import io.stele.record.FileRef;
 import io.stele.record.JobChange;
 import io.stele.record.PendingFile;
+import io.stele.runtime.Futures;
 import io.stele.tablet.JobFileWriter;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -26,6 +26,7 @@ import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.security.AccessControlException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +39,9 @@ import org.slf4j.LoggerFactory;
  * &lt;task&gt;.task            the list of the attempt that counts: renamed, the first one wins
  * job                    the lists of all tasks, when the job commits: written once
  * </pre>
+ *
+ * <p>The directory is the store's ({@link Jobs#makeDirectory}), and nobody else writes there once
+ * the job has committed.
  *
  * <p>Nothing of it is visible before {@link #commit}, and then all of it. Repeating a step, also by
  * other attempts or ApplicationMasters, changes nothing. The store deletes unneeded files when the
@@ -134,12 +138,18 @@ public final class JobOutput {
   public void discard(String attempt) throws IOException {
     Path list = new Path(directory, attempt + ATTEMPT);
     if (fs.exists(list)) {
-      for (List<FileRef> files : read(list).values()) {
-        for (FileRef file : files) {
-          fs.delete(new Path(root, file.path()), false);
+      try {
+        for (List<FileRef> files : read(list).values()) {
+          for (FileRef file : files) {
+            fs.delete(new Path(root, file.path()), false);
+          }
         }
+        fs.delete(list, false);
+      } catch (AccessControlException e) {
+        if (jobs.state(job) == JobNodes.State.BEGUN) {
+          throw e;
+        } // The directory is the store's alone now, which deletes what it does not need.
       }
-      fs.delete(list, false);
     }
   }
 
@@ -163,11 +173,7 @@ public final class JobOutput {
   public void commit(List<Cut> cuts, Map<TableId, List<RowRange>> replaced) throws IOException {
     JobNodes.State state = jobs.state(job);
     if (state == JobNodes.State.GONE) {
-      throw SteleException.notFound(
-          "job "
-              + job
-              + " is over: it was ended, or not renewed in time, and then nothing of it is visible;"
-              + " or it has committed long ago");
+      throw isOver();
     }
     if (state == JobNodes.State.BEGUN) {
       cut(cuts);
@@ -185,6 +191,23 @@ public final class JobOutput {
     jobs.commit(job, changes);
   }
 
+  private SteleException isOver() {
+    return SteleException.notFound(
+        "job "
+            + job
+            + " is over: it was ended, or not renewed in time, and then nothing of it is visible;"
+            + " or it has committed long ago");
+  }
+
+  /** Says that the job is over if that is why its directory is closed to its user. */
+  void explain(AccessControlException closed) throws IOException {
+    if (jobs.state(job) == JobNodes.State.GONE) {
+      SteleException over = isOver();
+      over.addSuppressed(closed);
+      throw over;
+    }
+  }
+
   /**
    * Where a table is to have a tablet of its own.
    *
@@ -194,18 +217,31 @@ public final class JobOutput {
    */
   public record Cut(String table, TableId id, Bytes row) {}
 
-  /** Nothing depends on it but how the work of servers is divided. */
+  /**
+   * Makes the tablets, and has them spread over the servers: before any file is in them, so that
+   * all servers take part in registering files, and a move writes nothing. Nothing depends on it
+   * but how the work of servers is divided.
+   */
   @SuppressWarnings("try") // Renewed while the block runs.
   private void cut(List<Cut> cuts) throws IOException {
     try (JobRenewal renewal = jobs.keep(job)) {
+      Set<TableId> tables = new TreeSet<>();
       for (Cut cut : cuts) {
         jobs.split(cut.table(), cut.id(), cut.row());
+        tables.add(cut.id());
+      }
+      for (TableId table : tables) {
+        jobs.spread(table);
       }
     } catch (IOException | SteleException e) {
-      if (Attempts.isInterruption(e)) {
+      if (Futures.isInterruption(e)) {
         throw e;
       }
-      LOG.warn("Job {} commits without all the tablets that it was to make: {}", job, e.toString());
+      LOG.warn(
+          "Job {} commits without all the tablets that it was to make, or with most of them on one"
+              + " server: {}",
+          job,
+          e.toString());
     }
   }
 
@@ -218,14 +254,24 @@ public final class JobOutput {
         read(file.getPath())
             .forEach((id, more) -> files.computeIfAbsent(id, t -> new ArrayList<>()).addAll(more));
       }
-      Path aside = new Path(directory, ALL + "-" + jobs.unique());
-      fs.mkdirs(directory);
-      write(aside, FileList.encode(files));
-      if (!renamed(aside, all)) {
-        throw new IOException("cannot rename " + aside + " to " + all);
+      try {
+        listAll(files, all);
+      } catch (AccessControlException e) {
+        if (!fs.exists(all)) {
+          throw e;
+        } // Somebody else has just committed the job: nobody writes here any more.
       }
     }
     return read(all);
+  }
+
+  private void listAll(Map<TableId, List<FileRef>> files, Path all) throws IOException {
+    Path aside = new Path(directory, ALL + "-" + jobs.unique());
+    fs.mkdirs(directory);
+    write(aside, FileList.encode(files));
+    if (!renamed(aside, all)) {
+      throw new IOException("cannot rename " + aside + " to " + all);
+    }
   }
 
   private FileStatus[] tasks() throws IOException {

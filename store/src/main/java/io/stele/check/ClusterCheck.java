@@ -6,6 +6,7 @@ import io.stele.metadata.Layout;
 import io.stele.metadata.Schemas;
 import io.stele.metadata.TabletAccess;
 import io.stele.metadata.TabletRecords;
+import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.sstable.SSTableDump;
@@ -59,12 +60,12 @@ public final class ClusterCheck implements AutoCloseable {
     this.layout = Layout.open(fs, new Path(Keys.ROOT_DIR.in(conf)));
     this.access = new TabletAccess(runtime, locks, transport.dataPlane(), Keys.LEASE.in(conf));
     this.records = new TabletRecords(runtime, locks, access, timeout(conf));
-    this.served = new ServedTablets(locks, transport.controlPlane());
+    this.served = new ServedTablets(runtime, locks, transport.controlPlane());
   }
 
   private static Duration timeout(Configuration conf) {
     Duration ofClients = Keys.CLIENT_TIMEOUT.in(conf);
-    return ofClients.compareTo(TIMEOUT_MAX) < 0 ? ofClients : TIMEOUT_MAX;
+    return Durations.min(ofClients, TIMEOUT_MAX);
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.stele.check;
 
+import io.stele.log.LogRepair;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Layout;
 import io.stele.metadata.LoadTrouble;
@@ -8,6 +9,7 @@ import io.stele.metadata.StoredTable;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
@@ -51,6 +53,7 @@ final class Look {
   private final Map<ServerId, Optional<ServedTablets.Of>> servers = new TreeMap<>();
   private final Map<TabletId, TabletRecord> tablets = new TreeMap<>();
   private final Map<String, FileRef> named = new TreeMap<>();
+  private final Set<ServerId> checkedLogs = new HashSet<>(); // Many tablets name the same.
   private boolean complete = true; // All records could be read.
   private int unnamedFiles;
   private long unnamedBytes;
@@ -254,15 +257,38 @@ final class Look {
       return;
     }
     try {
-      if (!fs.exists(layout.recovery(server)) && !fs.exists(layout.logs(server))) {
+      boolean fenced = fs.exists(layout.recovery(server));
+      if (!fenced && !fs.exists(layout.logs(server))) {
         add(
             "tablet " + record.id(),
             "it needs the log of " + server + ", which is not there",
             "bring " + layout.recovery(server) + " back from the trash or a snapshot",
             new Repair(Repair.Kind.GIVE_UP_LOG, server.toString()));
+      } else if (fenced && checkedLogs.add(server)) {
+        checkSegments(server);
       }
     } catch (IOException e) {
       add("log " + server, "it cannot be looked for", String.valueOf(e.getMessage()), WAIT);
+    }
+  }
+
+  /** The segments that were listed when the server was fenced must all be there, and whole. */
+  private void checkSegments(ServerId server) throws IOException {
+    String remedy = "`stele log check` shows whose records it had; ";
+    try {
+      for (CorruptionException damage : LogRepair.changedFiles(fs, layout.recovery(server))) {
+        add(
+            "log segment " + damage.file(),
+            "it is missing, or not as long as it was",
+            damage.detail(),
+            remedy + "bring it back from the trash or a snapshot");
+      }
+    } catch (CorruptionException e) {
+      add(
+          "log " + server,
+          "the list of its segments is damaged",
+          String.valueOf(e.getMessage()),
+          "bring the list back from the trash or a snapshot");
     }
   }
 

@@ -4,6 +4,9 @@ import io.stele.lock.LockService;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
 import io.stele.model.TabletId;
+import io.stele.runtime.Futures;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.WorkerPool;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletRefs;
 import io.stele.wire.TabletServerProtocol;
@@ -17,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +30,9 @@ final class ServedTablets {
   private static final Logger LOG = LoggerFactory.getLogger(ServedTablets.class);
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
+  private static final int AT_ONCE = 64;
+
+  private final ProcessRuntime runtime;
   private final LockService locks;
   private final ControlPlane plane;
 
@@ -37,16 +44,26 @@ final class ServedTablets {
    */
   record Of(Set<TabletId> served, Set<TabletId> moving) {}
 
-  ServedTablets(LockService locks, ControlPlane plane) {
+  ServedTablets(ProcessRuntime runtime, LockService locks, ControlPlane plane) {
+    this.runtime = runtime;
     this.locks = locks;
     this.plane = plane;
   }
 
-  /** By server that holds its lock; empty for one that does not answer. */
+  /** By server that holds its lock; empty for one that does not answer. All are asked at once. */
   Map<ServerId, Optional<Of>> read() throws IOException {
+    Map<ServerId, ServerInfo> servers = ServerInfo.all(locks);
+    Map<ServerId, CompletableFuture<Optional<Of>>> asked = new TreeMap<>();
     Map<ServerId, Optional<Of>> all = new TreeMap<>();
-    for (Map.Entry<ServerId, ServerInfo> server : ServerInfo.all(locks).entrySet()) {
-      all.put(server.getKey(), ask(server.getValue()));
+    int threads = Math.max(1, Math.min(servers.size(), AT_ONCE));
+    try (WorkerPool pool = runtime.pool("asks-servers", threads)) {
+      servers.forEach(
+          (id, server) -> asked.put(id, CompletableFuture.supplyAsync(() -> ask(server), pool)));
+      for (Map.Entry<ServerId, CompletableFuture<Optional<Of>>> one : asked.entrySet()) {
+        all.put(
+            one.getKey(),
+            Futures.await(runtime, one.getValue(), "asking " + one.getKey() + " what it serves"));
+      }
     }
     return all;
   }

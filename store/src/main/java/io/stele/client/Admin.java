@@ -7,12 +7,13 @@ import io.stele.metadata.TabletEvents;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableRules;
 import io.stele.model.TableSchema;
+import io.stele.model.TabletId;
 import io.stele.wire.TabletServerProtocol;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
-import io.stele.wire.control.ControlProtos.BalanceResponseProto;
 import io.stele.wire.control.ControlProtos.CompactTableRequestProto;
 import io.stele.wire.control.ControlProtos.DrainRequestProto;
 import java.io.IOException;
@@ -20,10 +21,13 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Creates, changes and describes tables, through the master.
+ * Creates, changes and describes tables, and changes tablets and servers, through the master.
+ *
+ * <p>A call that waits until a change is made has an asynchronous form, {@code begin...}, which
+ * returns when the change has begun: {@link TableChange} and {@link ClusterChange} then say how far
+ * it is, and wait for it.
  *
  * <p>Every call throws {@link io.stele.model.SteleException} RETRY_LATER if no master is active
  * within {@code stele.client.timeout}, and {@link IOException} if the thread was interrupted or the
@@ -36,18 +40,16 @@ public final class Admin {
 
   private final Connection connection;
   private final ClusterCalls calls;
-  private final TableChangeRequests changes;
-  private final TabletChanges tablets;
+  private final TableChangeRequests tableChanges;
+  private final ClusterChangeRequests clusterChanges;
   private final ClusterRepairs repairs;
-  private final ServerRestarts restarts;
 
   Admin(Connection connection) {
     this.connection = connection;
     this.calls = new ClusterCalls(connection);
-    this.changes = new TableChangeRequests(calls);
-    this.tablets = new TabletChanges(calls);
+    this.tableChanges = new TableChangeRequests(calls);
+    this.clusterChanges = new ClusterChangeRequests(calls);
     this.repairs = new ClusterRepairs(calls);
-    this.restarts = new ServerRestarts(calls);
   }
 
   /** What makes its calls. */
@@ -77,7 +79,7 @@ public final class Admin {
    *     TableRules} do not allow this one; OUTCOME_UNKNOWN if it may still be created
    */
   public void createTable(TableSchema schema, List<Bytes> splitRows) throws IOException {
-    changes.create(schema, splitRows).await();
+    tableChanges.create(schema, splitRows).await();
   }
 
   /**
@@ -86,7 +88,7 @@ public final class Admin {
    */
   public TableChange beginCreateTable(TableSchema schema, List<Bytes> splitRows)
       throws IOException {
-    return changes.create(schema, splitRows).begun();
+    return tableChanges.create(schema, splitRows).begun();
   }
 
   /**
@@ -96,7 +98,7 @@ public final class Admin {
    * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
    */
   public void alterTable(TableSchema schema) throws IOException {
-    changes.alter(Optional.empty(), schema).await();
+    tableChanges.alter(Optional.empty(), schema).await();
   }
 
   /**
@@ -107,12 +109,12 @@ public final class Admin {
    *     somebody else has altered it since: nothing was changed
    */
   public void alterTable(TableSchema before, TableSchema after) throws IOException {
-    changes.alter(Optional.of(before), after).await();
+    tableChanges.alter(Optional.of(before), after).await();
   }
 
   /** Begins what {@link #alterTable(TableSchema, TableSchema)} does. */
   public TableChange beginAlterTable(TableSchema before, TableSchema after) throws IOException {
-    return changes.alter(Optional.of(before), after).begun();
+    return tableChanges.alter(Optional.of(before), after).begun();
   }
 
   /**
@@ -144,12 +146,12 @@ public final class Admin {
    * @throws io.stele.model.SteleException NOT_FOUND if there is none of that name
    */
   public void dropTable(String name) throws IOException {
-    changes.drop(name).await();
+    tableChanges.drop(name).await();
   }
 
   /** Begins what {@link #dropTable} does. */
   public TableChange beginDropTable(String name) throws IOException {
-    return changes.drop(name).begun();
+    return tableChanges.drop(name).begun();
   }
 
   /**
@@ -174,12 +176,12 @@ public final class Admin {
    *     the range is empty; OUTCOME_UNKNOWN if rows may still go
    */
   public void deleteRows(String name, RowRange rows) throws IOException {
-    changes.clear(name, rows).await();
+    tableChanges.clear(name, rows).await();
   }
 
   /** Begins what {@link #deleteRows} does; all rows: what {@link #truncateTable} does. */
   public TableChange beginDeleteRows(String name, RowRange rows) throws IOException {
-    return changes.clear(name, rows).begun();
+    return tableChanges.clear(name, rows).begun();
   }
 
   /**
@@ -189,7 +191,7 @@ public final class Admin {
    * @throws io.stele.model.SteleException REFUSED if that is not the id of a change
    */
   public TableChange tableChange(String id) {
-    return changes.attach(id);
+    return tableChanges.attach(id);
   }
 
   /**
@@ -272,7 +274,16 @@ public final class Admin {
    *     the server, or any other, takes no tablets; OUTCOME_UNKNOWN if it may still move
    */
   public ServerId moveTablet(String table, Bytes row, Optional<ServerId> to) throws IOException {
-    return tablets.move(table, row, to);
+    return clusterChanges.move(table, row, to).await().server().orElseThrow();
+  }
+
+  /**
+   * Begins what {@link #moveTablet} does, and returns when the master knows of it. If the tablet is
+   * split before it has moved, it may stay where it is.
+   */
+  public ClusterChange beginMoveTablet(String table, Bytes row, Optional<ServerId> to)
+      throws IOException {
+    return clusterChanges.move(table, row, to).begun();
   }
 
   /**
@@ -284,7 +295,26 @@ public final class Admin {
     return connection.events().of(calls.stored(table).id()).stream().map(Admin::event).toList();
   }
 
-  /** What happened to the tablets of all tables, the oldest first. */
+  /**
+   * What happened to one tablet, the oldest first: only the records of its table are read.
+   *
+   * @param tablet its id, as {@link TabletEvent#tablet} has it
+   * @throws io.stele.model.SteleException REFUSED if that is not the id of a tablet
+   */
+  public List<TabletEvent> tabletEvents(String tablet) throws IOException {
+    TabletId id;
+    try {
+      id = TabletId.parse(tablet);
+    } catch (IllegalArgumentException e) {
+      throw SteleException.refused(e);
+    }
+    return connection.events().of(id).stream().map(Admin::event).toList();
+  }
+
+  /**
+   * What happened to the tablets of all tables, and to those of METADATA, the oldest first. Reads
+   * the whole of METADATA.
+   */
   public List<TabletEvent> events() throws IOException {
     return connection.events().ofAll().stream().map(Admin::event).toList();
   }
@@ -302,7 +332,12 @@ public final class Admin {
    *     the row cannot begin a tablet; OUTCOME_UNKNOWN if the tablet may still be split
    */
   public void splitTablet(String table, Bytes row) throws IOException {
-    tablets.split(table, row);
+    clusterChanges.split(table, row).await();
+  }
+
+  /** Begins what {@link #splitTablet} does, and returns when the tablet's server knows of it. */
+  public ClusterChange beginSplitTablet(String table, Bytes row) throws IOException {
+    return clusterChanges.split(table, row).begun();
   }
 
   /**
@@ -315,19 +350,29 @@ public final class Admin {
    *     OUTCOME_UNKNOWN if they may still be merged
    */
   public void mergeTablet(String table, Bytes row) throws IOException {
-    tablets.merge(table, row);
+    clusterChanges.merge(table, row).await();
+  }
+
+  /** Begins what {@link #mergeTablet} does, and returns when the master knows of it. */
+  public ClusterChange beginMergeTablet(String table, Bytes row) throws IOException {
+    return clusterChanges.merge(table, row).begun();
   }
 
   /**
    * Makes a server give all its tablets away and take none until {@link #undrainServer}, or until
-   * it ends. Returns when the server has begun; {@link #clusterStatus} shows how many tablets it
-   * still has.
+   * it ends, and waits until it has none.
    *
-   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server
+   * @param timeout how long to wait at most
+   * @throws io.stele.model.SteleException NOT_FOUND if there is no such server; OUTCOME_UNKNOWN if
+   *     it still has tablets by then: it goes on giving them away
    */
-  public void drainServer(ServerId server) throws IOException {
-    DrainRequestProto request = DrainRequestProto.newBuilder().setStay(true).build();
-    calls.call(server, one -> one.drain(null, request));
+  public void drainServer(ServerId server, Duration timeout) throws IOException {
+    clusterChanges.drain(server).await(timeout);
+  }
+
+  /** Begins what {@link #drainServer} does, and returns when the server knows of it. */
+  public ClusterChange beginDrainServer(ServerId server) throws IOException {
+    return clusterChanges.drain(server).begun();
   }
 
   /**
@@ -351,7 +396,12 @@ public final class Admin {
    *     it was not done in time: the restart continues
    */
   public void restartServer(ServerId server, Duration timeout) throws IOException {
-    restarts.restart(server, timeout);
+    clusterChanges.restart(server).await(timeout);
+  }
+
+  /** Begins what {@link #restartServer} does, and returns when the server knows of it. */
+  public ClusterChange beginRestartServer(ServerId server) throws IOException {
+    return clusterChanges.restart(server).begun();
   }
 
   /** Turns the balancing of tablets on or off; the setting survives a change of masters. */
@@ -374,19 +424,17 @@ public final class Admin {
   }
 
   /**
-   * Makes the master balance all tablets now, even if balancing is off; returns when it is done.
+   * Makes the master balance all tablets now, even if balancing is off; returns when it is done. If
+   * another master takes over meanwhile, it does not continue.
+   *
+   * @throws io.stele.model.SteleException OUTCOME_UNKNOWN if tablets may still move
    */
   public void balanceNow() throws IOException {
-    AtomicBoolean begun = new AtomicBoolean();
-    calls.untilDone(
-        "balancing tablets",
-        "`stele server list` shows what servers have",
-        master -> {
-          BalanceResponseProto answer =
-              master.balance(null, BalanceRequestProto.newBuilder().setNow(!begun.get()).build());
-          begun.set(true);
-          return new ClusterCalls.Progress(
-              !answer.getNowUnderWay(), answer.getMoving() + " tablets are on their way");
-        });
+    clusterChanges.balance().await();
+  }
+
+  /** Begins what {@link #balanceNow} does, and returns when the master knows of it. */
+  public ClusterChange beginBalanceNow() throws IOException {
+    return clusterChanges.balance().begun();
   }
 }

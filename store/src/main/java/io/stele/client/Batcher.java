@@ -12,6 +12,7 @@ import io.stele.model.Mutation;
 import io.stele.model.Outstanding;
 import io.stele.model.RowOperation;
 import io.stele.model.SteleException;
+import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
 import io.stele.wire.Address;
 import io.stele.wire.MutateBatch;
@@ -294,7 +295,7 @@ final class Batcher {
           tablets.once(
               batch.get(0).tablet.orElseThrow(),
               message,
-              timeout.compareTo(BATCH_TIMEOUT_MIN) < 0 ? BATCH_TIMEOUT_MIN : timeout);
+              Durations.max(timeout, BATCH_TIMEOUT_MIN));
     } catch (RuntimeException | Error e) {
       answer = CompletableFuture.failedFuture(e);
     }

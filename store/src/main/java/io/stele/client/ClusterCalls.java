@@ -14,6 +14,7 @@ import io.stele.model.Bytes;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
 import io.stele.wire.Address;
 import io.stele.wire.ControlPlane;
@@ -64,30 +65,35 @@ final class ClusterCalls {
    *
    * @param waitsFor what it waits for, in words
    * @param failure why it cannot be done
+   * @param server where it was done, if it is the move of a tablet
    */
-  record Progress(boolean done, String waitsFor, Optional<SteleException> failure) {
-    Progress(boolean done, String waitsFor) {
-      this(done, waitsFor, Optional.empty());
+  record Progress(
+      boolean done, String waitsFor, Optional<SteleException> failure, Optional<ServerId> server) {
+    static final Progress DONE = new Progress(true, "", Optional.empty(), Optional.empty());
+
+    static Progress of(boolean done, String waitsFor) {
+      return done ? DONE : waiting(waitsFor);
+    }
+
+    static Progress doneAt(ServerId server) {
+      return new Progress(true, "", Optional.empty(), Optional.of(server));
+    }
+
+    static Progress waiting(String waitsFor) {
+      return new Progress(false, waitsFor, Optional.empty(), Optional.empty());
+    }
+
+    static Progress failed(SteleException failure) {
+      return new Progress(false, "", Optional.of(failure), Optional.empty());
     }
   }
 
-  /** As below, within {@code stele.client.timeout}. */
-  void untilDone(String what, String toFindOut, ControlPlane.Call<MasterProtocol, Progress> call)
-      throws IOException {
-    untilDone(what, toFindOut, connection.timeout(), call);
-  }
-
   /**
-   * Asks for something, again and again until it is done. Each request, made again, joins what it
-   * began.
+   * Asks for something, again and again until it is done.
    *
    * @param toFindOut how people can tell what came of it
    */
-  void untilDone(
-      String what,
-      String toFindOut,
-      Duration timeout,
-      ControlPlane.Call<MasterProtocol, Progress> call)
+  void untilDone(String what, String toFindOut, Duration timeout, ClusterChange.Step step)
       throws IOException {
     Attempts attempts = attempts(Effect.CHANGE_WITH_ID, what, timeout);
     Optional<String> waitsFor = Optional.empty();
@@ -95,7 +101,7 @@ final class ClusterCalls {
     while (true) {
       Progress progress;
       try {
-        progress = ask(attempts, call);
+        progress = step.take(attempts);
       } catch (SteleException e) {
         if (waitsFor.isEmpty() && e.code() != SteleException.Code.OUTCOME_UNKNOWN) {
           throw e;
@@ -120,14 +126,14 @@ final class ClusterCalls {
                 + (timeout.equals(connection.timeout())
                     ? " (" + Keys.CLIENT_TIMEOUT.name() + ")"
                     : "")
-                + ". The change was begun and the master carries it on: "
+                + ". The change was begun and goes on: "
                 + waitsFor.get()
                 + ". "
                 + toFindOut);
       }
       Duration pause = LOOK_FIRST.multipliedBy(1L << Math.min(looks++, LOOKS_LONGER));
       Duration left = attempts.deadline().remaining();
-      pause(pause.compareTo(left) < 0 ? pause : left);
+      pause(Durations.min(pause, left));
     }
   }
 
@@ -157,7 +163,7 @@ final class ClusterCalls {
     return failure instanceof SteleException known
         ? known.code() == SteleException.Code.RETRY_LATER
             || known.code() == SteleException.Code.NOT_FOUND // The server ended meanwhile.
-        : !Attempts.isInterruption(failure);
+        : !Futures.isInterruption(failure);
   }
 
   /** The tablet as it was located. */
@@ -166,7 +172,8 @@ final class ClusterCalls {
     return TabletRefs.of(at.tablet(), row, at.epoch());
   }
 
-  private Attempts attempts(Effect effect, String what, Duration timeout) {
+  /** Attempts at a request of the master; none is later than {@code timeout} from now. */
+  Attempts attempts(Effect effect, String what, Duration timeout) {
     return new Attempts(
         connection.runtime(),
         Purpose.of(effect, () -> what).limitedBy(Keys.CLIENT_TIMEOUT.name()),
@@ -179,8 +186,8 @@ final class ClusterCalls {
     return ask(attempts(effect, what, connection.timeout()), call);
   }
 
-  private <R> R ask(Attempts attempts, ControlPlane.Call<MasterProtocol, R> call)
-      throws IOException {
+  /** As above, as {@code attempts} say. */
+  <R> R ask(Attempts attempts, ControlPlane.Call<MasterProtocol, R> call) throws IOException {
     while (true) {
       Decision decision;
       Optional<Address> master = Optional.empty();
@@ -188,7 +195,7 @@ final class ClusterCalls {
       try {
         master = activeMaster(attempts.deadline());
       } catch (IOException | SteleException e) {
-        if (Attempts.isInterruption(e)) {
+        if (Futures.isInterruption(e)) {
           throw e;
         }
         whyNone = e;
@@ -201,7 +208,7 @@ final class ClusterCalls {
               .controlPlane()
               .call(master.get(), MasterProtocol.class, attempts.attemptTimeout(), call);
         } catch (IOException | SteleException e) {
-          if (Attempts.isInterruption(e)) {
+          if (Futures.isInterruption(e)) {
             throw e;
           }
           decision = attempts.sent(e);
@@ -211,7 +218,7 @@ final class ClusterCalls {
         throw end.failure();
       }
       Duration pause = ((Decision.Again) decision).pause();
-      pause(MASTER_PAUSE_MAX.compareTo(pause) < 0 ? MASTER_PAUSE_MAX : pause);
+      pause(Durations.min(MASTER_PAUSE_MAX, pause));
     }
   }
 

@@ -3,7 +3,6 @@ package io.stele.client;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
-import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.ForgetTableRequestProto;
 import io.stele.wire.control.ControlProtos.ReleaseTabletRequestProto;
 import io.stele.wire.control.ControlProtos.ServerExitedRequestProto;
@@ -28,9 +27,11 @@ final class ClusterRepairs {
     calls.untilDone(
         "releasing tablet " + tablet,
         "the cluster's status shows whether it is still quarantined",
-        master ->
-            new ClusterCalls.Progress(
-                master.releaseTablet(null, request).getDone(), "its record is being written"));
+        calls.connection().timeout(),
+        attempts ->
+            ClusterCalls.Progress.of(
+                calls.ask(attempts, master -> master.releaseTablet(null, request)).getDone(),
+                "its record is being written"));
   }
 
   /** See {@link Admin#evictServer}. */
@@ -43,12 +44,13 @@ final class ClusterRepairs {
     calls.untilDone(
         "evicting server " + server,
         "the cluster's status shows whether it is there",
-        master -> {
-          master.serverExited(null, request);
+        calls.connection().timeout(),
+        attempts -> {
+          calls.ask(attempts, master -> master.serverExited(null, request));
           boolean live =
-              master.clusterStatus(null, EmptyProto.getDefaultInstance()).getServersList().stream()
-                  .anyMatch(one -> one.getServerId().equals(server.toString()));
-          return new ClusterCalls.Progress(
+              StatusReader.read(calls, attempts).servers().stream()
+                  .anyMatch(one -> one.id().equals(server));
+          return ClusterCalls.Progress.of(
               !live, "the master has not seen yet that its lock is gone");
         });
   }
@@ -60,9 +62,10 @@ final class ClusterRepairs {
     calls.untilDone(
         "forgetting table " + table,
         "a check of the cluster shows whether records of it are left",
-        master ->
-            new ClusterCalls.Progress(
-                master.forgetTable(null, request).getDone(),
+        calls.connection().timeout(),
+        attempts ->
+            ClusterCalls.Progress.of(
+                calls.ask(attempts, master -> master.forgetTable(null, request)).getDone(),
                 "its tablets are being unloaded, and their records deleted"));
   }
 }

@@ -232,7 +232,7 @@ final class Connection implements AutoCloseable {
 
   /** What happened to tablets. */
   TabletEvents events() {
-    return new TabletEvents(runtime, access, timeout);
+    return new TabletEvents(runtime, locks, access, timeout);
   }
 
   /** The tablets of a table as METADATA has them, their sizes as their servers say. */

@@ -1,6 +1,5 @@
 package io.stele.client;
 
-import io.stele.metadata.Attempts;
 import io.stele.metadata.JobFileRefs;
 import io.stele.metadata.JobNodes;
 import io.stele.metadata.TabletLocation;
@@ -110,7 +109,7 @@ final class JobCommit {
     try {
       resolveNow(table, change);
     } catch (IOException | SteleException e) {
-      if (Attempts.isInterruption(e)) {
+      if (Futures.isInterruption(e)) {
         throw e;
       }
       LOG.info(

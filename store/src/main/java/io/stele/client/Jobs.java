@@ -3,6 +3,7 @@ package io.stele.client;
 import io.stele.config.MemoryPlan;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.JobNodes;
+import io.stele.metadata.Layout;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
 import io.stele.model.SteleException;
@@ -12,12 +13,14 @@ import io.stele.wire.control.ControlProtos.BeginJobRequestProto;
 import io.stele.wire.control.ControlProtos.CommitJobRequestProto;
 import io.stele.wire.control.ControlProtos.EmptyProto;
 import io.stele.wire.control.ControlProtos.EndJobRequestProto;
+import io.stele.wire.control.ControlProtos.MakeJobDirectoryRequestProto;
 import io.stele.wire.control.ControlProtos.RenewJobRequestProto;
 import io.stele.wire.control.ControlProtos.ServerStatusProto;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -170,6 +173,39 @@ public final class Jobs {
     admin.splitTablet(table, row);
   }
 
+  /**
+   * Begins to move tablets of a table so that each server gets its share, unless an operator has
+   * turned balancing off. Does not wait until they are moved. The master forgets what it was asked
+   * if it ends; the balancer does the rest then.
+   *
+   * @throws SteleException RETRY_LATER if the master could not be asked in time
+   */
+  public void spread(TableId table) throws IOException {
+    TableSpread.begin(admin, table);
+  }
+
+  /**
+   * Has the directory of a job's files made, in which this user may write. The store can read and
+   * delete them there, and those who may read all of the tables can read them.
+   *
+   * @param tables that the job writes
+   * @throws SteleException NOT_FOUND if the job is over, or a table was dropped; REFUSED if another
+   *     user did this before
+   */
+  public void makeDirectory(String job, Collection<TableId> tables) throws IOException {
+    MakeJobDirectoryRequestProto request =
+        MakeJobDirectoryRequestProto.newBuilder()
+            .setJob(job)
+            .addAllTableIds(tables.stream().map(TableId::value).toList())
+            .build();
+    admin
+        .calls()
+        .ask(
+            Effect.CHANGE_WITH_ID,
+            "making the directory of job " + job,
+            master -> master.makeJobDirectory(null, request));
+  }
+
   /** The file system with the cluster's files, for what jobs write there. */
   public FileSystem files() throws IOException {
     return connection.files();
@@ -178,6 +214,11 @@ public final class Jobs {
   /** The cluster's root directory. */
   public Path root() throws IOException {
     return connection.root();
+  }
+
+  /** The directory of a table's files, but for those that jobs have written. */
+  public Path directory(TableId table) throws IOException {
+    return new Path(root(), Layout.directory(table));
   }
 
   /** A name that nobody else has. */

@@ -101,6 +101,7 @@ public final class ModelSerialization implements Serialization<Object> {
   }
 
   private static final class Writer implements Serializer<Object> {
+    private final CellBlockWriter block = CellBlockWriter.sequential(256);
     private DataOutputStream out = new DataOutputStream(OutputStream.nullOutputStream());
 
     @Override
@@ -110,15 +111,18 @@ public final class ModelSerialization implements Serialization<Object> {
 
     @Override
     public void serialize(Object value) throws IOException {
-      if (value instanceof Bytes bytes) {
-        write(bytes);
-      } else if (value instanceof Row row) {
-        write(row.key());
-        CellBlockWriter block = CellBlockWriter.sequential(256);
-        RowCodec.write(row, block);
-        write(RowCodec.body(block));
-      } else {
-        write((RowOperation) value);
+      try {
+        if (value instanceof Bytes bytes) {
+          write(bytes);
+        } else if (value instanceof Row row) {
+          write(row.key());
+          RowCodec.write(row, block);
+          writeBlock();
+        } else {
+          write((RowOperation) value);
+        }
+      } finally {
+        block.clear(); // MapReduce writes a value again that did not fit into its buffer.
       }
       out.flush();
     }
@@ -128,9 +132,8 @@ public final class ModelSerialization implements Serialization<Object> {
         case MUTATION -> {
           Mutation mutation = (Mutation) operation;
           write(mutation.row());
-          CellBlockWriter block = CellBlockWriter.sequential(256);
           MutationBlock.write(mutation, 0, Edit.SERVER_TIMESTAMP, block);
-          write(RowCodec.body(block));
+          writeBlock();
         }
         case CHECK_AND_MUTATE ->
             writeBytes(
@@ -154,7 +157,8 @@ public final class ModelSerialization implements Serialization<Object> {
     }
 
     private void write(Bytes bytes) throws IOException {
-      writeBytes(bytes.toByteArray());
+      WritableUtils.writeVInt(out, bytes.length());
+      bytes.writeTo(out);
     }
 
     private void writeBytes(byte[] bytes) throws IOException {
@@ -162,9 +166,9 @@ public final class ModelSerialization implements Serialization<Object> {
       out.write(bytes);
     }
 
-    private void write(ByteBuffer block) throws IOException {
-      WritableUtils.writeVInt(out, block.remaining());
-      out.write(block.array(), block.arrayOffset() + block.position(), block.remaining());
+    private void writeBlock() throws IOException {
+      WritableUtils.writeVInt(out, block.size());
+      out.write(block.finish().array(), 0, block.size());
     }
 
     @Override

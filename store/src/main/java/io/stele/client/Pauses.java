@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.InterruptedIOException;
@@ -31,6 +32,6 @@ final class Pauses {
       throw Futures.interrupted(e, what);
     }
     Duration twice = next.multipliedBy(2);
-    next = MOST.compareTo(twice) < 0 ? MOST : twice;
+    next = Durations.min(MOST, twice);
   }
 }

@@ -1,5 +1,6 @@
 package io.stele.client;
 
+import io.stele.metadata.Attempts;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.model.ServerId;
 import io.stele.wire.control.ControlProtos.ClusterStatusResponseProto;
@@ -17,11 +18,15 @@ final class StatusReader {
 
   /** See {@link Admin#clusterStatus}. */
   static ClusterStatus read(ClusterCalls calls) throws IOException {
+    return read(
+        calls,
+        calls.attempts(Effect.READ, "reading the cluster's status", calls.connection().timeout()));
+  }
+
+  /** The same, as {@code attempts} say. */
+  static ClusterStatus read(ClusterCalls calls, Attempts attempts) throws IOException {
     ClusterStatusResponseProto status =
-        calls.ask(
-            Effect.READ,
-            "reading the cluster's status",
-            master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()));
+        calls.ask(attempts, master -> master.clusterStatus(null, EmptyProto.getDefaultInstance()));
     return new ClusterStatus(
         status.getMaster(),
         Optional.of(status.getWebAddress()).filter(address -> !address.isEmpty()),

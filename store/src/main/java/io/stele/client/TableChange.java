@@ -134,12 +134,12 @@ public final class TableChange {
         what,
         TO_FIND_OUT,
         timeout,
-        master -> {
-          TableChangeProto answer = ask.on(master);
-          return new ClusterCalls.Progress(
-              answer.getDone(),
-              progress(answer).toString(),
-              answer.hasFailure() ? Optional.of(failure(answer)) : Optional.empty());
+        attempts -> {
+          TableChangeProto answer = calls.ask(attempts, ask);
+          if (answer.hasFailure()) {
+            return ClusterCalls.Progress.failed(failure(answer));
+          }
+          return ClusterCalls.Progress.of(answer.getDone(), progress(answer).toString());
         });
   }
 

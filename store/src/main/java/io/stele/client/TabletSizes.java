@@ -3,11 +3,11 @@ package io.stele.client;
 import io.stele.lock.LockPaths;
 import io.stele.lock.LockService;
 import io.stele.lock.VersionedData;
-import io.stele.metadata.Attempts;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
+import io.stele.runtime.Futures;
 import io.stele.wire.ControlPlane;
 import io.stele.wire.TabletRefs;
 import io.stele.wire.TabletServerProtocol;
@@ -46,7 +46,7 @@ final class TabletSizes {
       try {
         ask(server, sizes);
       } catch (IOException | SteleException e) {
-        if (Attempts.isInterruption(e)) {
+        if (Futures.isInterruption(e)) {
           throw e;
         }
         LOG.debug("Tablet server {} did not report the sizes of its tablets", server, e);

@@ -2,7 +2,6 @@ package io.stele.direct;
 
 import io.stele.client.PinnedTablets;
 import io.stele.client.Table;
-import io.stele.metadata.Attempts;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.Row;
@@ -11,6 +10,7 @@ import io.stele.model.RowRange;
 import io.stele.record.FileRef;
 import io.stele.record.PinnedTablet;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.Futures;
 import io.stele.tablet.PinnedFiles;
 import java.io.Closeable;
 import java.io.IOException;
@@ -43,6 +43,7 @@ public final class DirectRows implements Closeable {
   private final int readaheadBytes;
   private final List<RowRange> ranges; // Ascending.
   private Bytes from; // All before it was returned, or has nothing to see.
+  private Optional<Bytes> last = Optional.empty(); // A row returned since: the next is after it.
   private boolean done;
   private Optional<Open> open = Optional.empty();
   private Optional<Failed> failed = Optional.empty();
@@ -119,7 +120,7 @@ public final class DirectRows implements Closeable {
         Optional<Row> row = reads.counting(() -> files.next(tablets::alive));
         failed = Optional.empty();
         if (row.isPresent()) {
-          from = row.get().key().successor();
+          last = Optional.of(row.get().key()); // Its successor is made when it is needed.
           return row;
         }
         goTo(tablet.rows().end());
@@ -133,7 +134,7 @@ public final class DirectRows implements Closeable {
 
   /** The tablet to go on in, once there is some hope that its files can be read. */
   private PinnedTablet find() throws IOException {
-    PinnedTablet tablet = tablets.find(from);
+    PinnedTablet tablet = tablets.find(from());
     if (failed.isPresent()) {
       Failed last = failed.get();
       boolean replaced = !tablet.files().containsAll(last.files());
@@ -148,7 +149,7 @@ public final class DirectRows implements Closeable {
   }
 
   private Open open(PinnedTablet tablet) throws IOException {
-    RowQuery rest = query.withRanges(left(from));
+    RowQuery rest = query.withRanges(left(from()));
     return new Open(
         tablet,
         reads.counting(
@@ -168,7 +169,15 @@ public final class DirectRows implements Closeable {
   private void goTo(Bytes row) {
     List<RowRange> rest = row.isEmpty() ? List.of() : left(row);
     done = rest.isEmpty();
+    last = Optional.empty();
     from = done ? from : rest.get(0).start();
+  }
+
+  /** Where to go on. */
+  private Bytes from() {
+    from = last.map(Bytes::successor).orElse(from);
+    last = Optional.empty();
+    return from;
   }
 
   private List<RowRange> left(Bytes row) {
@@ -177,7 +186,7 @@ public final class DirectRows implements Closeable {
   }
 
   private void goOnAfter(IOException failure, PinnedTablet tablet) throws IOException {
-    if (Attempts.isInterruption(failure)) {
+    if (Futures.isInterruption(failure)) {
       throw failure;
     }
     LOG.info(

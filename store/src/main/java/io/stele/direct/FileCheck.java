@@ -2,13 +2,13 @@ package io.stele.direct;
 
 import io.stele.client.PinnedTablets;
 import io.stele.client.Table;
-import io.stele.metadata.Attempts;
 import io.stele.model.Bytes;
 import io.stele.model.CorruptionException;
 import io.stele.model.RowRange;
 import io.stele.record.FileRef;
 import io.stele.record.PendingFile;
 import io.stele.record.PinnedTablet;
+import io.stele.runtime.Futures;
 import io.stele.sstable.NoBlockCache;
 import io.stele.sstable.SSTable;
 import io.stele.sstable.SSTableDump;
@@ -122,7 +122,7 @@ public final class FileCheck {
     } catch (FileNotFoundException e) {
       problems.add("the file is missing");
     } catch (IOException e) {
-      if (Attempts.isInterruption(e)) {
+      if (Futures.isInterruption(e)) {
         throw e;
       }
       problems.add("the file cannot be read: " + e.getMessage());

@@ -147,6 +147,13 @@ public final class ColumnKey {
   }
 
   private static Bytes unescape(byte[] key, int from, int end) {
+    int zero = from;
+    while (zero < end - 2 && key[zero] != ZERO) {
+      zero++;
+    }
+    if (zero == end - 2) {
+      return Bytes.of(key, from, end - 2 - from); // As nearly all are.
+    }
     byte[] plain = new byte[end - 2 - from];
     int size = 0;
     for (int i = from; i < end - 2; i++) {

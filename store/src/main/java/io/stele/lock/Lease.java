@@ -1,5 +1,6 @@
 package io.stele.lock;
 
+import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -83,7 +84,7 @@ public final class Lease {
 
   private Duration within(Duration sessionTimeout) {
     Duration share = Duration.ofNanos((long) (sessionTimeout.toNanos() * SESSION_SHARE));
-    return share.compareTo(length) < 0 ? share : length;
+    return Durations.min(share, length);
   }
 
   /**

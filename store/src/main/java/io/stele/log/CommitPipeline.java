@@ -197,6 +197,7 @@ final class CommitPipeline {
     try {
       if (state == State.OPEN) {
         state = State.CLOSING;
+        queue.makeDue();
       }
       signalAll();
     } finally {
@@ -351,7 +352,7 @@ final class CommitPipeline {
     try {
       acknowledged();
       while (!isOver()) {
-        if (inFlight.isEmpty() && (queue.isDue() || (state != State.OPEN && !queue.isEmpty()))) {
+        if (inFlight.isEmpty() && queue.isDue()) {
           List<WaitingRecord> batch = queue.take();
           startBatch(
               new BatchInFlight(writer, batch, isFullWith(batch, writer), runtime.nanoTime()));

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
@@ -18,9 +19,9 @@ import org.apache.hadoop.fs.Path;
 
 /**
  * The complete log of a fenced server: its directory has a file that lists every segment with its
- * length, written when all were closed.
+ * length, written when all were closed, or copied to files that are.
  *
- * <p>A replay reads exactly the listed segments. A listing of the directory is not enough: if it is
+ * <p>A replay reads exactly the listed files. A listing of the directory is not enough: if it is
  * out of date, or a file was lost, it is only shorter, and nobody would notice that writes are
  * missing. The file's format is in {@code docs/formats/log.md}.
  */
@@ -36,14 +37,27 @@ public final class FencedLog {
     return fs.exists(new Path(directory, NAME));
   }
 
-  /**
-   * Writes the list of the segments in {@code directory}, all of which are closed. Several
-   * processes may do this at once, because all find the same segments.
-   */
+  /** Writes the list of the segments in {@code directory}, all of which are closed. */
   static void list(ProcessRuntime runtime, FileSystem fs, Path directory) throws IOException {
+    list(runtime, fs, directory, Map.of());
+  }
+
+  /**
+   * Writes the list of the segments in {@code directory}. Several processes may do this at once:
+   * the list that is there first counts.
+   *
+   * @param instead of segments that are not closed, by their names: the copy that is listed, in a
+   *     directory below; empty for a segment without records, which is left out
+   */
+  static void list(
+      ProcessRuntime runtime, FileSystem fs, Path directory, Map<String, Optional<Segment>> instead)
+      throws IOException {
     List<String> lines =
         LogDirectory.segments(fs, directory).stream()
-            .map(segment -> segment.path().getName() + " " + segment.lengthBytes())
+            .flatMap(
+                segment ->
+                    instead.getOrDefault(segment.path().getName(), Optional.of(segment)).stream())
+            .map(segment -> name(directory, segment) + " " + segment.lengthBytes())
             .toList();
     Path draft = new Path(directory, NAME + "." + Long.toHexString(runtime.random().nextLong()));
     DurableFiles files = new DurableFiles(fs);
@@ -56,6 +70,14 @@ public final class FencedLog {
       }
     }
     files.syncNamesIn(directory);
+  }
+
+  /** The name of a segment's file, or of its copy, below the log's {@code directory}. */
+  public static String name(Path directory, Segment segment) {
+    Path file = segment.path();
+    return file.getParent().getName().equals(directory.getName())
+        ? file.getName()
+        : file.getParent().getName() + Path.SEPARATOR + file.getName();
   }
 
   /**

@@ -48,7 +48,7 @@ public final class FencedLogs {
     try {
       List<Segment> segments = log.segments(TabletKind.of(tablet));
       AcceptedLosses accepted = AcceptedLosses.read(fs, directory); // Each time: they may grow.
-      RecordSource records = new TabletSegments(fs, segments, log::sorted, tablet, above, accepted);
+      RecordSource records = new TabletSegments(fs, segments, log, tablet, above, accepted);
       lent = true;
       return new Borrowed(records, log);
     } finally {

@@ -8,8 +8,11 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.slf4j.Logger;
@@ -21,8 +24,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>First the directory is renamed, so that no new segment can be created in it; then the lease of
  * every segment is recovered, so that the next flush of an open one fails; when all are closed,
- * they are listed for replay ({@link FencedLog}). Each step may be repeated, by another master too:
- * a fence that was interrupted is called again.
+ * they are listed for replay ({@link FencedLog}). If the process is known to have ended, nobody
+ * waits for that: a segment that is not closed is copied, and the copy listed; one that was not
+ * used is left out. Each step may be repeated, by another master too: a fence that was interrupted
+ * is called again.
  *
  * <p>Call it only when the server's lock is gone and its lease has been waited out. Safe for use by
  * any number of threads.
@@ -42,28 +47,33 @@ public final class LogFence {
 
   /** A segment that is not known to be closed yet. */
   private static final class Open {
-    final Path file;
+    final Segment segment;
+    final String name;
+    boolean copyTried;
     int calls;
     long nextCallNanos;
 
-    Open(Path file, long nowNanos) {
-      this.file = file;
+    Open(Segment segment, long nowNanos) {
+      this.segment = segment;
+      this.name = segment.path().getName();
       this.nextCallNanos = nowNanos;
     }
   }
 
   private final ProcessRuntime runtime;
   private final FileSystem fs;
+  private final SegmentCopier copier;
 
   /** A fence for the logs in {@code fs}. */
   public LogFence(ProcessRuntime runtime, FileSystem fs) {
     this.runtime = runtime;
     this.fs = fs;
+    this.copier = new SegmentCopier(runtime, fs);
   }
 
   /**
    * Renames {@code directory} to {@code fenced}, closes every segment in it and writes the list of
-   * them: see {@link #rename} and {@link #close}.
+   * them: see {@link #rename} and {@link #close}. The server may be alive.
    *
    * @return {@code fenced}; empty if the server had no log directory
    * @throws IOException if a step failed, or the thread was interrupted: call again
@@ -71,7 +81,7 @@ public final class LogFence {
   public Optional<Path> fence(Path directory, Path fenced) throws IOException {
     Optional<Path> renamed = rename(directory, fenced);
     if (renamed.isPresent()) {
-      close(fenced);
+      close(fenced, () -> false);
     }
     return renamed;
   }
@@ -108,37 +118,43 @@ public final class LogFence {
   }
 
   /**
-   * Returns when every segment in {@code fenced}, which was renamed, is closed and the list of them
-   * is written: nothing of that server is acknowledged any more.
+   * Returns when every segment in {@code fenced}, which was renamed, is closed or copied, and the
+   * list of them is written: nothing of that server is acknowledged any more.
    *
+   * @param ended whether the server's process was seen to end, as far as is known now. That nobody
+   *     hears of it does not count
    * @throws IOException if a step failed, or the thread was interrupted: call again
    */
-  public void close(Path fenced) throws IOException {
+  public void close(Path fenced, BooleanSupplier ended) throws IOException {
     if (!FencedLog.isListed(fs, fenced)) {
-      closeAll(fenced);
+      Map<String, Optional<Segment>> instead = closeAll(fenced, ended);
       NameSpace.catchUp(fs); // The DataNodes have closed them, not this process.
-      FencedLog.list(runtime, fs, fenced);
+      FencedLog.list(runtime, fs, fenced, instead);
     }
   }
 
-  private void closeAll(Path directory) throws IOException {
+  /** Returns what is listed in place of segments that are not closed, by their names. */
+  private Map<String, Optional<Segment>> closeAll(Path directory, BooleanSupplier ended)
+      throws IOException {
     WriteLeases leases = WriteLeases.in(fs, directory);
+    Map<String, Optional<Segment>> instead = new HashMap<>();
     if (leases.isLocal()) {
-      return;
+      return instead;
     }
     long start = runtime.nanoTime();
     List<Open> open = new ArrayList<>();
     for (Segment segment : LogDirectory.segments(fs, directory)) {
-      open.add(new Open(segment.path(), start));
+      open.add(new Open(segment, start));
     }
     while (true) {
       for (int i = open.size() - 1; i >= 0; i--) {
-        if (isClosed(leases, open.get(i))) {
+        if ((ended.getAsBoolean() && isReplaced(leases, open.get(i), instead))
+            || isClosed(leases, open.get(i))) {
           open.remove(i);
         }
       }
       if (open.isEmpty()) {
-        return;
+        return instead;
       }
       LOG.debug("Waiting for HDFS to close {} segments in {}", open.size(), directory);
       try {
@@ -158,10 +174,32 @@ public final class LogFence {
     return Duration.ofNanos(Math.max(POLL_MIN.toNanos(), Math.min(part, POLL_MAX.toNanos())));
   }
 
+  private boolean isReplaced(WriteLeases leases, Open open, Map<String, Optional<Segment>> instead)
+      throws IOException {
+    try {
+      if (open.copyTried || leases.isClosed(open.name)) {
+        return false;
+      }
+      open.copyTried = true;
+      Optional<Segment> copy = Optional.empty();
+      if (!copier.isUnused(open.segment)) {
+        copy = copier.copy(open.segment);
+        if (copy.isEmpty()) {
+          return false;
+        }
+      }
+      instead.put(open.name, copy);
+      leases.recover(open.name); // HDFS would keep it open for long.
+      return true;
+    } catch (FileNotFoundException e) {
+      return false; // Deleted meanwhile: nothing needed it.
+    }
+  }
+
   private boolean isClosed(WriteLeases leases, Open segment) throws IOException {
     try {
       long now = runtime.nanoTime();
-      if (segment.calls > 0 && leases.isClosed(segment.file.getName())) {
+      if (segment.calls > 0 && leases.isClosed(segment.name)) {
         return true;
       }
       if (now - segment.nextCallNanos < 0) {
@@ -174,9 +212,9 @@ public final class LogFence {
             "HDFS has not closed {} yet: the tablets of that server wait for it. The logs of the"
                 + " NameNode and the DataNodes say why; if they say \"Block length mismatch\","
                 + " restart that DataNode",
-            segment.file);
+            segment.segment.path());
       }
-      return leases.recover(segment.file.getName());
+      return leases.recover(segment.name);
     } catch (FileNotFoundException e) {
       return true; // Deleted meanwhile: nothing needed it.
     }

@@ -69,6 +69,33 @@ public final class LogRepair {
     return List.copyOf(damaged);
   }
 
+  /**
+   * The listed segments of the fenced log in {@code directory} that are missing, or not as long as
+   * they were, without those whose loss is accepted. Reads no segment. Empty if the list is not
+   * written yet.
+   *
+   * @throws CorruptionException if the list is damaged
+   * @throws FileNotFoundException if there is no such log
+   */
+  public static List<CorruptionException> changedFiles(FileSystem fs, Path directory)
+      throws IOException {
+    AcceptedLosses accepted = AcceptedLosses.read(fs, directory);
+    if (!FencedLog.isListed(fs, directory)) {
+      return List.of();
+    }
+    List<CorruptionException> changed = new ArrayList<>();
+    for (TabletKind kind : TabletKind.values()) {
+      for (Segment segment : FencedLog.segments(fs, directory, kind)) {
+        if (!accepted.hasWhole(segment)) {
+          FencedLog.changed(fs, segment)
+              .filter(damage -> !accepted.has(damage))
+              .ifPresent(changed::add);
+        }
+      }
+    }
+    return List.copyOf(changed);
+  }
+
   private static List<Damaged> check(FileSystem fs, Path directory, TabletKind kind)
       throws IOException {
     AcceptedLosses accepted = AcceptedLosses.read(fs, directory);

@@ -2,17 +2,22 @@ package io.stele.log;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.model.TabletKind;
+import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A fenced log: its list of segments and its sorted files, each read or opened once for all tablets
@@ -20,7 +25,9 @@ import org.apache.hadoop.fs.Path;
  *
  * <p>Safe for use by any number of threads; its users are counted by {@link FencedLogs}.
  */
-final class OpenLog implements Closeable {
+final class OpenLog implements SortedSegments, Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(OpenLog.class);
+
   private final FileSystem fs;
   private final Path directory;
   private final Lock opening; // One thread opens, the others wait for it.
@@ -31,6 +38,9 @@ final class OpenLog implements Closeable {
 
   @GuardedBy("opening")
   private final Map<Path, SortedSegment> sorted = new HashMap<>(); // By segment.
+
+  @GuardedBy("opening")
+  private final Set<Path> lost = new HashSet<>(); // Segments whose sorted files cannot be read.
 
   OpenLog(ProcessRuntime runtime, FileSystem fs, Path directory) {
     this.fs = fs;
@@ -62,15 +72,43 @@ final class OpenLog implements Closeable {
    * The sorted file of a segment; empty if the segment itself must be read. Sorting may still be
    * under way while tablets that need not wait for it are replayed, so that is found out each time.
    */
-  Optional<SortedSegment> sorted(Segment segment) throws IOException {
+  @Override
+  public Optional<SortedSegment> of(Segment segment) throws IOException {
     opening.lock();
     try {
+      if (lost.contains(segment.path())) {
+        return Optional.empty();
+      }
       Optional<SortedSegment> known = Optional.ofNullable(sorted.get(segment.path()));
       if (known.isEmpty()) {
-        known = SortedSegment.open(fs, segment);
+        known = open(segment);
         known.ifPresent(opened -> sorted.put(segment.path(), opened));
       }
       return known;
+    } finally {
+      opening.unlock();
+    }
+  }
+
+  @GuardedBy("opening")
+  private Optional<SortedSegment> open(Segment segment) throws IOException {
+    try {
+      return SortedSegment.open(fs, segment);
+    } catch (IOException e) {
+      if (Futures.isInterruption(e)) {
+        throw e;
+      }
+      LOG.warn("The sorted copy of {} cannot be opened", segment.path(), e);
+      lost.add(segment.path());
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public void lost(Segment segment) {
+    opening.lock();
+    try {
+      lost.add(segment.path());
     } finally {
       opening.unlock();
     }
@@ -85,6 +123,7 @@ final class OpenLog implements Closeable {
         one.close();
       }
       sorted.clear();
+      lost.clear();
     } finally {
       opening.unlock();
     }

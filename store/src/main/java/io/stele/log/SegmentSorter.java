@@ -20,6 +20,8 @@ import java.util.TreeMap;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Sorts segments of a fenced log by tablet (section 6 of the paper), so that each tablet's recovery
@@ -32,6 +34,7 @@ import org.apache.hadoop.fs.Path;
  * <p>Immutable; safe for use by any number of threads.
  */
 public final class SegmentSorter {
+  private static final Logger LOG = LoggerFactory.getLogger(SegmentSorter.class);
   private static final int BUFFER_BYTES = 256 << 10;
   private static final short REPLICAS = 1; // The segment has more.
 
@@ -55,21 +58,37 @@ public final class SegmentSorter {
    * sorted. Segments that are gone, or do not have their listed length, are damaged.
    */
   public static List<Segment> unsorted(FileSystem fs, Path directory) throws IOException {
-    Map<String, Long> lengths = lengths(fs, directory);
-    return FencedLog.segments(fs, directory, TabletKind.USER).stream()
-        .filter(segment -> segment.lengthBytes() > 0)
-        .filter(
-            segment ->
-                Objects.equals(lengths.get(segment.path().getName()), (Long) segment.lengthBytes()))
-        .filter(segment -> !lengths.containsKey(SortedFormat.path(segment).getName()))
-        .toList();
+    List<Segment> segments = FencedLog.segments(fs, directory, TabletKind.USER);
+    Map<Path, Map<String, Long>> lengths = new HashMap<>(); // By directory.
+    List<Segment> unsorted = new ArrayList<>();
+    for (Segment segment : segments) {
+      Path parent = segment.path().getParent();
+      Map<String, Long> beside = lengths.get(parent);
+      if (beside == null) {
+        beside = lengths(fs, parent);
+        lengths.put(parent, beside);
+      }
+      if (segment.lengthBytes() > 0 && isUnsorted(segment, beside)) {
+        unsorted.add(segment);
+      }
+    }
+    return unsorted;
+  }
+
+  private static boolean isUnsorted(Segment segment, Map<String, Long> lengths) {
+    return Objects.equals(lengths.get(segment.path().getName()), (Long) segment.lengthBytes())
+        && !lengths.containsKey(SortedFormat.path(segment).getName());
   }
 
   /** The length of each file in {@code directory}, by its name. */
   private static Map<String, Long> lengths(FileSystem fs, Path directory) throws IOException {
     Map<String, Long> lengths = new HashMap<>();
-    for (FileStatus file : fs.listStatus(directory)) {
-      lengths.put(file.getPath().getName(), file.getLen());
+    try {
+      for (FileStatus file : fs.listStatus(directory)) {
+        lengths.put(file.getPath().getName(), file.getLen());
+      }
+    } catch (FileNotFoundException e) {
+      LOG.warn("{} is gone, and so are the segments in it", directory, e);
     }
     return lengths;
   }

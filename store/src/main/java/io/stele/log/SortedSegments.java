@@ -7,4 +7,7 @@ import java.util.Optional;
 interface SortedSegments {
   /** The sorted file of a segment; empty if the segment itself must be read. */
   Optional<SortedSegment> of(Segment segment) throws IOException;
+
+  /** It cannot be read: nobody else need try. */
+  void lost(Segment segment);
 }

@@ -2,6 +2,7 @@ package io.stele.log;
 
 import io.stele.model.CorruptionException;
 import io.stele.model.TabletId;
+import io.stele.runtime.Futures;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.HashSet;
@@ -126,7 +127,8 @@ final class TabletSegments implements RecordSource {
   }
 
   /**
-   * Reads the segment itself if its copy is damaged; records read from the copy are returned again.
+   * Reads the segment itself if its copy is damaged or cannot be read, as it has one replica only;
+   * records read from the copy are returned again.
    */
   private Optional<LogRecord> read(Copy from) throws IOException {
     try {
@@ -136,8 +138,12 @@ final class TabletSegments implements RecordSource {
         links.ended(from.segment.number(), from.sorted.ended());
       }
       return record;
-    } catch (CorruptionException | ChecksumException e) {
-      LOG.warn("{} is read itself, as its sorted copy is damaged", from.segment.path(), e);
+    } catch (IOException e) {
+      if (Futures.isInterruption(e)) {
+        throw e;
+      }
+      LOG.warn("{} is read itself, as its sorted copy cannot be read", from.segment.path(), e);
+      sorted.lost(from.segment);
       copy = Optional.empty();
       open(from.segment);
       return Optional.empty();

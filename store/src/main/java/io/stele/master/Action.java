@@ -4,7 +4,7 @@ import io.stele.model.ServerId;
 import io.stele.model.TabletId;
 
 /** One action of the master. Repeating it does no harm. */
-sealed interface Action {
+public sealed interface Action {
   /** The kinds of action. */
   enum Kind {
     ASSIGN,

@@ -43,6 +43,7 @@ final class ActiveMaster implements AutoCloseable {
   private final Address address;
   private final Sweeper sweeper;
   private final JobSweep jobSweep;
+  private final JobDirectories jobDirectories;
   private volatile boolean closed;
 
   /**
@@ -95,26 +96,23 @@ final class ActiveMaster implements AutoCloseable {
                 new DeadLogs(runtime, fs, layout, requests, Keys.SORT_BYTES_MIN.in(conf)),
                 cluster.lease(),
                 wake));
-    SchemaSteps steps = new SchemaSteps(runtime, schemas, forLoop, requests, servers::answering);
+    TableReaders readers = new TableReaders(fs, layout, schemas);
+    SchemaSteps steps =
+        new SchemaSteps(runtime, schemas, forLoop, requests, servers::answering, readers);
     TableAdmin tables = opened(new TableAdmin(runtime, schemas, steps, wake));
     MasterLoop loop = new MasterLoop(runtime, forLoop, servers, requests, tables, wake);
     Balance balance = new Balance(runtime, locks);
     loop.rebalancing().balanceBy(balance);
-    loop.rebalancing()
-        .reshapeBy(
-            new Reshaping(
-                runtime,
-                balance,
-                schemas::table,
-                new Reshaping.Settings(
-                    Keys.HOT_SPLIT_BYTES_MIN.in(conf), Keys.MERGE_AFTER.in(conf))));
+    loop.rebalancing().reshapeBy(reshaping(conf, balance, schemas));
     loop.retryQuarantinedAfter(Keys.QUARANTINE_RETRY.in(conf));
     sweeper = new Sweeper(runtime, records, schemas, fs, layout, Keys.SWEEP_GRACE.in(conf));
 
     JobNodes nodes = new JobNodes(runtime, locks);
     JobLeases jobs = new JobLeases(runtime, nodes, environment.applications());
     jobSweep = new JobSweep(records, schemas, fs, layout, nodes, jobs);
-    MasterRequests service = new MasterRequests(loop, tables, servers, balance, jobs);
+    jobDirectories = new JobDirectories(fs, layout, schemas, nodes);
+    MasterRequests service =
+        new MasterRequests(loop, tables, servers, balance, jobs, jobDirectories);
     Transport.Listener control =
         opened(
             transport.serveControl(
@@ -134,12 +132,19 @@ final class ActiveMaster implements AutoCloseable {
     run("master-sweep", () -> sweepNowAndThen(Keys.SWEEP_INTERVAL.in(conf)));
   }
 
+  private Reshaping reshaping(Configuration conf, Balance balance, Schemas schemas) {
+    Reshaping.Settings settings =
+        new Reshaping.Settings(Keys.HOT_SPLIT_BYTES_MIN.in(conf), Keys.MERGE_AFTER.in(conf));
+    return new Reshaping(runtime, balance, schemas::table, settings);
+  }
+
   Address address() {
     return address;
   }
 
   /** Sweeps once, now. */
   int sweep() throws IOException {
+    jobDirectories.endWriting();
     return sweeper.sweep() + jobSweep.sweep();
   }
 

@@ -16,7 +16,9 @@ import java.util.TreeSet;
 
 /**
  * Decides what to do next, as a pure function of a snapshot: no I/O, no clock, the same answer to
- * the same snapshot. Its cost grows with tablets times the logarithm of servers.
+ * the same snapshot. Its cost grows with the servers, and with the tablets in the snapshot times
+ * the logarithm of servers: of the tables' tablets it gets only those that may need an action, not
+ * those that are served and stay.
  *
  * <p>The root tablet comes first; METADATA's tablets when it is served; each other tablet when the
  * METADATA tablet with its record is. Unassigned tablets go to the servers that have the fewest,
@@ -25,7 +27,7 @@ import java.util.TreeSet;
  * get no tablets, unless only such servers are left, and then only METADATA's. A tablet that could
  * not be loaded goes to another server, if there is one.
  */
-final class AssignmentPlanner {
+public final class AssignmentPlanner {
   /** What a tablet holds; the earlier ones are loaded first. */
   private enum Level {
     ROOT,
@@ -60,7 +62,7 @@ final class AssignmentPlanner {
   }
 
   /** The actions for {@code snapshot}, in this order. */
-  static List<Action> plan(ClusterSnapshot snapshot) {
+  public static List<Action> plan(ClusterSnapshot snapshot) {
     return new AssignmentPlanner(snapshot).plan();
   }
 

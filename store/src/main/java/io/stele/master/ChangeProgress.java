@@ -34,9 +34,11 @@ record ChangeProgress(int done, int all) {
       case REMOVE_RECORDS ->
           counted(tablets, record -> record.assignment().state() == Assignment.State.NONE);
       case WRITE_NODE,
+          MAKE_DIRECTORY,
           WRITE_RECORDS,
           MAKE_READY,
           WRITE_SCHEMA,
+          GRANT_READING,
           TELL_SERVERS,
           MARK_DROPPED,
           REMOVE_NODE ->

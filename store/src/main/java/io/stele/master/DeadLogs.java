@@ -1,6 +1,7 @@
 package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.log.FencedLog;
 import io.stele.log.LogFence;
 import io.stele.log.Segment;
 import io.stele.log.SegmentSorter;
@@ -23,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -129,9 +131,10 @@ final class DeadLogs {
    * Takes the log of a server that no longer answers anything, and finds out what must be sorted.
    * None of its tablets may be assigned before this returns.
    *
+   * @param ended whether its process was seen to end, as far as is known now
    * @throws IOException if it failed: call it again
    */
-  void take(ServerId server) throws IOException {
+  void take(ServerId server, BooleanSupplier ended) throws IOException {
     Optional<Path> log = fence.rename(layout.logs(server), layout.recovery(server));
     if (log.isEmpty()) {
       return;
@@ -139,11 +142,15 @@ final class DeadLogs {
     try {
       // Closing the last segments may take seconds.
       SegmentSorter.ended(fs, log.get())
-          .forEach((segment, summary) -> add(server, segment, Optional.of(summary)));
+          .forEach(
+              (segment, summary) -> {
+                String name = FencedLog.name(log.get(), segment);
+                add(server, name, segment.lengthBytes(), Optional.of(summary));
+              });
     } catch (IOException e) {
       LOG.warn("Sorting the log of {} must wait: {}", server, e.toString());
     }
-    fence.close(log.get());
+    fence.close(log.get(), ended);
     try {
       addRest(server, log.get());
     } catch (IOException e) {
@@ -156,8 +163,9 @@ final class DeadLogs {
     long bytes = 0;
     for (Segment segment : SegmentSorter.unsorted(fs, directory)) {
       bytes += segment.lengthBytes();
-      if (!isKnown(server, segment)) {
-        add(server, segment, SegmentSummary.read(fs, segment));
+      String name = FencedLog.name(directory, segment);
+      if (!isKnown(server, name)) {
+        add(server, name, segment.lengthBytes(), SegmentSummary.read(fs, segment));
       }
     }
     synchronized (this) {
@@ -174,17 +182,17 @@ final class DeadLogs {
     }
   }
 
-  private synchronized boolean isKnown(ServerId server, Segment segment) {
+  private synchronized boolean isKnown(ServerId server, String segment) {
     Sorting sorting = sortings.get(server);
-    return sorting != null && sorting.known.contains(segment.path().getName());
+    return sorting != null && sorting.known.contains(segment);
   }
 
   private synchronized void add(
-      ServerId server, Segment segment, Optional<SegmentSummary> summary) {
+      ServerId server, String segment, long bytes, Optional<SegmentSummary> summary) {
     Sorting sorting = sortings.computeIfAbsent(server, any -> new Sorting(runtime.nanoTime()));
-    if (sorting.known.add(segment.path().getName())) {
-      sorting.open.add(new Open(segment.path().getName(), summary));
-      sorting.bytes += segment.lengthBytes();
+    if (sorting.known.add(segment)) {
+      sorting.open.add(new Open(segment, summary));
+      sorting.bytes += bytes;
       sorting.progressNanos = runtime.nanoTime();
       // Segments that may have records of any tablet come first.
       sorting.open.sort(Comparator.comparing((Open one) -> one.summary.isPresent()));

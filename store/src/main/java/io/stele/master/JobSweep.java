@@ -15,6 +15,7 @@ import java.util.TreeMap;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.security.AccessControlException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,9 +64,13 @@ final class JobSweep {
     Map<String, List<FileStatus>> files = new TreeMap<>(); // Of jobs without node.
     for (FileStatus directory : Sweeper.list(fs, layout.bulk())) {
       String job = directory.getPath().getName();
-      List<FileStatus> ofJob = Sweeper.list(fs, directory.getPath());
-      if (isGone(job)) {
-        files.put(job, ofJob);
+      try {
+        List<FileStatus> ofJob = Sweeper.list(fs, directory.getPath());
+        if (isGone(job)) {
+          files.put(job, ofJob);
+        }
+      } catch (AccessControlException e) {
+        Sweeper.notAllowed(directory.getPath(), e);
       }
     }
     Map<String, JobNodes.Job> committed = leases.committedLongAgo();
@@ -85,7 +90,11 @@ final class JobSweep {
     int deleted = 0;
     Set<String> needed = mark.get().neededFiles();
     for (Map.Entry<String, List<FileStatus>> one : files.entrySet()) {
-      deleted += sweep(one.getKey(), one.getValue(), needed);
+      try {
+        deleted += sweep(one.getKey(), one.getValue(), needed);
+      } catch (AccessControlException e) {
+        Sweeper.notAllowed(layout.resolve(PendingFile.directory(one.getKey())), e);
+      }
     }
     return deleted;
   }

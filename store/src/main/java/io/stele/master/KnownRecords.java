@@ -27,7 +27,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
  *
  * <p>Only for the loop, except for {@link #byId}.
  */
-final class KnownRecords {
+public final class KnownRecords {
   private static final String FIRST_TABLET = "0".repeat(16);
 
   private final TreeMap<Bytes, TabletRecord> records = new TreeMap<>(); // The tables', by row.
@@ -40,7 +40,7 @@ final class KnownRecords {
   private Set<TableId> hidden = Set.of();
 
   /** The loads of the servers. */
-  Loads loads() {
+  public Loads loads() {
     return loads;
   }
 
@@ -68,7 +68,7 @@ final class KnownRecords {
   }
 
   /** Sets the records of the root tablet and METADATA's tablets. */
-  void system(TabletRecord root, List<TabletRecord> metadata) {
+  public void system(TabletRecord root, List<TabletRecord> metadata) {
     Set<TabletId> there = new HashSet<>(Set.of(root.id()));
     metadata.forEach(record -> there.add(record.id()));
     system.keySet().stream().filter(id -> !there.contains(id)).forEach(byId::remove);
@@ -88,8 +88,13 @@ final class KnownRecords {
     }
   }
 
+  /** The record of a table's tablet in this row. */
+  Optional<TabletRecord> at(Bytes row) {
+    return Optional.ofNullable(records.get(row));
+  }
+
   /** Adds or replaces the record of a table's tablet. */
-  void put(TabletRecord record) {
+  public void put(TabletRecord record) {
     TabletId id = record.id();
     Optional<TabletRecord> before = Optional.ofNullable(records.put(record.row(), record));
     if (before.filter(old -> old.id().equals(id)).isEmpty()) {
@@ -132,6 +137,12 @@ final class KnownRecords {
   private Map<Bytes, TabletRecord> in(RowRange rows) {
     NavigableMap<Bytes, TabletRecord> from = records.tailMap(rows.start(), true);
     return rows.end().isEmpty() ? from : from.headMap(rows.end(), false);
+  }
+
+  /** Whether at most {@code few} records are in the rows from {@code from} to {@code to}. */
+  boolean isFew(Bytes from, Bytes to, int few) {
+    return from.compareTo(to) >= 0
+        || records.subMap(from, true, to, false).keySet().stream().limit(few + 1L).count() <= few;
   }
 
   /** The records of a table's tablets, hidden or not. */
@@ -181,7 +192,7 @@ final class KnownRecords {
    * The tablets that may need an action: root, METADATA, and all that are not served by a live
    * server, belong to a table that is being dropped, or are {@code wanted} for another reason.
    */
-  Map<TabletId, TabletRecord> open(
+  public Map<TabletId, TabletRecord> open(
       Set<ServerId> live, Set<TableId> dropping, Collection<TabletId> wanted) {
     Map<TabletId, TabletRecord> open = new TreeMap<>(system);
     Set<TabletId> ids = new HashSet<>(wanted);

@@ -40,7 +40,7 @@ public final class Loads {
   private final Sum all = new Sum();
 
   /** The sum of some tablets' loads. */
-  static class Sum {
+  public static class Sum {
     private int tablets;
     private long bytes;
     private long milliRate;
@@ -59,11 +59,13 @@ public final class Loads {
       return copy;
     }
 
-    final int count() {
+    /** How many tablets. */
+    public final int count() {
       return tablets;
     }
 
-    final long bytes() {
+    /** Of their SSTables. */
+    public final long bytes() {
       return bytes;
     }
 
@@ -327,7 +329,7 @@ public final class Loads {
    * The load of each server without {@code some} tablets. The cost grows with the number of servers
    * and of these tablets.
    */
-  Map<ServerId, Sum> without(Collection<TabletId> some) {
+  public Map<ServerId, Sum> without(Collection<TabletId> some) {
     Map<ServerId, Sum> left = new HashMap<>();
     servers.forEach((id, server) -> left.put(id, server.copy()));
     for (TabletId id : some) {

@@ -3,11 +3,10 @@ package io.stele.master;
 import io.stele.metadata.Assignment;
 import io.stele.metadata.Bootstrap;
 import io.stele.metadata.LoadTrouble;
+import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.ServerInfo;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
-import io.stele.model.Bytes;
-import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
@@ -17,7 +16,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -27,7 +25,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -37,18 +34,17 @@ import org.slf4j.LoggerFactory;
  * The active master's only thread: it looks at servers and records, lets {@link AssignmentPlanner}
  * decide, acts, and waits until something changes.
  *
- * <p>It keeps the tablets' records in memory. Records of tablets in transition are reread one by
- * one; all records are reread from time to time, and when servers or tables change. Its actions are
- * conditional on the current records, so acting on an outdated record does nothing.
+ * <p>It keeps the tablets' records in memory, and reads again what may have changed ({@link
+ * RecordReads}). Its actions are conditional on the current records, so acting on an outdated
+ * record does nothing.
  */
 final class MasterLoop implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(MasterLoop.class);
   private static final Duration IDLE = Duration.ofSeconds(1);
   private static final Duration BUSY = Duration.ofMillis(50);
   private static final Duration FAILED = Duration.ofMillis(500);
-  private static final Duration FULL_READ_EVERY = Duration.ofSeconds(10);
-  private static final int FULL_READ_SHARE = 20;
-  private static final int REPORTED_MAX = 10_000;
+  private static final Duration REFRESH_EVERY = Duration.ofSeconds(10);
+  private static final int PART_ROWS = 1000;
 
   private final ProcessRuntime runtime;
   private final TabletRecords records;
@@ -69,19 +65,11 @@ final class MasterLoop implements Runnable {
 
   private boolean bootstrapped;
   private boolean fullDue;
+  private volatile boolean refreshAsked;
+  private long refreshNanos; // When to refresh.
   private List<TabletRecord> metadataRecords = List.of();
   private final KnownRecords known = new KnownRecords();
-  private final Set<TabletId> readInFull = new HashSet<>(); // Tablets of METADATA.
-  private final Set<RecordRow> reported = new ConcurrentSkipListSet<>();
-  private long nextFullReadNanos;
-
-  /** The place of a record: that of a tablet of {@code table}. */
-  record RecordRow(TableId table, Bytes row) implements Comparable<RecordRow> {
-    @Override
-    public int compareTo(RecordRow other) {
-      return row.compareTo(other.row); // It begins with the table.
-    }
-  }
+  private final RecordReads reads;
 
   /**
    * What the loop saw last, for requests.
@@ -134,6 +122,8 @@ final class MasterLoop implements Runnable {
     this.merges = new Merges(runtime, records);
     this.rebalancing = new Rebalancing(moves, merges, requests);
     this.executor = new PlanExecutor(runtime, records, requests);
+    this.reads = new RecordReads(runtime, records, executor, known, wake, PART_ROWS);
+    this.refreshNanos = runtime.nanoTime();
   }
 
   /** Ends the loop after its current action. */
@@ -143,9 +133,14 @@ final class MasterLoop implements Runnable {
     wake.look();
   }
 
-  /** Tables or servers changed: the loop soon reads all records. */
+  /** Any record may have changed: the loop soon reads all of them. */
   void lookAtAll() {
     wake.lookAtAll();
+  }
+
+  /** The records of a table may have changed: the loop soon reads them. */
+  void lookAt(TableId table) {
+    wake.lookAt(MetadataKeys.table(table));
   }
 
   /** What the loop saw last. */
@@ -175,17 +170,10 @@ final class MasterLoop implements Runnable {
 
   /** The records in these rows of METADATA may have changed: the loop soon reads them. */
   void changed(Collection<RecordRow> rows) {
-    for (RecordRow row : rows) {
-      if (reported.size() >= REPORTED_MAX) {
-        lookAtAll();
-        return;
-      }
-      if (row.table().isSystem()) {
-        wake.overtake(); // Its records are read in each step.
-      } else {
-        reported.add(row);
-      }
+    if (rows.stream().anyMatch(row -> row.table().isSystem())) {
+      wake.overtake(); // Their records are read in each step.
     }
+    readSoon(rows);
     wake.look();
   }
 
@@ -218,7 +206,8 @@ final class MasterLoop implements Runnable {
    */
   boolean giveUp(TableId table) throws IOException {
     orphans.giveUp(table);
-    wake.lookAtAll();
+    refreshAsked = true; // Whether the table exists is looked up again.
+    lookAt(table);
     return records.readUndamaged(table).isEmpty();
   }
 
@@ -256,10 +245,9 @@ final class MasterLoop implements Runnable {
    * @return whether something in progress will change soon
    */
   boolean step() throws IOException {
-    boolean asked = wake.takeAll();
-    boolean full = asked || fullDue || runtime.nanoTime() - nextFullReadNanos >= 0;
-    fullDue = true; // Unless this step completes.
-    servers.look(full);
+    fullDue |= wake.takeAll();
+    boolean refresh = fullDue || refreshAsked || runtime.nanoTime() - refreshNanos >= 0;
+    servers.look(refresh);
     CompletableFuture<Void> overtaken = wake.beginStep();
     Map<ServerId, ServerInfo> live = servers.live();
     requests.retain(live.values().stream().map(ServerInfo::control).collect(Collectors.toSet()));
@@ -276,13 +264,15 @@ final class MasterLoop implements Runnable {
     }
     known.system(root, metadataRecords);
     ServedMetadata metadata = servedMetadata(rootServed, live);
-    if (full) {
+    if (refresh) {
+      refreshAsked = false; // Before the look-up: more may be asked meanwhile.
       tables.resume();
       orphans.lookAgain();
+      refreshNanos = runtime.nanoTime() + REFRESH_EVERY.toNanos();
     }
     Set<TableId> dropping = tables.dropping();
-    Look look = new Look(live, metadata, overtaken);
-    boolean complete = readTables(full, look, dropping);
+    Look look = new Look(live, servers.fenced(), metadata, overtaken);
+    boolean complete = read(look, dropping);
     if (look.isOvertaken()) {
       return true;
     }
@@ -297,9 +287,16 @@ final class MasterLoop implements Runnable {
     return act(look, dropping, gone, complete);
   }
 
-  /** What one step works with. */
+  /**
+   * What one step works with.
+   *
+   * @param fenced servers that are fenced; of those that are fenced later the next step takes care
+   */
   private record Look(
-      Map<ServerId, ServerInfo> live, ServedMetadata metadata, CompletableFuture<Void> overtaken) {
+      Map<ServerId, ServerInfo> live,
+      Set<ServerId> fenced,
+      ServedMetadata metadata,
+      CompletableFuture<Void> overtaken) {
     /**
      * Whether a server was lost or a tablet of METADATA changed since the step began. The step then
      * ends, and another begins: each attempt to reach METADATA at its old place would take time,
@@ -326,11 +323,12 @@ final class MasterLoop implements Runnable {
     Predicate<TabletRecord> held = merges.held(known);
     Map<TabletId, TabletRecord> open = known.open(look.live().keySet(), dropping, wanted());
     executor.retain(open.keySet());
-    ClusterSnapshot snapshot = snapshot(look.live(), open, dropping, held);
+    ClusterSnapshot snapshot = snapshot(look, open, dropping, held);
     List<Action> actions = AssignmentPlanner.plan(snapshot);
     PlanExecutor.Outcome outcome =
         executor.execute(actions, view, look.metadata(), look::isOvertaken);
     outcome.changed().forEach(this::remember);
+    readSoon(outcome.outdated());
     boolean all = outcome.complete() && complete;
     // Whatever makes METADATA reachable again comes before everything else that needs METADATA.
     all &= tidyUp(gone, look);
@@ -339,7 +337,6 @@ final class MasterLoop implements Runnable {
     if (all && isAtPeace()) {
       moved |= rebalancing.goOn(known, view, moved, () -> snapshot.toBalance(away(held)));
     }
-    fullDue = !all;
     servers.recoveries().look(view, known::on, servers.logs()::isUnderWay, all);
     return !all
         || !actions.isEmpty()
@@ -375,83 +372,26 @@ final class MasterLoop implements Runnable {
             .toList());
   }
 
-  /**
-   * Reads the records of the tables, as far as METADATA is served: all records not read since the
-   * last full look, and of the others only those of tablets in transition.
-   *
-   * @return whether every attempted read succeeded
-   */
-  private boolean readTables(boolean full, Look look, Set<TableId> dropping) {
-    long start = runtime.nanoTime();
-    if (full) {
-      readInFull.clear();
+  /** Reads the records that may have changed; returns whether every attempted read succeeded. */
+  private boolean read(Look look, Set<TableId> dropping) {
+    if (fullDue) {
+      fullDue = false;
+      reads.readAllAgain();
     }
-    boolean complete = true;
-    for (List<ServedMetadata.Part> run : look.metadata().runs()) {
-      if (!read(run, look, dropping)) {
-        complete = false;
-        for (ServedMetadata.Part part : run.size() > 1 ? run : List.<ServedMetadata.Part>of()) {
-          if (!look.isOvertaken()) {
-            read(List.of(part), look, dropping);
-          }
-        }
-      }
-    }
-    if (full) {
-      long took = runtime.nanoTime() - start;
-      nextFullReadNanos =
-          start + Math.max(FULL_READ_EVERY.toNanos(), Math.multiplyExact(took, FULL_READ_SHARE));
-    }
-    return complete;
+    reads.readSoon(wake.takeRanges());
+    reads.fenced(look.fenced());
+    Set<TabletId> wanted = wanted();
+    Set<TableId> going = withGivenUp(dropping, orphans.givenUp());
+    return reads.read(
+        new RecordReads.Step(
+            look.metadata(),
+            look::isOvertaken,
+            known.open(look.live().keySet(), going, wanted).values(),
+            wanted));
   }
 
-  /** Returns whether the read succeeded. */
-  private boolean read(List<ServedMetadata.Part> run, Look look, Set<TableId> dropping) {
-    try {
-      if (run.stream().allMatch(part -> readInFull.contains(part.id()))) {
-        readAgain(ServedMetadata.rows(run), look, dropping);
-      } else {
-        readAll(ServedMetadata.rows(run));
-        run.forEach(part -> readInFull.add(part.id()));
-      }
-      return true;
-    } catch (IOException | SteleException e) {
-      LOG.warn(
-          "METADATA's rows {} cannot be read now; will retry: {}",
-          ServedMetadata.rows(run),
-          e.toString());
-      return false;
-    }
-  }
-
-  private void readAll(RowRange rows) throws IOException {
-    known.replace(rows, records.readUndamaged(rows));
-  }
-
-  private void readAgain(RowRange rows, Look look, Set<TableId> dropping) throws IOException {
-    Set<RecordRow> open =
-        known.open(look.live().keySet(), dropping, wanted()).values().stream()
-            .filter(record -> !record.id().table().isSystem() && rows.contains(record.row()))
-            .map(record -> new RecordRow(record.id().table(), record.row()))
-            .collect(Collectors.toCollection(TreeSet::new));
-    Set<RecordRow> news =
-        reported.stream()
-            .filter(row -> rows.contains(row.row()))
-            .collect(Collectors.toUnmodifiableSet());
-    reported.removeAll(news); // Before the reads: more may be reported meanwhile.
-    open.addAll(news);
-    try {
-      for (PlanExecutor.Reread read : executor.readAgain(open)) {
-        if (read.now().isPresent()) {
-          known.put(read.now().get());
-        } else {
-          known.remove(read.row().row());
-        }
-      }
-    } catch (IOException | SteleException e) {
-      wake.lookAtAll(); // The full look covers what was reported.
-      throw e;
-    }
+  private void readSoon(Collection<RecordRow> rows) {
+    reads.changed(rows.stream().filter(row -> !row.table().isSystem()).toList());
   }
 
   /**
@@ -540,6 +480,7 @@ final class MasterLoop implements Runnable {
       good = false;
       Optional<TabletRecord> now = records.read(record.id().table(), record.row());
       if (now.isEmpty() || !now.get().state().equals(record.state())) {
+        known.remove(record.row());
         now.ifPresent(this::remember); // It was just released, or split.
         continue;
       }
@@ -558,13 +499,13 @@ final class MasterLoop implements Runnable {
   }
 
   private ClusterSnapshot snapshot(
-      Map<ServerId, ServerInfo> live,
+      Look look,
       Map<TabletId, TabletRecord> open,
       Set<TableId> dropping,
       Predicate<TabletRecord> held) {
     Map<ServerId, Loads.Sum> others = known.loads().without(open.keySet());
     return new ClusterSnapshot(
-        live.entrySet().stream()
+        look.live().entrySet().stream()
             .map(
                 server ->
                     Optional.ofNullable(others.get(server.getKey()))
@@ -580,7 +521,7 @@ final class MasterLoop implements Runnable {
                                 new ClusterSnapshot.Server(
                                     server.getKey(), server.getValue().draining())))
             .toList(),
-        servers.fenced(),
+        look.fenced(),
         open.values().stream()
             .filter(record -> isToBeServed(record, held))
             .map(
@@ -594,12 +535,13 @@ final class MasterLoop implements Runnable {
                         record.trouble().map(LoadTrouble::server)))
             .toList(),
         dropping,
-        moves.current(known.byId(), live));
+        moves.current(known.byId(), look.live()));
   }
 
   private void remember(TabletRecord record) {
     if (!record.id().table().isSystem()) {
       known.put(record);
+      reads.isAsOfNow(record);
     }
   }
 }

@@ -9,6 +9,7 @@ import io.stele.model.TableId;
 import io.stele.model.TabletId;
 import io.stele.wire.Address;
 import io.stele.wire.ByteStrings;
+import io.stele.wire.ControlServer;
 import io.stele.wire.MasterProtocol;
 import io.stele.wire.control.ControlProtos.AlterTableRequestProto;
 import io.stele.wire.control.ControlProtos.BalanceRequestProto;
@@ -25,6 +26,7 @@ import io.stele.wire.control.ControlProtos.EndJobRequestProto;
 import io.stele.wire.control.ControlProtos.FindTableChangeRequestProto;
 import io.stele.wire.control.ControlProtos.ForgetTableRequestProto;
 import io.stele.wire.control.ControlProtos.ForgetTableResponseProto;
+import io.stele.wire.control.ControlProtos.MakeJobDirectoryRequestProto;
 import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
 import io.stele.wire.control.ControlProtos.MergeTabletResponseProto;
 import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
@@ -57,7 +59,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Answers the requests to the master over the control plane. No request waits for METADATA or for a
  * tablet server, so none blocks another: a request to change a table begins the change, or reports
- * its progress.
+ * its progress. Requests about directories of jobs wait for the NameNode, a few at a time.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -70,17 +72,24 @@ final class MasterRequests implements MasterProtocol {
   private final ServerWatch servers;
   private final Balance balance;
   private final JobLeases jobs;
+  private final JobDirectories directories;
   private volatile Optional<Address> self = Optional.empty();
   private volatile Optional<Address> page = Optional.empty();
 
   MasterRequests(
-      MasterLoop loop, TableAdmin tables, ServerWatch servers, Balance balance, JobLeases jobs) {
+      MasterLoop loop,
+      TableAdmin tables,
+      ServerWatch servers,
+      Balance balance,
+      JobLeases jobs,
+      JobDirectories directories) {
     this.loop = loop;
     this.tables = tables;
     this.changes = new ChangeRequests(tables, loop::view);
     this.servers = servers;
     this.balance = balance;
     this.jobs = jobs;
+    this.directories = directories;
   }
 
   /** Says where the master serves. */
@@ -256,7 +265,8 @@ final class MasterRequests implements MasterProtocol {
             .setSstableBytes(served.bytes().getOrDefault(server, 0L));
     info.web().ifPresent(web -> status.setWebAddress(web.toString()));
     loop.reports().status(server).ifPresent(status::mergeFrom);
-    return status.setTablets(tablets).build(); // The records are newer than the report.
+    // The records and the server's lock are newer than the report.
+    return status.setTablets(tablets).setDraining(info.draining()).build();
   }
 
   @Override
@@ -300,8 +310,8 @@ final class MasterRequests implements MasterProtocol {
     return EmptyProto.getDefaultInstance();
   }
 
-  private static MasterLoop.RecordRow rowOf(TabletRefProto tablet) {
-    return new MasterLoop.RecordRow(
+  private static RecordRow rowOf(TabletRefProto tablet) {
+    return new RecordRow(
         parsed(tablet.getTableId(), TableId::new), ByteStrings.bytes(tablet.getMetadataRow()));
   }
 
@@ -354,14 +364,14 @@ final class MasterRequests implements MasterProtocol {
     }
     Optional<TabletRecord> lower = Merges.before(upper, tablets);
     if (lower.isEmpty()) {
-      loop.lookAtAll();
+      loop.lookAt(tablet.table());
       return waitsFor("the master does not know which tablet is before " + tablet + " now");
     }
-    Optional<String> refusal = loop.merges().takeRefusal(tablet);
+    Optional<String> refusal = loop.merges().refusal(request.getRequest());
     if (refusal.isPresent()) {
       throw SteleException.refused("it cannot be merged: " + refusal.get());
     }
-    boolean asked = loop.merges().ask(lower.get(), upper);
+    boolean asked = loop.merges().ask(lower.get(), upper, request.getRequest());
     loop.look();
     return waitsFor(
         asked
@@ -427,6 +437,19 @@ final class MasterRequests implements MasterProtocol {
     return serve(
         () -> {
           jobs.commit(request.getJob());
+          directories.endWriting(request.getJob());
+          return EmptyProto.getDefaultInstance();
+        });
+  }
+
+  @Override
+  public EmptyProto makeJobDirectory(RpcController c, MakeJobDirectoryRequestProto request)
+      throws ServiceException {
+    return serve(
+        () -> {
+          List<TableId> tables =
+              request.getTableIdsList().stream().map(id -> parsed(id, TableId::new)).toList();
+          directories.make(request.getJob(), tables, ControlServer.caller());
           return EmptyProto.getDefaultInstance();
         });
   }

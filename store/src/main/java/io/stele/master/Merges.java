@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -46,10 +47,13 @@ final class Merges {
 
   private static final int WISHES_MAX = 1000;
 
-  /**
-   * How long a refusal is kept for the client that asked; clients ask again more often than that.
-   */
-  private static final Duration TOLD = Duration.ofSeconds(1);
+  /** How long a refusal is kept for the client that asked; one that asks later begins anew. */
+  private static final Duration TOLD = Duration.ofMinutes(10);
+
+  private static final int REFUSALS_MAX = 1000;
+
+  /** The request of the master itself, which asks for no answer. */
+  static final String NOBODY = "";
 
   private final ProcessRuntime runtime;
   private final MergeRecords records;
@@ -58,16 +62,22 @@ final class Merges {
   private final Map<TabletId, Wish> wishes = new TreeMap<>(); // By the upper tablet.
 
   @GuardedBy("this")
-  private final Map<TabletId, Refusal> refusals = new TreeMap<>(); // By the upper tablet.
+  private final Map<String, Refusal> refusals = new LinkedHashMap<>(); // By request, oldest first.
 
   private volatile Set<TabletId> taken = Set.of(); // The tablets of the wishes.
 
   /**
    * A wish.
    *
+   * @param request whose wish it is
    * @param fresh whether both records were read since the request
    */
-  private record Wish(TabletId lower, TabletId upper, long endNanos, boolean fresh) {}
+  private record Wish(
+      TabletId lower, TabletId upper, String request, long endNanos, boolean fresh) {
+    Wish afterReading() {
+      return new Wish(lower, upper, request, endNanos, true);
+    }
+  }
 
   /** Why a wish was not granted. */
   private record Refusal(String why, long endNanos) {}
@@ -98,10 +108,11 @@ final class Merges {
   /**
    * Requests the merge of two neighbours; repeating a request changes nothing.
    *
+   * @param request to which {@link #refusal} tells why they are not merged
    * @return whether they will be merged; false if too many merges wait, or one of the tablets is in
    *     another
    */
-  synchronized boolean ask(TabletRecord lower, TabletRecord upper) {
+  synchronized boolean ask(TabletRecord lower, TabletRecord upper, String request) {
     Wish known = wishes.get(upper.id());
     if (known != null && known.lower().equals(lower.id())) {
       return true;
@@ -110,7 +121,7 @@ final class Merges {
       return false;
     }
     long end = runtime.nanoTime() + WISH_MAX.toNanos();
-    wishes.put(upper.id(), new Wish(lower.id(), upper.id(), end, false));
+    wishes.put(upper.id(), new Wish(lower.id(), upper.id(), request, end, false));
     changed();
     return true;
   }
@@ -157,7 +168,7 @@ final class Merges {
   /** All wishes; at the next call the records of the present wishes count as reread. */
   private synchronized List<Wish> takeAll() {
     List<Wish> all = List.copyOf(wishes.values());
-    wishes.replaceAll((upper, wish) -> new Wish(wish.lower(), wish.upper(), wish.endNanos(), true));
+    wishes.replaceAll((upper, wish) -> wish.afterReading());
     refusals.values().removeIf(refusal -> runtime.nanoTime() - refusal.endNanos() >= 0);
     return all;
   }
@@ -169,15 +180,21 @@ final class Merges {
 
   private synchronized void refuse(Wish wish, String why) {
     end(wish);
-    refusals.put(wish.upper(), new Refusal(why, runtime.nanoTime() + TOLD.toNanos()));
+    if (wish.request().equals(NOBODY)) {
+      return;
+    }
+    if (refusals.size() >= REFUSALS_MAX) {
+      refusals.remove(refusals.keySet().iterator().next());
+    }
+    refusals.put(wish.request(), new Refusal(why, runtime.nanoTime() + TOLD.toNanos()));
   }
 
   /**
-   * Why the tablet was just now not merged with the one before it. Returned once: a later request
-   * is a new wish, and the obstacle may be gone.
+   * Why tablets were not merged as {@code request} asked. Another request is a new wish, as the
+   * obstacle may be gone.
    */
-  synchronized Optional<String> takeRefusal(TabletId upper) {
-    return Optional.ofNullable(refusals.remove(upper))
+  synchronized Optional<String> refusal(String request) {
+    return Optional.ofNullable(refusals.get(request))
         .filter(refusal -> runtime.nanoTime() - refusal.endNanos() < 0)
         .map(Refusal::why);
   }

@@ -45,6 +45,11 @@ final class OrphanRecords {
     givenUp.add(table);
   }
 
+  /** The tables that were given up. */
+  Set<TableId> givenUp() {
+    return givenUp;
+  }
+
   /** Whether its tablets must be unloaded, and then its records removed. */
   boolean isGivenUp(TableId table) {
     return givenUp.contains(table);

@@ -4,6 +4,7 @@ import io.stele.metadata.Assignment;
 import io.stele.metadata.RecordChangedException;
 import io.stele.metadata.TabletRecord;
 import io.stele.metadata.TabletRecords;
+import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TabletId;
@@ -32,7 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 final class PlanExecutor implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PlanExecutor.class);
-  private static final int WRITES_AT_ONCE = 16;
+  private static final int WRITES_AT_ONCE = 64;
   private static final long LOAD_AGAIN_NANOS = 2_000_000_000;
 
   private final ProcessRuntime runtime;
@@ -48,9 +49,10 @@ final class PlanExecutor implements AutoCloseable {
    * The result of a plan.
    *
    * @param changed records as they are now
+   * @param outdated rows whose records somebody else changed, or that may have been changed
    * @param complete whether nothing was left for the next step
    */
-  record Outcome(List<TabletRecord> changed, boolean complete) {}
+  record Outcome(List<TabletRecord> changed, List<RecordRow> outdated, boolean complete) {}
 
   PlanExecutor(ProcessRuntime runtime, TabletRecords records, TabletServers requests) {
     this.runtime = runtime;
@@ -82,7 +84,7 @@ final class PlanExecutor implements AutoCloseable {
     } catch (InterruptedException e) {
       throw Futures.interrupted(e, "assigning tablets");
     }
-    return new Outcome(List.copyOf(run.changed), !run.left);
+    return new Outcome(List.copyOf(run.changed), List.copyOf(run.outdated), !run.left);
   }
 
   /** One execution of a plan. */
@@ -91,6 +93,7 @@ final class PlanExecutor implements AutoCloseable {
     final ServedMetadata metadata;
     final BooleanSupplier overtaken;
     final Collection<TabletRecord> changed = new ConcurrentLinkedQueue<>();
+    final Collection<RecordRow> outdated = new ConcurrentLinkedQueue<>();
     final Set<Optional<TabletId>> away = ConcurrentHashMap.newKeySet();
     volatile boolean left;
 
@@ -115,9 +118,11 @@ final class PlanExecutor implements AutoCloseable {
         act(action, record);
       } catch (RecordChangedException e) {
         LOG.debug("{} was changed by somebody else", record, e);
-        left = true; // Somebody was faster; the next look shows how it is.
+        outdated.add(RecordRow.of(record)); // Somebody was faster.
+        left = true;
       } catch (IOException | SteleException e) {
         LOG.warn("{} failed; will retry; other tablets are not affected: {}", action, e.toString());
+        outdated.add(RecordRow.of(record)); // It may have succeeded.
         left = true;
         if (!(e instanceof SteleException known)
             || known.code() == SteleException.Code.RETRY_LATER) {
@@ -173,18 +178,38 @@ final class PlanExecutor implements AutoCloseable {
   }
 
   /** Reads the records, many at once; a record that cannot be read keeps its known state. */
-  List<Reread> readAgain(Collection<MasterLoop.RecordRow> some) throws IOException {
+  List<Reread> readAgain(Collection<RecordRow> some) throws IOException {
     Collection<Reread> read = new ConcurrentLinkedQueue<>();
+    atOnce(some, row -> read.add(new Reread(row, records.read(row.table(), row.row()))));
+    return new ArrayList<>(read);
+  }
+
+  /** Reads the records in ranges of rows, several at once; damaged ones are skipped. */
+  List<RangeRead> readRanges(Collection<RowRange> ranges) throws IOException {
+    Collection<RangeRead> read = new ConcurrentLinkedQueue<>();
+    atOnce(ranges, rows -> read.add(new RangeRead(rows, records.readUndamaged(rows))));
+    return new ArrayList<>(read);
+  }
+
+  /** The records in a range of rows. */
+  record RangeRead(RowRange rows, List<TabletRecord> now) {}
+
+  /** A read that may fail. */
+  private interface Read<T> {
+    void of(T item) throws IOException;
+  }
+
+  private <T> void atOnce(Collection<T> items, Read<T> one) throws IOException {
     Collection<IOException> failed = new ConcurrentLinkedQueue<>();
     try {
       FanOut.each(
           runtime,
           writers,
           WRITES_AT_ONCE,
-          some,
-          row -> {
+          items,
+          item -> {
             try {
-              read.add(new Reread(row, records.read(row.table(), row.row())));
+              one.of(item);
             } catch (IOException e) {
               failed.add(e);
             }
@@ -195,11 +220,10 @@ final class PlanExecutor implements AutoCloseable {
     if (!failed.isEmpty()) {
       throw failed.iterator().next();
     }
-    return new ArrayList<>(read);
   }
 
   /** A row, and its record as it is now; empty: it is gone. */
-  record Reread(MasterLoop.RecordRow row, Optional<TabletRecord> now) {}
+  record Reread(RecordRow row, Optional<TabletRecord> now) {}
 
   @Override
   public void close() {

@@ -90,7 +90,7 @@ final class Rebalancing {
           .ifPresent(
               pair -> {
                 LOG.info("Merging {} and {}: they are small", pair.lower(), pair.upper());
-                merges.ask(pair.lower(), pair.upper());
+                merges.ask(pair.lower(), pair.upper(), Merges.NOBODY);
               });
       return wishes.merge().isPresent();
     } catch (IOException e) {

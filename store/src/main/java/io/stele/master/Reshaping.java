@@ -1,6 +1,7 @@
 package io.stele.master;
 
 import io.stele.model.TabletId;
+import io.stele.runtime.Durations;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
@@ -52,7 +53,7 @@ final class Reshaping {
             ? Optional.empty()
             : Optional.of(new SmallTablets(settings.mergeAfter()));
     Duration part = settings.mergeAfter().dividedBy(LOOKS);
-    this.lookAtSmall = part.compareTo(LOOK_AT_SMALL) < 0 ? part : LOOK_AT_SMALL;
+    this.lookAtSmall = Durations.min(part, LOOK_AT_SMALL);
     this.nextHotNanos = runtime.nanoTime();
     this.nextSmallNanos = runtime.nanoTime();
   }

@@ -14,6 +14,7 @@ import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.model.TableSchema;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.util.List;
@@ -37,6 +38,7 @@ final class SchemaSteps {
   private final SchemaNews news;
   private final Clearing clearing;
   private final FamilyErasing erasing;
+  private final TableReaders readers;
 
   /** Asks {@code servers} for what they have to do, of those {@code answering}. */
   SchemaSteps(
@@ -44,13 +46,20 @@ final class SchemaSteps {
       Schemas schemas,
       TabletRecords records,
       TabletServers servers,
-      Supplier<ServerWatch.Answering> answering) {
+      Supplier<ServerWatch.Answering> answering,
+      TableReaders readers) {
     this.schemas = schemas;
     this.records = records;
     Supplier<Map<ServerId, ServerInfo>> live = () -> answering.get().live();
     this.news = new SchemaNews(servers, answering);
     this.clearing = new Clearing(records, live, servers::clear);
     this.erasing = new FamilyErasing(runtime, records, servers, live);
+    this.readers = readers;
+  }
+
+  /** Why no table can have {@code schema} here, if so. */
+  Optional<String> whyNot(TableSchema schema) throws IOException {
+    return readers.whyNot(schema);
   }
 
   /** The result of a step. */
@@ -80,10 +89,9 @@ final class SchemaSteps {
   Taken take(SchemaChange change) throws IOException {
     Optional<StoredTable> table = schemas.table(change.table());
     return switch (change.step()) {
-      case WRITE_NODE -> {
-        if (table.isEmpty()) {
-          schemas.create(change.table(), change.wanted().orElseThrow(), change.splitRows());
-        }
+      case WRITE_NODE -> writeNode(change, table);
+      case MAKE_DIRECTORY -> {
+        readers.apply(change.table());
         yield new Taken.Next(Step.WRITE_RECORDS);
       }
       case WRITE_RECORDS -> {
@@ -112,12 +120,10 @@ final class SchemaSteps {
         if (table.isEmpty()) {
           yield lost(change);
         }
-        if (!table.get().schema().equals(change.wanted().orElseThrow())) {
-          if (!isAtStep(change, table.get())) {
-            yield new Taken.Waits();
-          }
-          schemas.alter(table.get(), change.wanted().orElseThrow());
-        }
+        yield writeSchema(change, table.get());
+      }
+      case GRANT_READING -> {
+        readers.apply(change.table());
         yield new Taken.Next(Step.TELL_SERVERS);
       }
       case TELL_SERVERS ->
@@ -145,6 +151,27 @@ final class SchemaSteps {
         yield clearing.goOn(change) ? new Taken.Ended(change.made()) : new Taken.Waits();
       }
     };
+  }
+
+  private Taken writeNode(SchemaChange change, Optional<StoredTable> table) throws IOException {
+    TableSchema wanted = change.wanted().orElseThrow();
+    if (table.isEmpty()) {
+      schemas.create(change.table(), wanted, change.splitRows());
+    }
+    return new Taken.Next(wanted.readers().isEmpty() ? Step.WRITE_RECORDS : Step.MAKE_DIRECTORY);
+  }
+
+  private Taken writeSchema(SchemaChange change, StoredTable table) throws IOException {
+    TableSchema wanted = change.wanted().orElseThrow();
+    if (table.schema().equals(wanted)) {
+      return new Taken.Next(Step.GRANT_READING); // Nobody knows which readers it had.
+    }
+    if (!isAtStep(change, table)) {
+      return new Taken.Waits();
+    }
+    schemas.alter(table, wanted);
+    return new Taken.Next(
+        table.schema().readers().equals(wanted.readers()) ? Step.TELL_SERVERS : Step.GRANT_READING);
   }
 
   /**

@@ -49,6 +49,9 @@ final class ServerWatch implements AutoCloseable {
   private static final int DRIFT_PARTS = 20;
   private static final int FENCERS_MAX = 16;
 
+  /** A note that cannot be made in so many tries is not tried for ever. */
+  private static final int NOTE_TRIES = 10;
+
   /** How far the fencing of a server has come. */
   private enum Stage {
     /** Its lease may still be valid. It is spared if it turns out to be alive. */
@@ -100,6 +103,10 @@ final class ServerWatch implements AutoCloseable {
 
   @GuardedBy("this")
   private final Set<ServerId> fenced = new TreeSet<>();
+
+  /** Servers that are being fenced, or are about to be, whose processes were seen to end. */
+  @GuardedBy("this")
+  private final Set<ServerId> ended = new TreeSet<>();
 
   @GuardedBy("this")
   private boolean closed;
@@ -343,11 +350,15 @@ final class ServerWatch implements AutoCloseable {
   }
 
   private void takeLog(Fencing begun) throws IOException {
-    logs.take(begun.server);
+    logs.take(begun.server, () -> hasEnded(begun.server));
     synchronized (this) {
       begun.stage = Stage.LOCK;
     }
     takeLock(begun);
+  }
+
+  private synchronized boolean hasEnded(ServerId server) {
+    return ended.contains(server);
   }
 
   private void takeLock(Fencing begun) throws IOException {
@@ -367,11 +378,12 @@ final class ServerWatch implements AutoCloseable {
     }
     synchronized (this) {
       fencing.remove(begun.server);
+      ended.remove(begun.server);
       fenced.add(begun.server);
       recoveries.fenced(begun.server);
     }
     LOG.info("Tablet server {} is fenced", begun.server);
-    wake.lookAtAll(); // It may have split tablets since they were read.
+    wake.look();
   }
 
   /** The server is alive: it is not fenced now. */
@@ -385,6 +397,11 @@ final class ServerWatch implements AutoCloseable {
 
   /** A server's process was seen to end on its node: no wait is needed. */
   void exited(ServerId server) throws IOException {
+    synchronized (this) {
+      if (!fenced.contains(server)) {
+        ended.add(server);
+      }
+    }
     deleteLock(server);
     unread.set(true);
     wake.look();
@@ -404,10 +421,14 @@ final class ServerWatch implements AutoCloseable {
   /** Records, for later masters too, that the lock was not lost because the server was silent. */
   private void suspect(ServerId server) throws IOException {
     String note = LockPaths.suspect(server);
-    while (locks.read(note).isEmpty()) {
+    for (int tries = 1; locks.read(note).isEmpty(); tries++) {
       try {
         locks.create(note, Bytes.EMPTY);
       } catch (SteleException e) {
+        if (tries == NOTE_TRIES) {
+          throw new IOException(
+              "cannot note in the lock service that " + server + " is suspect", e);
+        }
         LOG.debug("Another has noted it, or it is unknown whether this has: reading again", e);
       }
     }

@@ -26,6 +26,7 @@ import java.util.concurrent.locks.Lock;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.security.AccessControlException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -149,6 +150,15 @@ final class Sweeper {
     return deleted;
   }
 
+  /** Says that the store's user may not delete something; other things are still swept. */
+  static void notAllowed(Path path, AccessControlException why) {
+    LOG.warn(
+        "{} is not needed and cannot be deleted, which is tried again with each sweep: give the"
+            + " store's user the right to it, or delete it. {}",
+        path,
+        why.getMessage());
+  }
+
   private int sweep(List<TabletRecord> mark, List<FileStatus> files, Set<String> needed)
       throws IOException {
     Map<String, Long> dropped = new TreeMap<>();
@@ -162,9 +172,13 @@ final class Sweeper {
     Set<String> gone = new HashSet<>();
     for (Map.Entry<String, Long> file : dropped.entrySet()) {
       if (file.getValue() <= before && !needed.contains(file.getKey()) && isSafe(file.getKey())) {
-        // Deleted whether it was listed or not: it may have been created after the listing.
-        deleted += delete(layout.resolve(file.getKey())) ? 1 : 0;
-        gone.add(file.getKey());
+        try {
+          // Deleted whether it was listed or not: it may have been created after the listing.
+          deleted += delete(layout.resolve(file.getKey())) ? 1 : 0;
+          gone.add(file.getKey());
+        } catch (AccessControlException e) {
+          notAllowed(layout.resolve(file.getKey()), e);
+        }
       }
     }
     for (FileStatus file : files) {

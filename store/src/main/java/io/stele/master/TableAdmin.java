@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
  * <p>A repeated request, to this master or another, is answered from the written decision. For each
  * name one change is made at a time; requests for others must be repeated later.
  *
- * <p>Safe for use by any number of threads. Requests wait only for the lock service.
+ * <p>Safe for use by any number of threads. Requests wait only for the lock service, and the first
+ * one that names readers for the NameNode.
  */
 final class TableAdmin implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TableAdmin.class);
@@ -173,12 +174,15 @@ final class TableAdmin implements AutoCloseable {
     Optional<StoredTable> table =
         now.table().isPresent() ? schemas.table(now.table().get()) : Optional.empty();
     if (request.wish() instanceof Create create) {
-      return table.isPresent()
-          ? refused(
-              request,
-              now,
-              Code.REFUSED,
-              "there is a table " + now.name() + " already: choose another name, or drop it first")
+      Optional<String> why =
+          table.isPresent()
+              ? Optional.of(
+                  "there is a table "
+                      + now.name()
+                      + " already: choose another name, or drop it first")
+              : steps.whyNot(create.schema());
+      return why.isPresent()
+          ? refused(request, now, Code.REFUSED, why.get())
           : begun(
               request,
               now,
@@ -217,7 +221,7 @@ final class TableAdmin implements AutoCloseable {
                     new Wanted(Optional.of(new Create(alter.schema(), List.of())), RowRange.ALL)));
   }
 
-  private static Optional<String> whyNot(StoredTable table, Alter alter) {
+  private Optional<String> whyNot(StoredTable table, Alter alter) throws IOException {
     boolean isChanged = alter.before().filter(before -> !before.equals(table.schema())).isPresent();
     if (isChanged && !table.schema().equals(alter.schema())) {
       return Optional.of(
@@ -228,7 +232,9 @@ final class TableAdmin implements AutoCloseable {
     }
     try {
       TableRules.checkChange(table.schema(), alter.schema());
-      return Optional.empty();
+      return alter.schema().readers().equals(table.schema().readers())
+          ? Optional.empty()
+          : steps.whyNot(alter.schema());
     } catch (SteleException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     }

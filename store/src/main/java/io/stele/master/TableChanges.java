@@ -2,6 +2,7 @@ package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.stele.metadata.EndedChange;
+import io.stele.metadata.MetadataKeys;
 import io.stele.metadata.SchemaChange;
 import io.stele.metadata.SchemaChange.Kind;
 import io.stele.metadata.SchemaChange.Step;
@@ -293,7 +294,7 @@ final class TableChanges implements AutoCloseable {
       } else if (taken instanceof SchemaSteps.Taken.Next next) {
         schemas.names().write(now, now.with(change.get().at(next.step())));
         if (next.step() == Step.REMOVE_RECORDS) {
-          wake.lookAtAll();
+          wake.lookAt(MetadataKeys.table(work.table));
         }
       } else if (taken instanceof SchemaSteps.Taken.Ended ended
           && schemas.names().write(now, after(now, change.get(), ended.change()))) {
@@ -306,7 +307,7 @@ final class TableChanges implements AutoCloseable {
                 .failure()
                 .map(EndedChange.Failure::message)
                 .orElse("is " + change.get().kind().participle()));
-        wake.lookAtAll();
+        wake.lookAt(MetadataKeys.table(work.table));
         return Optional.empty();
       }
     }

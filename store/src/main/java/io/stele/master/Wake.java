@@ -1,12 +1,19 @@
 package io.stele.master;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.stele.model.RowRange;
 import io.stele.runtime.ProcessRuntime;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /** Wakes the master's loop. Safe for use by any number of threads. */
 final class Wake {
+  private static final int RANGES_MAX = 1000;
+
   private final ProcessRuntime runtime;
 
   @GuardedBy("this")
@@ -17,6 +24,9 @@ final class Wake {
 
   @GuardedBy("this")
   private boolean all = true;
+
+  @GuardedBy("this")
+  private final Set<RowRange> ranges = new LinkedHashSet<>();
 
   Wake(ProcessRuntime runtime) {
     this.runtime = runtime;
@@ -31,10 +41,22 @@ final class Wake {
     waiting.complete(null);
   }
 
-  /** Tables or servers changed: read all records, soon. */
+  /** Any record may have changed: read all of them, soon. */
   void lookAtAll() {
     synchronized (this) {
       all = true;
+    }
+    look();
+  }
+
+  /** Records in {@code rows} of METADATA may have changed: read them, soon. */
+  void lookAt(RowRange rows) {
+    synchronized (this) {
+      if (ranges.size() < RANGES_MAX) {
+        ranges.add(rows);
+      } else {
+        all = true;
+      }
     }
     look();
   }
@@ -65,6 +87,13 @@ final class Wake {
   synchronized boolean takeAll() {
     boolean taken = all;
     all = false;
+    return taken;
+  }
+
+  /** The rows that must be read; the caller must then read them. */
+  synchronized List<RowRange> takeRanges() {
+    List<RowRange> taken = new ArrayList<>(ranges);
+    ranges.clear();
     return taken;
   }
 

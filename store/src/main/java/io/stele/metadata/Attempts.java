@@ -3,16 +3,15 @@ package io.stele.metadata;
 import io.stele.model.SteleException;
 import io.stele.model.SteleException.Code;
 import io.stele.runtime.Deadline;
+import io.stele.runtime.Durations;
 import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.wire.CallException;
 import io.stele.wire.NotServingTabletException;
 import io.stele.wire.RetryAfterException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
-import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Optional;
@@ -31,7 +30,7 @@ import org.apache.hadoop.net.ConnectTimeoutException;
  */
 public final class Attempts {
   /** The longest pause before another attempt, unless a server asks for a longer one. */
-  public static final Duration PAUSE_MAX = Duration.ofSeconds(1);
+  public static final Duration PAUSE_MAX = Duration.ofMillis(500);
 
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
   private static final Patience USUAL =
@@ -71,7 +70,7 @@ public final class Attempts {
   public record Patience(Duration first, Duration most) {
     private Duration after(Duration before) {
       Duration twice = before.multipliedBy(2);
-      return twice.compareTo(most) < 0 ? twice : most;
+      return Durations.min(twice, most);
     }
   }
 
@@ -135,7 +134,7 @@ public final class Attempts {
   /** How long one attempt may take. */
   public Duration attemptTimeout() {
     Duration left = deadline.remaining();
-    return left.compareTo(patience) < 0 ? left : patience;
+    return Durations.min(left, patience);
   }
 
   /** What to do after {@code failure} of an attempt before anything was sent. */
@@ -145,7 +144,7 @@ public final class Attempts {
     boolean again =
         cause instanceof SteleException known
             ? known.code() == Code.RETRY_LATER || known.code() == Code.OUTCOME_UNKNOWN
-            : cause instanceof IOException && !isInterruption(cause);
+            : cause instanceof IOException && !Futures.isInterruption(cause);
     return again ? again(cause, true) : end(cause);
   }
 
@@ -167,7 +166,7 @@ public final class Attempts {
     if (wasNotReached(cause)) {
       return again(cause, true);
     }
-    if (cause instanceof IOException && !isInterruption(cause)) {
+    if (cause instanceof IOException && !Futures.isInterruption(cause)) {
       return doubt(cause, true);
     }
     inDoubt |= purpose.effect() != Effect.READ; // An interruption, or a mistake of ours.
@@ -190,14 +189,14 @@ public final class Attempts {
     }
     Duration half =
         left.dividedBy(2); // So that the time is used up, but no attempt comes too late.
-    return new Decision.Again(pause.compareTo(half) < 0 ? pause : half, elsewhere);
+    return new Decision.Again(Durations.min(pause, half), elsewhere);
   }
 
   /** The least time left for another attempt; above 0, so that attempts come to an end. */
   private Duration attemptMin() {
     Duration part = timeout.dividedBy(ATTEMPT_PART);
-    Duration most = part.compareTo(ATTEMPT_MOST) < 0 ? part : ATTEMPT_MOST;
-    return most.compareTo(ATTEMPT_LEAST) < 0 ? ATTEMPT_LEAST : most;
+    Duration most = Durations.min(part, ATTEMPT_MOST);
+    return Durations.max(most, ATTEMPT_LEAST);
   }
 
   /**
@@ -250,11 +249,6 @@ public final class Attempts {
         || cause instanceof NoRouteToHostException
         || cause instanceof UnknownHostException
         || cause instanceof ConnectTimeoutException;
-  }
-
-  /** Whether {@code cause} says that the waiting thread was interrupted. */
-  public static boolean isInterruption(Throwable cause) {
-    return cause instanceof InterruptedIOException && !(cause instanceof SocketTimeoutException);
   }
 
   private static String message(Throwable failure) {

@@ -14,18 +14,22 @@ import java.nio.charset.StandardCharsets;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
  * A cluster's root directory: its VERSION file and where everything else is.
  *
  * <pre>
- * VERSION                                          layout version and the cluster's id
+ * VERSION                                          layout version and the cluster's id; 0644
  * MEMBERS                                          the key of masters and tablet servers; 0600
  * tables/&lt;table id&gt;/&lt;tablet&gt;/&lt;epoch&gt;-&lt;n&gt;.sst
  * logs/&lt;server id&gt;/{user,system}-&lt;n&gt;.log
  * recovery/&lt;server id&gt;/...                          logs of fenced servers
  * bulk/&lt;job&gt;/...                                   files of jobs
  * </pre>
+ *
+ * The root directory, {@code tables} and {@code bulk} are made so that other users reach what they
+ * may read in them, but cannot list them; {@code logs} and {@code recovery} are the store's alone.
  *
  * @param root the directory, qualified
  * @param cluster the id drawn when it was made
@@ -35,6 +39,12 @@ public record Layout(Path root, String cluster) {
   public static final int VERSION = 1;
 
   private static final int VERSION_BYTES_MAX = 1024;
+
+  /** Others reach the directories in it that let them, by name. */
+  private static final short TRAVERSED = 0711;
+
+  private static final short OWNERS_ALONE = 0700;
+  private static final short READ_BY_ALL = 0644;
 
   /**
    * Opens an existing root directory.
@@ -90,10 +100,12 @@ public record Layout(Path root, String cluster) {
     Path file = new Path(root, "VERSION");
     DurableFiles files = new DurableFiles(fs);
     if (!fs.exists(file)) {
-      files.mkdirs(root);
+      makeDirectory(fs, root, TRAVERSED);
       Path draft = draft(runtime, file);
       String text = "layout " + VERSION + "\ncluster " + UniqueName.of(runtime) + "\n";
-      publish(fs, files.create(draft), draft, text, file);
+      DurableFile version = files.create(draft);
+      fs.setPermission(draft, new FsPermission(READ_BY_ALL)); // The umask may be stricter.
+      publish(fs, version, draft, text, file);
     }
     Layout layout = open(fs, root);
     if (!fs.exists(layout.members())) {
@@ -101,10 +113,19 @@ public record Layout(Path root, String cluster) {
       String text = MemberKey.draw(runtime.random()).encode() + "\n";
       publish(fs, files.createPrivate(draft), draft, text, layout.members());
     }
-    files.mkdirs(layout.tables());
-    files.mkdirs(layout.logs());
-    files.mkdirs(layout.recovery());
+    makeDirectory(fs, layout.tables(), TRAVERSED);
+    makeDirectory(fs, layout.bulk(), TRAVERSED);
+    makeDirectory(fs, layout.logs(), OWNERS_ALONE);
+    makeDirectory(fs, layout.recovery(), OWNERS_ALONE);
     return layout;
+  }
+
+  /** Makes a directory if there is none. One that is there may have the mode its owner wants. */
+  private static void makeDirectory(FileSystem fs, Path directory, short mode) throws IOException {
+    if (!fs.exists(directory)) {
+      new DurableFiles(fs).mkdirs(directory);
+      fs.setPermission(directory, new FsPermission(mode)); // The umask applies to mkdirs.
+    }
   }
 
   private static Path draft(ProcessRuntime runtime, Path file) {
@@ -177,7 +198,12 @@ public record Layout(Path root, String cluster) {
 
   /** The directory of a table's tablets. */
   public Path table(TableId table) {
-    return new Path(tables(), table.value());
+    return new Path(root, directory(table));
+  }
+
+  /** The same, relative to the root. */
+  public static String directory(TableId table) {
+    return "tables/" + table.value();
   }
 
   /** The log directory of a live server. */

@@ -128,7 +128,7 @@ final class RootRecordRows implements RecordRows {
         if (!inDoubt) {
           throw e; // Nothing was changed.
         }
-        if (deadline.isOver() || Attempts.isInterruption(e)) {
+        if (deadline.isOver() || Futures.isInterruption(e)) {
           throw doubt(e);
         }
         pause();

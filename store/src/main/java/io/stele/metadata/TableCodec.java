@@ -16,6 +16,7 @@ import io.stele.model.ColumnFamily;
 import io.stele.model.CorruptionException;
 import io.stele.model.GcPolicy;
 import io.stele.model.LocalityGroup;
+import io.stele.model.Principal;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
@@ -67,6 +68,7 @@ public final class TableCodec {
             .setDroppedFamilies(List.copyOf(table.droppedFamilies()))
             .setSplitRows(table.splitRows().stream().map(Avro::buffer).toList())
             .setChange(change)
+            .setReaders(schema.readers().stream().map(Principal::toString).toList())
             .build());
   }
 
@@ -95,7 +97,8 @@ public final class TableCodec {
             .toList(),
         value.getGroups().stream().map(TableCodec::decode).toList(),
         value.getSplitBytes(),
-        value.getHsync());
+        value.getHsync(),
+        value.getReaders().stream().map(Principal::parse).toList());
   }
 
   private static GroupValue encode(LocalityGroup group) {

@@ -25,9 +25,10 @@ import java.util.concurrent.ConcurrentSkipListMap;
 /**
  * The known locations of one table's tablets, and the callers that wait for unknown ones.
  *
- * <p>One read of METADATA at a time serves all callers that wait for a tablet. Reads become less
- * frequent while nothing changes: a tablet that is not served, or not where its record says, causes
- * at most one read per second. For rows of unknown tablets a few reads may run at a time.
+ * <p>One read of METADATA at a time serves all callers that wait for a tablet, and those that wait
+ * for neighbouring tablets whose records it has. Reads become less frequent while nothing changes:
+ * a tablet that is not served, or not where its record says, causes at most two to four reads per
+ * second. For rows of unknown tablets a few reads may run at a time.
  *
  * <p>A caller waits until the tablet is served or its own deadline is over.
  *
@@ -79,6 +80,8 @@ final class TabletDirectory {
     // Guarded by the directory.
     int reads; // In a row, of no news.
     long readNanos;
+    long doubtedNanos; // When it was last found not to be usable.
+    long dueNanos; // When it is read next.
     boolean reading; // Or about to.
 
     Place(TabletRecord record, long readNanos) {
@@ -88,6 +91,7 @@ final class TabletDirectory {
       this.usable = location.isPresent();
       this.reads = usable ? 0 : 1;
       this.readNanos = readNanos;
+      this.doubtedNanos = readNanos;
     }
 
     boolean says(TabletRecord record) {
@@ -156,7 +160,8 @@ final class TabletDirectory {
     if (known.isPresent() && known.get().location.equals(Optional.of(location))) {
       Place place = known.get();
       place.usable = false;
-      if (runtime.nanoTime() - place.readNanos > GOOD_FOR.toNanos()) {
+      place.doubtedNanos = runtime.nanoTime();
+      if (place.doubtedNanos - place.readNanos > GOOD_FOR.toNanos()) {
         place.reads = 0;
       }
     }
@@ -218,12 +223,8 @@ final class TabletDirectory {
       return;
     }
     place.reading = true;
-    Duration since = Duration.ofNanos(runtime.nanoTime() - place.readNanos);
-    Duration pause = Attempts.pause(runtime, place.reads).minus(since);
-    after.add(
-        pause.isNegative() || pause.isZero()
-            ? () -> read(place)
-            : () -> runtime.after(pause, () -> read(place)));
+    place.dueNanos = place.readNanos + Attempts.pause(runtime, place.reads).toNanos();
+    after.add(() -> readWhenDue(place));
   }
 
   @GuardedBy("this")
@@ -241,9 +242,13 @@ final class TabletDirectory {
     }
   }
 
-  /** Takes over records from METADATA; {@code read} is the place they were read for, if one. */
+  /**
+   * Takes over records from METADATA. One read serves all places whose records it has.
+   *
+   * @param askedNanos when the request was sent
+   */
   @GuardedBy("this")
-  private void take(List<TabletRecord> records, Optional<Place> read, List<Runnable> after) {
+  private void take(List<TabletRecord> records, long askedNanos, List<Runnable> after) {
     long now = runtime.nanoTime();
     List<Waiter> displaced = new ArrayList<>();
     for (TabletRecord record : records) {
@@ -265,9 +270,10 @@ final class TabletDirectory {
           old.waiters.clear();
         }
         places.put(key, new Place(record, now));
-      } else if (read.isPresent() && read.get() == known) {
+      } else if (!known.usable && askedNanos - known.doubtedNanos >= 0) {
         known.reads++;
         known.readNanos = now;
+        known.dueNanos = now + Attempts.pause(runtime, known.reads).toNanos();
         known.usable = known.location.isPresent();
         if (known.usable) {
           displaced.addAll(known.waiters);
@@ -324,25 +330,32 @@ final class TabletDirectory {
             "the tablet of table " + table + " with row \"" + waiter.row + "\": " + why));
   }
 
-  private void read(Place place) {
+  /** Reads a place when its time has come; meanwhile another's read may have put that off. */
+  private void readWhenDue(Place place) {
+    long now = runtime.nanoTime();
+    long left;
     synchronized (this) {
       if (place.waiters.isEmpty() || closed) {
         place.reading = false;
         return;
       }
+      left = place.dueNanos - now;
     }
-    CompletableFuture<List<TabletRecord>> records = ask(place.extent.start());
-    records.whenComplete((found, failure) -> tell(place, found, failure));
+    if (left > 0) {
+      runtime.after(Duration.ofNanos(left), () -> readWhenDue(place));
+    } else {
+      CompletableFuture<List<TabletRecord>> records = ask(place.extent.start());
+      records.whenComplete((found, failure) -> tell(place, now, found, failure));
+    }
   }
 
-  private void tell(Place place, List<TabletRecord> found, Throwable failure) {
+  private void tell(Place place, long askedNanos, List<TabletRecord> found, Throwable failure) {
     List<Runnable> after = new ArrayList<>();
     synchronized (this) {
       place.reading = false;
       if (failure == null) {
-        long before = place.readNanos;
-        take(found, Optional.of(place), after);
-        if (place.readNanos == before) { // No record has it: it is about to be in another tablet.
+        take(found, askedNanos, after);
+        if (found.stream().noneMatch(place::says)) { // It is about to be in another tablet.
           place.reads++;
           place.readNanos = runtime.nanoTime();
         }
@@ -364,17 +377,18 @@ final class TabletDirectory {
   }
 
   private void readUnknown(Waiter waiter) {
+    long askedNanos = runtime.nanoTime();
     CompletableFuture<List<TabletRecord>> records = ask(waiter.row);
-    records.whenComplete((found, failure) -> tell(waiter, found, failure));
+    records.whenComplete((found, failure) -> tell(waiter, askedNanos, found, failure));
   }
 
-  private void tell(Waiter waiter, List<TabletRecord> found, Throwable failure) {
+  private void tell(Waiter waiter, long askedNanos, List<TabletRecord> found, Throwable failure) {
     List<Runnable> after = new ArrayList<>();
     synchronized (this) {
       unknownReads--;
       Throwable cause = failure == null ? null : Futures.cause(failure);
       if (cause == null) {
-        take(found, Optional.empty(), after);
+        take(found, askedNanos, after);
       }
       if (cause != null && isGone(cause)) {
         unknown.add(waiter);

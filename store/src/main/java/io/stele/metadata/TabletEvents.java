@@ -1,5 +1,7 @@
 package io.stele.metadata;
 
+import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
 import io.stele.metadata.avro.EventValue;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
@@ -32,6 +34,7 @@ public final class TabletEvents {
 
   private final ProcessRuntime runtime;
   private final TabletAccess access;
+  private final RootRecordRows root;
   private final Duration timeout;
 
   /**
@@ -47,24 +50,46 @@ public final class TabletEvents {
       Instant time, TabletId tablet, String what, long epoch, Optional<ServerId> server) {}
 
   /**
-   * Events over {@code access}.
+   * Events over {@code access}; those of the root tablet are in {@code locks}.
    *
    * @param timeout how long one page may take
    */
-  public TabletEvents(ProcessRuntime runtime, TabletAccess access, Duration timeout) {
+  public TabletEvents(
+      ProcessRuntime runtime, LockService locks, TabletAccess access, Duration timeout) {
     this.runtime = runtime;
     this.access = access;
+    this.root = new RootRecordRows(runtime, locks, timeout);
     this.timeout = timeout;
   }
 
   /** The events of one table's tablets, the oldest first. */
   public List<Event> of(TableId table) throws IOException {
-    return in(MetadataKeys.recordsOf(table), MetadataKeys.table(table));
+    return table.equals(TableId.ROOT)
+        ? ofRoot()
+        : in(MetadataKeys.recordsOf(table), MetadataKeys.table(table));
   }
 
-  /** The events of all tablets of user tables, the oldest first. */
+  /** The events of one tablet, the oldest first; only its table's rows are read. */
+  public List<Event> of(TabletId tablet) throws IOException {
+    return of(tablet.table()).stream().filter(event -> event.tablet().equals(tablet)).toList();
+  }
+
+  /** The events of all tablets, METADATA's and the root tablet among them, the oldest first. */
   public List<Event> ofAll() throws IOException {
-    return in(TableId.METADATA, RowRange.ALL);
+    List<Event> events = new ArrayList<>(of(TableId.ROOT));
+    events.addAll(of(TableId.METADATA));
+    events.addAll(in(TableId.METADATA, RowRange.ALL));
+    events.sort(Comparator.comparing(Event::time));
+    return events;
+  }
+
+  private List<Event> ofRoot() throws IOException {
+    List<Event> events = new ArrayList<>();
+    for (Row row : root.scan(RowRange.ALL, 1)) {
+      add(row, LockPaths.ROOT, events);
+    }
+    events.sort(Comparator.comparing(Event::time));
+    return events;
   }
 
   private List<Event> in(TableId records, RowRange range) throws IOException {
@@ -83,7 +108,7 @@ public final class TabletEvents {
               access.rows(records, next, query, Deadline.after(runtime, timeout)),
               "reading events");
       for (Row row : page.rows()) {
-        add(row, events);
+        add(row, "METADATA row " + row.key(), events);
       }
       if (page.next().isEmpty() && page.rows().size() < ROWS_AT_ONCE) {
         break;
@@ -98,8 +123,7 @@ public final class TabletEvents {
     return page.rows().get(page.rows().size() - 1).key();
   }
 
-  private static void add(Row row, List<Event> events) throws CorruptionException {
-    String where = "METADATA row " + row.key();
+  private static void add(Row row, String where, List<Event> events) throws CorruptionException {
     Optional<TabletId> tablet = Optional.empty();
     for (Cell cell : row.cells()) {
       if (cell.family().equals(RecordCodec.EXTENT) && tablet.isEmpty()) {

@@ -181,6 +181,14 @@ public final class TabletRecords {
   }
 
   /**
+   * The first records that count in {@code rows} of METADATA, of all tables: at least {@code
+   * enough} of them, or all if there are fewer; damaged ones are skipped and logged.
+   */
+  public List<TabletRecord> readUndamaged(RowRange rows, int enough) throws IOException {
+    return counting(ofTables, rows, enough, row -> decodeUndamaged(row, damage -> {}));
+  }
+
+  /**
    * Whether {@code records} of one table, in order, cover all its rows exactly once. It can also be
    * false because they were read during a split.
    */
@@ -705,7 +713,7 @@ public final class TabletRecords {
 
   /**
    * At least the first {@code enough} records that count in {@code range}, or all if there are
-   * fewer.
+   * fewer. Whether the last ones count may depend on a row behind the range, which is read too.
    */
   private static List<TabletRecord> counting(
       RecordRows rows, RowRange range, int enough, Decoder decoder) throws IOException {
@@ -713,8 +721,10 @@ public final class TabletRecords {
     List<TabletRecord> open = new ArrayList<>();
     int limit = Math.max(NEIGHBOURS, Math.min(enough, PAGE_ROWS));
     Bytes next = range.start();
-    while (counting.size() < enough) {
-      List<Row> page = rows.scan(new RowRange(next, range.end()), limit);
+    Bytes end = range.end();
+    int most = enough;
+    while (counting.size() < most) {
+      List<Row> page = rows.scan(new RowRange(next, end), limit);
       for (Row row : page) {
         decoder.decode(row).ifPresent(open::add);
         if (!open.isEmpty() && open.get(open.size() - 1).tentative().isEmpty()) {
@@ -722,11 +732,22 @@ public final class TabletRecords {
           open.clear();
         }
       }
-      if (page.size() < limit) {
+      if (page.size() == limit) {
+        next = page.get(page.size() - 1).key().successor();
+        continue;
+      }
+      if (open.isEmpty() || end.isEmpty()) {
         break;
       }
-      next = page.get(page.size() - 1).key().successor();
+      Bytes tableEnd = MetadataKeys.table(open.get(open.size() - 1).id().table()).end();
+      if (end.compareTo(tableEnd) >= 0) {
+        break; // There is no row behind: they do not count.
+      }
+      next = end;
+      end = tableEnd;
+      most = counting.size() + 1; // As soon as it is known, it is enough.
     }
+    counting.removeIf(record -> !range.isBeforeEnd(record.row()));
     return counting;
   }
 

@@ -53,6 +53,12 @@ public final class Limits {
   /** Most locality groups of a table: a compaction writes a file for each at the same time. */
   public static final int GROUPS_MAX = 64;
 
+  /**
+   * Most readers of a table: HDFS takes 32 entries in an access control list, some of which are
+   * needed for the store, for a job and for the file's owner.
+   */
+  public static final int READERS_MAX = 24;
+
   /** Most parts of one garbage collection policy, itself and all policies within it. */
   public static final int POLICY_PARTS_MAX = 32;
 

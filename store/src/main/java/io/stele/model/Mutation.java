@@ -82,6 +82,9 @@ public record Mutation(Bytes row, List<Edit> edits) implements RowOperation {
 
   /** This mutation and then {@code edit}. */
   public Mutation with(Edit edit) {
+    if (edits.isEmpty()) {
+      return new Mutation(row, List.of(edit));
+    }
     List<Edit> longer = new ArrayList<>(edits.size() + 1);
     longer.addAll(edits);
     longer.add(edit);

@@ -22,13 +22,16 @@ import java.util.stream.Stream;
  * @param splitBytes a tablet whose SSTables are larger is split; at least 4 KiB
  * @param hsync whether a mutation is on disk at every replica, not only in memory, before it is
  *     acknowledged
+ * @param readers who may read the table's files, beside the user who runs the store, in order; none
+ *     named: whoever the file system lets, by the usual permissions of new files
  */
 public record TableSchema(
     String name,
     List<ColumnFamily> families,
     List<LocalityGroup> groups,
     long splitBytes,
-    boolean hsync) {
+    boolean hsync,
+    List<Principal> readers) {
   /** Default size at which a tablet is split. */
   public static final long SPLIT_BYTES = 1L << 30;
 
@@ -68,6 +71,8 @@ public record TableSchema(
               + splitBytes
               + " bytes");
     }
+    readers = readers.stream().distinct().sorted().toList();
+    Limits.checkCount(name, "readers", readers.size(), Limits.READERS_MAX);
   }
 
   /** A table with these families, each keeping one version, in one locality group. */
@@ -77,7 +82,7 @@ public record TableSchema(
 
   /** A table with these families, and these locality groups beside the default one. */
   public static TableSchema of(String name, List<ColumnFamily> families, LocalityGroup... groups) {
-    return new TableSchema(name, families, List.of(groups), SPLIT_BYTES, false);
+    return new TableSchema(name, families, List.of(groups), SPLIT_BYTES, false, List.of());
   }
 
   /** The family of that name. */
@@ -112,20 +117,20 @@ public record TableSchema(
   /** With {@code family} added, or in place of the one of its name. */
   public TableSchema with(ColumnFamily family) {
     return new TableSchema(
-        name, replace(families, family, ColumnFamily::name), groups, splitBytes, hsync);
+        name, replace(families, family, ColumnFamily::name), groups, splitBytes, hsync, readers);
   }
 
   /** With the locality group {@code group} added, or in place of the one of its name. */
   public TableSchema with(LocalityGroup group) {
     return new TableSchema(
-        name, families, replace(groups, group, LocalityGroup::name), splitBytes, hsync);
+        name, families, replace(groups, group, LocalityGroup::name), splitBytes, hsync, readers);
   }
 
   /** Without the family of that name. */
   public TableSchema without(String familyName) {
     List<ColumnFamily> changed = new ArrayList<>(families);
     changed.removeIf(old -> old.name().equals(familyName));
-    return new TableSchema(name, changed, groups, splitBytes, hsync);
+    return new TableSchema(name, changed, groups, splitBytes, hsync, readers);
   }
 
   /** With the blocks of all locality groups compressed by {@code codec}. */
@@ -140,16 +145,32 @@ public record TableSchema(
 
   /** With tablets split above {@code bytes}. */
   public TableSchema withSplitBytes(long bytes) {
-    return new TableSchema(name, families, groups, bytes, hsync);
+    return new TableSchema(name, families, groups, bytes, hsync, readers);
   }
 
   /** With mutations on disk, not only in memory, before they are acknowledged. */
   public TableSchema withHsync(boolean on) {
-    return new TableSchema(name, families, groups, splitBytes, on);
+    return new TableSchema(name, families, groups, splitBytes, on, readers);
+  }
+
+  /**
+   * With these in place of the readers it has, such as {@code user:alice} and {@code
+   * group:analysts}.
+   *
+   * @throws SteleException REFUSED if one is neither user:NAME nor group:NAME
+   */
+  public TableSchema withReaders(String... principals) {
+    return withReaders(Stream.of(principals).map(Principal::parse).toList());
+  }
+
+  /** With these in place of the readers it has. */
+  public TableSchema withReaders(List<Principal> principals) {
+    return new TableSchema(name, families, groups, splitBytes, hsync, principals);
   }
 
   private TableSchema withGroups(UnaryOperator<LocalityGroup> change) {
-    return new TableSchema(name, families, groups.stream().map(change).toList(), splitBytes, hsync);
+    return new TableSchema(
+        name, families, groups.stream().map(change).toList(), splitBytes, hsync, readers);
   }
 
   private static List<LocalityGroup> withDefault(

@@ -4,6 +4,7 @@ import io.stele.model.SteleException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
+import java.net.SocketTimeoutException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -118,6 +119,11 @@ public final class Futures {
     InterruptedIOException interrupted = new InterruptedIOException("interrupted: " + what);
     interrupted.initCause(cause);
     return interrupted;
+  }
+
+  /** Whether {@code cause} says that the waiting thread was interrupted. */
+  public static boolean isInterruption(Throwable cause) {
+    return cause instanceof InterruptedIOException && !(cause instanceof SocketTimeoutException);
   }
 
   /** Marks the thread as interrupted, for callers further up to see. */

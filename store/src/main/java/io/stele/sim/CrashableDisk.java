@@ -28,7 +28,8 @@ import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
  * <p>Of every file it knows how far it was written, how far it was hflushed (survives the death of
  * processes) and how far it was hsynced (survives a loss of power). Files have blocks, and hsync
  * concerns the last of them; those before are synced if the file was made with SYNC_BLOCK. A crash
- * cuts each file at a random point past what survives, so that its tail may be torn anywhere.
+ * cuts each file at a random point past what survives, so that its tail may be torn anywhere; of a
+ * file that a dead process had open, readers see another tail before it is closed than after.
  * Names, and which files are closed, are durable at once, as the NameNode's are. A stream belongs
  * to the file, not to its name: a renamed file goes on being written until its lease is recovered.
  *
@@ -41,6 +42,8 @@ public final class CrashableDisk {
 
   /** Small, so that files have several. */
   private static final int BLOCK_BYTES = 4 << 10;
+
+  private static final int RECOVERY_CALLS_MAX = 3;
 
   /** One file or directory. */
   static final class Node {
@@ -55,6 +58,7 @@ public final class CrashableDisk {
     private int replicas;
     private int firstNode;
     private Optional<CrashableFileSystem> writer = Optional.empty(); // Empty when closed.
+    private Optional<Orphan> orphan = Optional.empty(); // Its writer is dead.
 
     Node(boolean directory, boolean syncsBlocks, long modifiedMillis) {
       this.directory = directory;
@@ -84,10 +88,41 @@ public final class CrashableDisk {
     }
 
     private void cut(int survives, RandomGenerator random) {
-      written = survives + random.nextInt(written - survives + 1);
-      flushed = written;
-      synced = written;
+      end(from(survives, random));
+    }
+
+    /** Of what was not flushed, readers see another part than will be left. */
+    private void orphan(RandomGenerator random) {
+      orphan = Optional.of(new Orphan(from(flushed, random), random.nextInt(RECOVERY_CALLS_MAX)));
+      flushed = from(flushed, random);
+    }
+
+    private int from(int survives, RandomGenerator random) {
+      return survives + random.nextInt(written - survives + 1);
+    }
+
+    private void end(int length) {
+      written = length;
+      flushed = length;
+      synced = length;
       writer = Optional.empty();
+    }
+  }
+
+  /** An open file whose writer is dead. */
+  private static final class Orphan {
+    final int length; // When it is closed.
+    private int calls; // Until then, from the first that asks for it.
+    private boolean recovers;
+
+    Orphan(int length, int calls) {
+      this.length = length;
+      this.calls = calls;
+    }
+
+    /** Asks whether it is closed now. */
+    boolean isClosed() {
+      return recovers && calls-- <= 0;
     }
   }
 
@@ -132,13 +167,16 @@ public final class CrashableDisk {
     nodes.values().stream().filter(n -> !n.directory).forEach(n -> n.cut(n.synced, random));
   }
 
-  /** One process dies; the others go on. */
+  /**
+   * One process dies; the others go on. What it was writing stays open until its lease is
+   * recovered, which takes some calls.
+   */
   public synchronized void kill(CrashableFileSystem process, RandomGenerator random) {
     process.die();
     mounted.remove(process);
     for (Node node : nodes.values()) {
       if (node.writer.equals(Optional.of(process))) {
-        node.cut(node.flushed, random);
+        node.orphan(random);
       }
     }
   }
@@ -319,15 +357,21 @@ public final class CrashableDisk {
 
   synchronized boolean recoverLease(Path path) throws IOException {
     Node node = node(key(path));
-    if (node.writer.isPresent()) {
+    if (node.writer.isPresent() && node.orphan.isPresent()) {
+      node.orphan.get().recovers = true;
+    } else if (node.writer.isPresent()) {
       node.written = node.flushed;
       node.writer = Optional.empty();
     }
-    return true;
+    return isClosed(path);
   }
 
   synchronized boolean isClosed(Path path) throws IOException {
-    return node(key(path)).writer.isEmpty();
+    Node node = node(key(path));
+    if (node.writer.isPresent() && node.orphan.filter(Orphan::isClosed).isPresent()) {
+      node.end(node.orphan.get().length);
+    }
+    return node.writer.isEmpty();
   }
 
   synchronized Node open(Path path) throws IOException {

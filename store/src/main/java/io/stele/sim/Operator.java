@@ -98,7 +98,10 @@ final class Operator {
     }
     TabletRecord upper = all.get(which % all.size());
     MergeTabletRequestProto request =
-        MergeTabletRequestProto.newBuilder().setTablet(ref(upper)).build();
+        MergeTabletRequestProto.newBuilder()
+            .setTablet(ref(upper))
+            .setRequest("merge " + process.random().nextLong())
+            .build();
     for (int i = 0; i < TRIES; i++) {
       ask(master -> master.mergeTablet(null, request)); // Again, also where it is done.
       process.sleep(PAUSE);

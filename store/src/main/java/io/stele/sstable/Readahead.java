@@ -1,12 +1,14 @@
 package io.stele.sstable;
 
+import java.io.Closeable;
 import java.io.IOException;
 
 /**
  * A cursor's read-ahead window: consecutive blocks are read at once. After the first window, they
- * grow while the cursor goes straight on. Not safe for use by several threads.
+ * grow while the cursor goes straight on. A cursor over a long way takes the stream's own place in
+ * the file with its second window, if no other has it. Not safe for use by several threads.
  */
-final class Readahead {
+final class Readahead implements Closeable {
   /** A larger buffer is there for the sake of one large block. */
   static final int LARGE_BYTES = 4 << 20;
 
@@ -15,14 +17,21 @@ final class Readahead {
   private final StoredFile file;
   private final int bytesMax;
   private final int bytesFirst;
+  private final boolean longWay;
+  private boolean hasPlace;
   private byte[] buffer = new byte[0];
   private long start;
   private int size;
   private int window; // The next, if the cursor goes straight on.
 
-  /** Windows of {@code bytesFirst}, then of growing size up to {@code bytesMax}. */
-  Readahead(StoredFile file, int bytesFirst, int bytesMax) {
+  /**
+   * Windows of {@code bytesFirst}, then of growing size up to {@code bytesMax}.
+   *
+   * @param longWay whether the cursor probably reads much of the file in one go
+   */
+  Readahead(StoredFile file, int bytesFirst, int bytesMax, boolean longWay) {
     this.file = file;
+    this.longWay = longWay;
     this.bytesFirst = bytesFirst;
     this.bytesMax = bytesMax;
     this.window = second();
@@ -57,13 +66,31 @@ final class Readahead {
       }
       if (buffer.length < count) {
         buffer = new byte[0]; // So that there are never two.
-        buffer = new byte[count];
+        // As large as the next window may be, so that it need not be replaced then.
+        buffer = new byte[(int) Math.max(count, Math.min(wanted, limit - offset))];
       }
-      file.readFully(offset, buffer, 0, count);
+      read(offset, count, goesOn);
       start = offset;
       size = count;
     }
     return (int) (offset - start);
+  }
+
+  private void read(long offset, int count, boolean goesOn) throws IOException {
+    hasPlace = hasPlace || (longWay && goesOn && file.takePlace());
+    if (hasPlace && goesOn) {
+      file.readOn(offset, buffer, 0, count);
+    } else {
+      file.readFully(offset, buffer, 0, count);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (hasPlace) {
+      hasPlace = false;
+      file.leavePlace();
+    }
   }
 
   /** Forgets what was read if that is a large block: whoever needs it has it in another form. */

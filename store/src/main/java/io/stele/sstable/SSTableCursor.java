@@ -63,7 +63,12 @@ final class SSTableCursor implements CellCursor {
     this.upper = upper;
     this.options = options;
     this.index = new IndexCursor(blocks, BlockKind.INDEX, root, options);
-    this.readahead = new Readahead(blocks.file(), options.firstBytes(), options.readaheadBytes());
+    this.readahead =
+        new Readahead(
+            blocks.file(),
+            options.firstBytes(),
+            options.readaheadBytes(),
+            options.cache() == ReadOptions.Cache.NONE);
   }
 
   @Override
@@ -217,6 +222,11 @@ final class SSTableCursor implements CellCursor {
     long damaged = blockOffset;
     blockOffset = NO_BLOCK;
     return blocks.corrupt(damaged, BlockKind.DATA, cause);
+  }
+
+  @Override
+  public void close() {
+    readahead.close();
   }
 
   @Override

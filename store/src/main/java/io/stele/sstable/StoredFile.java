@@ -4,17 +4,24 @@ import io.stele.model.CorruptionException;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.fs.ChecksumException;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSError;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.StreamCapabilities;
 
 /**
  * A file read at positions by any number of threads through one stream. Safe for use by any number
  * of threads.
+ *
+ * <p>The stream's own place in the file belongs to one reader at a time, who goes straight on from
+ * it: on HDFS every read at a position is a request to a DataNode, while what follows the place is
+ * already on its way.
  */
 final class StoredFile implements Closeable {
   /** A local file is read through memory outside the heap, which each thread keeps for the next. */
@@ -24,6 +31,7 @@ final class StoredFile implements Closeable {
   private final Path path;
   private final long length;
   private volatile FSDataInputStream stream;
+  private final AtomicBoolean placeTaken = new AtomicBoolean();
   private volatile boolean closed;
 
   private StoredFile(FileSystem fs, Path path, long length, FSDataInputStream stream) {
@@ -55,6 +63,39 @@ final class StoredFile implements Closeable {
     } catch (ClosedChannelException e) {
       // A local file's channel is closed for all when one of its readers is interrupted.
       read(reopened(current), position, buffer, offset, count);
+    }
+  }
+
+  /** Takes the stream's place; false: another reader has it. */
+  boolean takePlace() {
+    return placeTaken.compareAndSet(false, true);
+  }
+
+  /** Gives the stream's place back, and the connection that it has to a DataNode. */
+  void leavePlace() {
+    FSDataInputStream current = stream;
+    if (current.hasCapability(StreamCapabilities.UNBUFFER)) {
+      current.unbuffer();
+    }
+    placeTaken.set(false);
+  }
+
+  /**
+   * Reads exactly {@code count} bytes at {@code position}, and leaves the stream's place after
+   * them; for whoever has taken it.
+   */
+  void readOn(long position, byte[] buffer, int offset, int count) throws IOException {
+    try {
+      FSDataInputStream current = stream;
+      if (current.getPos() != position) {
+        current.seek(position);
+      }
+      current.readFully(buffer, offset, count);
+    } catch (InterruptedIOException | ClosedByInterruptException e) {
+      throw e;
+    } catch (IOException | RuntimeException e) {
+      // Whatever it was: it says nothing about reads at positions, which know what to do about it.
+      readFully(position, buffer, offset, count);
     }
   }
 

@@ -17,7 +17,6 @@ import io.stele.runtime.Futures;
 import io.stele.runtime.MemoryClaim;
 import io.stele.runtime.MemoryRoom;
 import io.stele.sstable.ReadOptions;
-import io.stele.sstable.SSTableProperties;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,6 +56,7 @@ final class Compactor {
   private final CompactionWriter writer;
   private final CompactionPicker picker;
   private final CompactionClaims claims;
+  private final WaitingFiles waitingFiles;
   private final long replayedTo;
   private final Lock minor; // Held over I/O, as is committing.
   private final Lock committing;
@@ -73,9 +73,15 @@ final class Compactor {
     this.writer = new CompactionWriter(core);
     this.picker = new CompactionPicker(core.options());
     this.claims = new CompactionClaims(core);
+    this.waitingFiles = new WaitingFiles(core);
     this.replayedTo = replayedTo;
     this.minor = environment.runtime().newLock();
     this.committing = environment.runtime().newLock();
+  }
+
+  /** Closes the files that wait for jobs. */
+  void close() {
+    waitingFiles.close();
   }
 
   /** Writes all memtables to SSTables; false if they are empty. */
@@ -174,13 +180,8 @@ final class Compactor {
       List<Pending> waiting = new ArrayList<>(core.pending());
       List<Pending> more = new ArrayList<>(changes);
       more.removeAll(waiting);
-      for (Pending one : more) {
-        if (one instanceof PendingFile file) {
-          check(file);
-        }
-      }
       if (!more.isEmpty()) {
-        commit(edit("files wait for job " + more.get(0).job(), 0).await(more).build());
+        awaitEnd(more);
         waiting.addAll(more);
         core.setPending(waiting);
       }
@@ -189,19 +190,20 @@ final class Compactor {
     }
   }
 
-  /** Checks, as far as possible in advance, that a file can be taken. */
-  private void check(PendingFile file) throws IOException {
-    TabletFile opened = TabletFile.open(environment, file.file(), core.rules());
+  private void awaitEnd(List<Pending> changes) throws IOException {
+    boolean done = false;
     try {
-      SSTableProperties properties = opened.table().properties();
-      if (properties.cells() > 0
-          && (properties.minSequence() != PendingFile.UNNUMBERED
-              || properties.maxSequence() != PendingFile.UNNUMBERED)) {
-        throw SteleException.refused(
-            file.file().path() + " was not written for a job: its cells have sequence numbers");
+      for (Pending one : changes) {
+        if (one instanceof PendingFile file) {
+          waitingFiles.check(file);
+        }
       }
+      commit(edit("files wait for job " + changes.get(0).job(), 0).await(changes).build());
+      done = true;
     } finally {
-      opened.release();
+      if (!done) {
+        waitingFiles.forget(changes);
+      }
     }
   }
 
@@ -326,7 +328,7 @@ final class Compactor {
     List<TabletFile> made = new ArrayList<>();
     try {
       for (FileRef file : files.added()) {
-        made.add(TabletFile.open(environment, file, core.rules()));
+        made.add(waitingFiles.take(file));
       }
       long upTo = files.upTo();
       if (files.clears()) {
@@ -378,6 +380,7 @@ final class Compactor {
   }
 
   private void forget(String job) {
+    waitingFiles.forget(waitingFor(job));
     core.setPending(core.pending().stream().filter(one -> !one.job().equals(job)).toList());
   }
 

@@ -23,6 +23,7 @@ import io.stele.sstable.SSTableWriter;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,7 +43,7 @@ import org.apache.hadoop.fs.Path;
  * several threads.
  */
 public final class JobFileWriter implements Closeable {
-  private static final long SORTED_BYTES = 1 << 20;
+  private static final int ROW_BYTES = 1024; // Room for the cells of a row, before it grows.
 
   /**
    * Where and how files are written.
@@ -78,9 +79,10 @@ public final class JobFileWriter implements Closeable {
   private final RandomGenerator random;
   private final long valueBytesMax;
   private final Map<String, Group> groups = new TreeMap<>(); // By name.
+  private final Map<String, Group> groupsOfFamilies = new HashMap<>();
   private final List<Path> begun = new ArrayList<>();
-  private Memtable sorted = new Memtable();
   private final List<Edit> edits = new ArrayList<>(); // Of the last row.
+  private final CellBlockWriter row = CellBlockWriter.sequential(ROW_BYTES);
   private long lastBytes; // Of those, as cells.
   private Bytes firstRow = Bytes.EMPTY;
   private Bytes lastRow = Bytes.EMPTY;
@@ -99,8 +101,11 @@ public final class JobFileWriter implements Closeable {
     rules
         .byGroup(rules.families())
         .forEach(
-            (name, families) ->
-                groups.put(name, new Group(target.schema().group(name).orElseThrow(), families)));
+            (name, families) -> {
+              Group group = new Group(target.schema().group(name).orElseThrow(), families);
+              groups.put(name, group);
+              families.forEach(family -> groupsOfFamilies.put(family, group));
+            });
   }
 
   /**
@@ -127,13 +132,10 @@ public final class JobFileWriter implements Closeable {
     edits.addAll(mutation.edits());
   }
 
-  private void begin(Bytes row) throws IOException {
-    sortLast();
-    if (sorted.bytes() >= SORTED_BYTES) {
-      writeSorted();
-    }
-    firstRow = lastRow.isEmpty() ? row : firstRow;
-    lastRow = row;
+  private void begin(Bytes next) throws IOException {
+    writeLast();
+    firstRow = lastRow.isEmpty() ? next : firstRow;
+    lastRow = next;
   }
 
   /** What the last row gets, and {@code more}. */
@@ -143,9 +145,9 @@ public final class JobFileWriter implements Closeable {
     return new Mutation(lastRow, all);
   }
 
-  /** About how many bytes were written, and wait in memory. */
+  /** About how many bytes were written. */
   public long bytes() {
-    long bytes = sorted.bytes();
+    long bytes = 0;
     for (Group group : groups.values()) {
       bytes += group.writer.map(SSTableWriter::length).orElse(0L);
     }
@@ -158,8 +160,7 @@ public final class JobFileWriter implements Closeable {
    * @return the files, each with exactly the rows from the first to the last that were added
    */
   public List<FileRef> finish() throws IOException {
-    sortLast();
-    writeSorted();
+    writeLast();
     List<FileRef> files = new ArrayList<>();
     for (Group group : groups.values()) {
       if (group.writer.isPresent()) {
@@ -176,23 +177,53 @@ public final class JobFileWriter implements Closeable {
     return files;
   }
 
-  private void sortLast() throws IOException {
+  private void writeLast() throws IOException {
     if (!edits.isEmpty()) {
-      CellBlockWriter block = CellBlockWriter.sequential(1024);
       MutationBlock.write(
-          lastWith(List.of()), PendingFile.UNNUMBERED, target.timestampMicros(), block);
-      ByteWriter bytes = block.finish();
-      CellBlockCursor cells = CellBlockCursor.sequential(bytes.array(), 0, bytes.size());
-      while (cells.next()) {
-        sorted.add(cells);
+          lastWith(List.of()), PendingFile.UNNUMBERED, target.timestampMicros(), row);
+      ByteWriter block = row.finish();
+      if (edits.size() == 1 || isInOrder(block)) {
+        write(cells(block));
+      } else {
+        writeSorted(cells(block));
       }
+      row.clear();
       edits.clear();
     }
     lastBytes = 0;
   }
 
-  private void writeSorted() throws IOException {
-    CellCursor cells = sorted.cursor(Long.MAX_VALUE);
+  private static CellBlockCursor cells(ByteWriter block) {
+    return CellBlockCursor.sequential(block.array(), 0, block.size());
+  }
+
+  /** The cells of most rows are: then nothing has to be sorted. */
+  private static boolean isInOrder(ByteWriter block) throws IOException {
+    CellCursor last = cells(block);
+    CellCursor cells = cells(block);
+    cells.next();
+    while (cells.next()) {
+      last.next();
+      if (CellCursor.compare(last, cells) >= 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void writeSorted(CellCursor cells) throws IOException {
+    Memtable sorted = new Memtable();
+    try {
+      while (cells.next()) {
+        sorted.add(cells);
+      }
+      write(sorted.cursor(Long.MAX_VALUE));
+    } finally {
+      sorted.release();
+    }
+  }
+
+  private void write(CellCursor cells) throws IOException {
     while (cells.next()) {
       int rowEnd = ColumnKey.rowPartLength(cells.key(), cells.keyLength());
       int familyEnd = ColumnKey.familyPartEnd(cells.key(), cells.keyLength(), rowEnd);
@@ -201,19 +232,17 @@ public final class JobFileWriter implements Closeable {
           writer(group).add(cells);
         }
       } else {
-        String family = ColumnKey.family(cells.key(), rowEnd, familyEnd);
-        writer(groupOf(family)).add(cells);
+        writer(groupOf(ColumnKey.family(cells.key(), rowEnd, familyEnd))).add(cells);
       }
     }
-    sorted.release();
-    sorted = new Memtable();
   }
 
   private Group groupOf(String family) {
-    return groups.values().stream()
-        .filter(group -> group.families.contains(family))
-        .findFirst()
-        .orElseThrow(() -> new IllegalStateException("family " + family + " was checked"));
+    Group group = groupsOfFamilies.get(family);
+    if (group == null) {
+      throw new IllegalStateException("family " + family + " was checked");
+    }
+    return group;
   }
 
   private SSTableWriter writer(Group group) throws IOException {
@@ -232,8 +261,6 @@ public final class JobFileWriter implements Closeable {
 
   @Override
   public void close() throws IOException {
-    sorted.release();
-    sorted = new Memtable();
     if (!finished) {
       finished = true;
       for (Group group : groups.values()) {

@@ -5,8 +5,10 @@ import io.stele.model.Durability;
 /**
  * What an operation needs of the commit log.
  *
- * @param durability the least durability that an acknowledgement promises
- * @param moreFollow see {@link TabletLog#append}
+ * @param durability the least durability that an acknowledgement promises; never less than the
+ *     log's own
+ * @param moreFollow whether records follow at once, so that the log need not write this one by
+ *     itself: it is written with the next record that none follows
  */
 public record LogNeed(Durability durability, boolean moreFollow) {
   /** That of an operation which none follows. */

@@ -2,7 +2,6 @@ package io.stele.tablet;
 
 import io.stele.log.CommitLog;
 import io.stele.log.LogRecord;
-import io.stele.model.Durability;
 import io.stele.model.TabletId;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -10,9 +9,8 @@ import java.util.concurrent.CompletableFuture;
 /** One tablet's view of a commit log that many tablets share. */
 record LogOfTablet(CommitLog log, TabletId tablet) implements TabletLog {
   @Override
-  public CompletableFuture<Void> append(
-      LogRecord record, Durability durability, boolean moreFollow) {
-    return log.append(record, durability, moreFollow);
+  public CompletableFuture<Void> append(LogRecord record, LogNeed need) {
+    return log.append(record, need.durability(), need.moreFollow());
   }
 
   @Override

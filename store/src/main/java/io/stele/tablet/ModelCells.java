@@ -12,16 +12,16 @@ import java.util.List;
 /** Cells of one row as values of the model, for filters and for users. For use by one thread. */
 final class ModelCells implements CellSink {
   private List<Cell> cells = new ArrayList<>();
-  private byte[] column = {};
+  private byte[] qualifierPart = {}; // That of the qualifier: most rows have the same columns.
   private Bytes qualifier = Bytes.EMPTY;
 
   @Override
   public void take(CellCursor cell, String family, int familyEnd) throws MalformedException {
     byte[] key = cell.key();
     int length = cell.keyLength();
-    if (!Arrays.equals(key, 0, length, column, 0, column.length)) {
-      column = Arrays.copyOf(key, length);
+    if (!Arrays.equals(key, familyEnd, length, qualifierPart, 0, qualifierPart.length)) {
       qualifier = ColumnKey.qualifier(key, familyEnd, length);
+      qualifierPart = Arrays.copyOfRange(key, familyEnd, length);
     }
     cells.add(
         new Cell(
@@ -34,7 +34,7 @@ final class ModelCells implements CellSink {
   /** What was taken since the last call. */
   List<Cell> remove() {
     List<Cell> taken = cells;
-    cells = new ArrayList<>();
+    cells = new ArrayList<>(taken.size()); // The next row probably has as many.
     return taken;
   }
 }

@@ -32,7 +32,8 @@ import org.apache.hadoop.fs.Path;
  * several threads.
  */
 public final class PinnedFiles implements Closeable {
-  private static final int READAHEAD_BYTES_MAX = 4 << 20; // Of a file.
+  private static final int READAHEAD_BYTES_MAX =
+      256 << 10; // Of a file: what fits into a processor's cache.
   private static final int READAHEAD_BYTES_MIN = 128 << 10;
 
   /** After this many rows without visible cells, the caller is told. */
@@ -48,6 +49,7 @@ public final class PinnedFiles implements Closeable {
   private final List<RowRange> ranges;
   private final Iterator<RowRange> left;
   private final List<TabletFile> files = new ArrayList<>();
+  private final ModelCells taken = new ModelCells();
   private Optional<VisibleCells> cells = Optional.empty();
   private RowRange range = RowRange.ALL; // Of the cells.
   private long unseen;
@@ -136,9 +138,9 @@ public final class PinnedFiles implements Closeable {
   }
 
   private List<Cell> take(Bytes row, VisibleCells here) throws IOException {
-    ModelCells taken = new ModelCells();
     here.beginRow();
     if (!here.takeCells(taken, rowBytesMax, Long.MAX_VALUE)) {
+      taken.remove();
       throw SteleException.refused(
           "row \"" + row + "\" has more than " + rowBytesMax + " bytes: read fewer columns");
     }

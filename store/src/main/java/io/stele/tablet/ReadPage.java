@@ -41,7 +41,10 @@ final class ReadPage {
   /** The memory that a block begins with. */
   private static final int ROW_BYTES = 1 << 10;
 
-  private static final int FIRST_BYTES = 64 << 10;
+  private static final int FIRST_BYTES = 8 << 10;
+
+  /** By how much the last row may exceed a page without its block having to grow. */
+  private static final int SPARE_BYTES = 64 << 10;
 
   private static final long WHOLE_PAGE_BYTES = 1 << 20;
 
@@ -94,7 +97,7 @@ final class ReadPage {
     if (request.readPoint().isEmpty() || bytesMax > WHOLE_PAGE_BYTES) {
       return FIRST_BYTES;
     }
-    int whole = (int) bytesMax + FIRST_BYTES;
+    int whole = (int) bytesMax + SPARE_BYTES;
     return takes(whole) ? whole : FIRST_BYTES;
   }
 

@@ -96,8 +96,7 @@ final class Sequencer {
         CommitQueue.Entry entry = commits.add(sequence, change.onVisible(), change.outcome());
         cells.addTo(core.current().peek().active());
         lastSequence = sequence;
-        CompletableFuture<Void> durable =
-            log.append(record, change.log().durability(), change.log().moreFollow());
+        CompletableFuture<Void> durable = log.append(record, change.log());
         return () ->
             durable.whenComplete((done, failure) -> logged(entry, failure, change.outcome()));
       } catch (IOException | RuntimeException | Error e) {

@@ -482,6 +482,7 @@ public final class Tablet implements Closeable {
   @Override
   public void close() {
     sequencer.close();
+    compactor.close();
     core.current().close();
     core.window().close();
   }

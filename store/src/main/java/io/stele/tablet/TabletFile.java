@@ -78,6 +78,22 @@ final class TabletFile {
     }
   }
 
+  /**
+   * The same open file under another reference. The caller is the only holder of this one, which
+   * must not be used any more, and is the first holder of the other.
+   *
+   * @throws IOException if it failed: the file is closed
+   */
+  TabletFile under(FileRef now) throws IOException {
+    try {
+      return new TabletFile(
+          now, table, now.bounds().equals(ref.bounds()) ? bytes : table.bytesIn(now.bounds()));
+    } catch (IOException | RuntimeException e) {
+      release();
+      throw e;
+    }
+  }
+
   FileRef ref() {
     return ref;
   }

@@ -2,7 +2,6 @@ package io.stele.tablet;
 
 import io.stele.log.CommitLog;
 import io.stele.log.LogRecord;
-import io.stele.model.Durability;
 import io.stele.model.TabletId;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -23,11 +22,9 @@ public interface TabletLog {
    * <p>The future completes when the record is as durable as requested, on the log's thread. If it
    * fails, the futures of all later records of the tablet must fail too.
    *
-   * @param durability at least this, never less than the log's own
-   * @param moreFollow whether records follow at once, so that the log need not write this one by
-   *     itself: it is written with the next record that none follows
+   * @param need how durable it must be, and how soon
    */
-  CompletableFuture<Void> append(LogRecord record, Durability durability, boolean moreFollow);
+  CompletableFuture<Void> append(LogRecord record, LogNeed need);
 
   /** Why the log accepts no more records now: the tablet then refuses with 'retry later'. */
   default Optional<String> refusal() {

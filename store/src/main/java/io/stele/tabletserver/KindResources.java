@@ -31,13 +31,15 @@ record KindResources(
    * @param minor make minor compactions
    * @param rewrites make merging and major compactions
    * @param splits split
+   * @param jobs register files of jobs, which is to wait for HDFS
    */
   record Threads(
       Handlers handlers,
       WorkerPool loaders,
       WorkerPool minor,
       WorkerPool rewrites,
-      WorkerPool splits) {
+      WorkerPool splits,
+      WorkerPool jobs) {
     /**
      * Threads for requests, separate for each sort of request, so that none waits behind slow ones
      * such as scans.
@@ -62,6 +64,7 @@ record KindResources(
     }
 
     private static final int LOADERS = 8;
+    private static final int JOBS = 8; // Each waits for a file to be opened.
     private static final int SPLITS = 1; // Not behind compactions that are held back.
 
     static Threads of(ProcessRuntime runtime, TabletKind kind, TabletServerConfig config) {
@@ -70,7 +73,8 @@ record KindResources(
           runtime.pool("loader-" + kind, LOADERS),
           runtime.pool("minor-" + kind, MemoryPlan.MINOR_COMPACTIONS),
           runtime.pool("compaction-" + kind, config.compactionThreads()),
-          runtime.pool("split-" + kind, SPLITS));
+          runtime.pool("split-" + kind, SPLITS),
+          runtime.pool("job-" + kind, JOBS));
     }
 
     /** Ends them all. */
@@ -80,6 +84,7 @@ record KindResources(
       minor.close();
       rewrites.close();
       splits.close();
+      jobs.close();
     }
   }
 }

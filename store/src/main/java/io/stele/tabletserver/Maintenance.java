@@ -246,7 +246,14 @@ final class Maintenance implements JobOutcomes {
           throw new SteleException(SteleException.Code.CORRUPTION, trouble.reason());
         }
       }
-      startMinorWork(hosted, what, () -> files.register(hosted, waiting));
+      // On other threads than minor compactions: it needs no memory for them.
+      start(
+          hosted,
+          hosted.minor(),
+          1,
+          threads(hosted).jobs(),
+          what,
+          () -> files.register(hosted, waiting));
     }
     return JobFiles.isRegistered(hosted, waiting);
   }

@@ -57,6 +57,7 @@ final class ServerPage {
     for (KindResources resources : server.resources().all()) {
       LogStatistics statistics = resources.log().statistics();
       addLog(metrics, resources.kind(), statistics);
+      add(metrics, "operation_memory_bytes", resources.operations().bytes());
       logs.add(row(resources.kind(), statistics));
     }
     CacheStatistics cache = cacheStatistics.get();

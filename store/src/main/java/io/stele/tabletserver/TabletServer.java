@@ -80,7 +80,7 @@ public final class TabletServer {
   private final LeaseKeeper leaseKeeper;
   private final Teardown teardown;
   private final AtomicBoolean draining = new AtomicBoolean();
-  private final AtomicBoolean aside = new AtomicBoolean();
+  private final Aside aside = new Aside();
   private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
   /**
@@ -385,13 +385,30 @@ public final class TabletServer {
    * server is drained or ends. Does nothing if another call of it is already running.
    */
   void standAside() {
-    if (!aside.compareAndSet(false, true)) {
+    if (!aside.want()) {
       return;
     }
+    try {
+      do {
+        giveAway();
+        if (draining.get() || isOver()) {
+          aside.end();
+          return;
+        }
+        lifecycle.drain(false);
+        sayThatItStays();
+      } while (!aside.mayEnd());
+    } catch (InterruptedException e) {
+      aside.end(); // The server ends.
+    }
+  }
+
+  /** Gives tablets away as long as that is wanted. */
+  private void giveAway() throws InterruptedException {
     LOG.info("Giving {} tablets away until told otherwise", context.tablets().count());
     lifecycle.drain(true);
     boolean said = false;
-    while (aside.get() && !draining.get() && !isOver()) {
+    while (aside.isWanted() && !draining.get() && !isOver()) {
       try {
         if (!said) {
           say(true);
@@ -404,15 +421,7 @@ public final class TabletServer {
       } catch (IOException | RuntimeException e) {
         LOG.warn("Not all tablets could be given away; will retry: {}", e.toString());
       }
-      try {
-        context.life().awaitEnd(ASIDE_AGAIN);
-      } catch (InterruptedException e) {
-        return; // The server ends.
-      }
-    }
-    if (!draining.get() && !isOver()) {
-      lifecycle.drain(false);
-      sayThatItStays();
+      context.life().awaitEnd(ASIDE_AGAIN);
     }
   }
 
@@ -433,7 +442,7 @@ public final class TabletServer {
 
   /** Takes tablets again after {@link #standAside}. */
   public void comeBack() {
-    aside.set(false);
+    aside.unwant();
   }
 
   private void sayThatItStays() {

@@ -4,10 +4,13 @@ import io.stele.model.CorruptionException;
 import io.stele.model.SteleException;
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
 import org.apache.hadoop.ipc.ProtobufRpcEngine2;
 import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.ipc.Server;
+import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.authorize.PolicyProvider;
 import org.apache.hadoop.security.authorize.Service;
 import org.apache.hadoop.thirdparty.protobuf.BlockingService;
@@ -85,6 +88,14 @@ public final class ControlServer implements Closeable {
           protocol + " needs an AccessKey, and a protocol name equal to its own name");
     }
     return key.value();
+  }
+
+  /**
+   * The short name of the user who makes the call that this thread serves; empty if the call came
+   * from this process.
+   */
+  public static Optional<String> caller() {
+    return Optional.ofNullable(Server.getRemoteUser()).map(UserGroupInformation::getShortUserName);
   }
 
   /** The port it listens on. */

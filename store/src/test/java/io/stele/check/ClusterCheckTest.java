@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.stele.client.Table;
 import io.stele.config.Keys;
 import io.stele.lock.LockPaths;
+import io.stele.log.LogFence;
+import io.stele.log.LogRepair;
 import io.stele.metadata.Layout;
 import io.stele.metadata.TabletRecord;
 import io.stele.model.Bytes;
@@ -191,6 +193,47 @@ class ClusterCheckTest {
       assertThat(cluster.client().table("web").readRow(Bytes.of("a1"))).isPresent();
       assertThat(cluster.client().table("web").readRow(Bytes.of("z1"))).isPresent();
     }
+  }
+
+  @Test
+  void listedSegmentsOfALogThatAreMissingOrShorterAreNamedUntilTheirLossIsAccepted()
+      throws IOException {
+    try (MiniStele cluster = MiniStele.start(CONF, site, 3, 1)) {
+      fill(cluster);
+      ServerId dead = withoutSystemTablets(cluster, "t1");
+      Bytes row = rowOf(cluster, dead);
+      cluster.client().table("web").mutate(Mutation.of(row).put("f", "q", "in the log alone"));
+      cluster.killMaster();
+      cluster.killServer(dead);
+      Path log = new Path("/stele/recovery/" + dead);
+      new LogFence(SystemRuntime.INSTANCE, fs).fence(new Path("/stele/logs/" + dead), log);
+      assertThat(segmentProblems(cluster)).isEmpty();
+
+      Path segment = new Path(log, "user-1.log");
+      byte[] bytes = read("recovery/" + dead + "/user-1.log");
+      write("recovery/" + dead + "/user-1.log", bytes, bytes.length - 1);
+      assertThat(segmentProblems(cluster))
+          .singleElement()
+          .satisfies(
+              problem -> {
+                assertThat(problem.subject())
+                    .startsWith("log segment ")
+                    .endsWith(segment.toString());
+                assertThat(problem.detail()).contains("had " + bytes.length + " bytes");
+              });
+      fs.delete(segment, false);
+      assertThat(segmentProblems(cluster))
+          .singleElement()
+          .satisfies(problem -> assertThat(problem.detail()).contains("the file is missing"));
+      LogRepair.accept(fs, log, segment.getName());
+      assertThat(segmentProblems(cluster)).isEmpty();
+    }
+  }
+
+  private List<Problem> segmentProblems(MiniStele cluster) throws IOException {
+    return check(cluster, false).problems().stream()
+        .filter(problem -> problem.subject().startsWith("log "))
+        .toList();
   }
 
   @Test

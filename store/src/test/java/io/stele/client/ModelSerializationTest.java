@@ -1,6 +1,7 @@
 package io.stele.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.Seeds;
 import io.stele.model.Bytes;
@@ -12,7 +13,10 @@ import io.stele.model.Mutation;
 import io.stele.model.ReadModifyWrite;
 import io.stele.model.Row;
 import io.stele.model.TimeRange;
+import java.io.FilterOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
@@ -36,7 +40,7 @@ class ModelSerializationTest {
     Serializer<T> serializer = factory().getSerializer(type);
     serializer.open(out);
     serializer.serialize(value);
-    return java.util.Arrays.copyOf(out.getData(), out.getLength());
+    return Arrays.copyOf(out.getData(), out.getLength());
   }
 
   private static <T> T throughAStream(Class<T> type, T value) throws IOException {
@@ -80,6 +84,32 @@ class ModelSerializationTest {
     CheckAndMutate check =
         CheckAndMutate.ifNone(Filter.newestIs(Column.of("a", "q"), Bytes.of("x")), mutation);
     assertThat(throughAStream(CheckAndMutate.class, check)).isEqualTo(check);
+  }
+
+  @Test
+  void aValueThatDidNotFitIsWrittenAgain() throws IOException {
+    Mutation mutation = Mutation.of("row").put("f", "q", "v");
+    Serializer<Mutation> serializer = factory().getSerializer(Mutation.class);
+    DataOutputBuffer out = new DataOutputBuffer();
+    OutputStream full =
+        new FilterOutputStream(out) {
+          private boolean failed;
+
+          @Override
+          public void write(byte[] bytes, int offset, int length) throws IOException {
+            if (!failed && length > "row".length()) {
+              failed = true;
+              throw new IOException("full");
+            }
+            out.write(bytes, offset, length);
+          }
+        };
+    serializer.open(full);
+    assertThatThrownBy(() -> serializer.serialize(mutation)).hasMessage("full");
+    out.reset();
+    serializer.serialize(mutation);
+    assertThat(Arrays.copyOf(out.getData(), out.getLength()))
+        .isEqualTo(write(Mutation.class, mutation));
   }
 
   @Test

@@ -455,7 +455,8 @@ class CommitLogTest extends LogTestCase {
     CommitLog log = open(OPTIONS);
     List<CompletableFuture<Void>> acknowledged = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
-      acknowledged.add(log.append(record(TABLET, i, 10)));
+      boolean moreFollow = i >= 50; // What never follows is not waited for.
+      acknowledged.add(log.append(record(TABLET, i, 10), Durability.HFLUSH, moreFollow));
     }
     log.close();
     assertThat(acknowledged).allMatch(done -> done.isDone() && !done.isCompletedExceptionally());

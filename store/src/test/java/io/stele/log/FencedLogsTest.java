@@ -17,6 +17,10 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSInputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -77,6 +81,98 @@ class FencedLogsTest {
     assertThat(replayed(logs.read(FENCED, without, 0), without, 0)).isEmpty();
     sortAndDamageSegments(fs);
     assertRecords(logs, appended);
+  }
+
+  @Test
+  void segmentsAreReadThemselvesIfTheirSortedCopiesCannotBeOpened() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    List<LogRecord> appended = writeAndFence(fs, new Random(1));
+    sortAll(fs);
+    LostCopies lost = new LostCopies(fs, 0);
+    assertRecords(new FencedLogs(SystemRuntime.INSTANCE, lost), appended);
+    assertThat(lost.failures).isPositive();
+  }
+
+  @Test
+  void segmentsAreReadThemselvesIfTheirSortedCopiesAreLostWhileTheyAreRead() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    List<LogRecord> appended = writeAndFence(fs, new Random(1));
+    sortAll(fs);
+    LostCopies lost = new LostCopies(fs, 3); // After the index.
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, lost);
+    for (int i = 0; i < 3; i++) {
+      assertRecords(logs, appended);
+    }
+    int copies = FencedLog.segments(fs, FENCED, TabletKind.USER).size();
+    assertThat(lost.failures)
+        .as("each fails once only, as HDFS takes seconds to fail")
+        .isBetween(1, copies);
+  }
+
+  /** A file system in which sorted copies, of one replica, are lost after some reads of each. */
+  private static final class LostCopies extends FilterFileSystem {
+    private final int readsLeft;
+    private int failures;
+
+    LostCopies(FileSystem under, int readsLeft) {
+      super(under);
+      this.readsLeft = readsLeft;
+    }
+
+    @Override
+    public FSDataInputStream open(Path file, int bufferBytes) throws IOException {
+      FSDataInputStream in = super.open(file, bufferBytes);
+      return file.getName().endsWith(".sorted") ? new FSDataInputStream(new Lost(in)) : in;
+    }
+
+    private final class Lost extends FSInputStream {
+      private final FSDataInputStream in;
+      private int left = readsLeft;
+
+      Lost(FSDataInputStream in) {
+        this.in = in;
+      }
+
+      @Override
+      public int read(long position, byte[] bytes, int offset, int length) throws IOException {
+        if (left-- <= 0) {
+          failures++;
+          throw new IOException("could not obtain block");
+        }
+        return in.read(position, bytes, offset, length);
+      }
+
+      @Override
+      public int read() throws IOException {
+        throw new UnsupportedOperationException();
+      }
+
+      @Override
+      public void seek(long position) throws IOException {
+        in.seek(position);
+      }
+
+      @Override
+      public long getPos() throws IOException {
+        return in.getPos();
+      }
+
+      @Override
+      public boolean seekToNewSource(long target) {
+        return false;
+      }
+
+      @Override
+      public void close() throws IOException {
+        in.close();
+      }
+    }
+  }
+
+  private static void sortAll(CrashableFileSystem fs) throws IOException {
+    for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
+      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path());
+    }
   }
 
   /** Sorts all segments, and changes a byte in each, which whoever reads it finds. */

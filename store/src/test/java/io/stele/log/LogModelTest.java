@@ -40,6 +40,15 @@ class LogModelTest {
   private static final Path RECOVERY = new Path("crash:/recovery/" + LogRecords.SERVER);
   private static final int TABLETS = 5;
 
+  /** How the writing process ends. */
+  private enum End {
+    /** All processes die. */
+    CRASH,
+    POWER_LOSS,
+    /** It dies alone, and is seen to: its segments stay open for a while. */
+    KILL
+  }
+
   /** How often a hanging stream is looked at before it is let go. */
   private static final int LOOKS = 100_000;
 
@@ -53,7 +62,7 @@ class LogModelTest {
     Random random = new Random(seed);
     CrashableDisk disk = new CrashableDisk();
     CrashableFileSystem fs = disk.mount();
-    boolean losePower = random.nextBoolean();
+    End ends = End.values()[random.nextInt(End.values().length)];
     LogDirectory.create(fs, LOGS);
     CompletableFuture<IOException> failure = new CompletableFuture<>();
     SlowDisk.Clock clock = new SlowDisk.Clock();
@@ -63,7 +72,7 @@ class LogModelTest {
             new LogLocation(fs, LOGS, LogRecords.SERVER, TabletKind.USER),
             LogOptions.DEFAULT
                 .withSegmentBytes(1000 + random.nextInt(100_000))
-                .withDurability(losePower ? Durability.HSYNC : Durability.HFLUSH)
+                .withDurability(ends == End.POWER_LOSS ? Durability.HSYNC : Durability.HFLUSH)
                 .withRetries(4, Duration.ofNanos(1000)),
             failure::complete);
     double failures = random.nextInt(3) == 0 ? 0 : random.nextDouble() / 10;
@@ -99,19 +108,57 @@ class LogModelTest {
         }
       }
     }
-    if (losePower) {
-      disk.powerLoss(random);
-    } else {
-      disk.crash(random);
+    switch (ends) {
+      case CRASH -> disk.crash(random);
+      case POWER_LOSS -> disk.powerLoss(random);
+      case KILL -> disk.kill(fs, random);
     }
     hangs.letGoForEver();
     log.close();
     disk.heal();
 
-    assertReplayed(seed, disk.mount(), appended, acknowledged(outcomes), released);
+    Map<TabletId, List<LogRecord>> replayed =
+        fenceAndReplay(seed, disk.mount(), ends == End.KILL, released);
+    assertReplayed(seed, replayed, appended, acknowledged(outcomes), released);
     assertThatThrownBy(() -> log.append(LogRecords.record(LogRecords.TABLET, 1, 1)).get())
         .as("seed %d: a log that ended takes nothing", seed)
         .isNotNull();
+  }
+
+  /** What tablets replay, before the file system has closed all segments and after. */
+  private static Map<TabletId, List<LogRecord>> fenceAndReplay(
+      long seed, CrashableFileSystem fs, boolean ended, Map<TabletId, Long> released)
+      throws IOException {
+    LogFence fence = new LogFence(SystemRuntime.INSTANCE, fs);
+    Path fenced = fence.rename(LOGS, RECOVERY).orElseThrow();
+    fence.close(fenced, () -> ended);
+    Map<TabletId, List<LogRecord>> replayed = replay(fs, fenced, released);
+    closeAll(fs, fenced);
+    assertThat(replay(fs, fenced, released))
+        .as("seed %d: when the file system has closed all segments", seed)
+        .isEqualTo(replayed);
+    return replayed;
+  }
+
+  private static Map<TabletId, List<LogRecord>> replay(
+      CrashableFileSystem fs, Path fenced, Map<TabletId, Long> released) throws IOException {
+    Map<TabletId, List<LogRecord>> replayed = new HashMap<>();
+    for (int i = 0; i < TABLETS; i++) {
+      TabletId tablet = LogRecords.tablet(i);
+      RecordSource records = FencedLog.read(fs, fenced, TabletKind.USER).only(tablet);
+      long above = released.getOrDefault(tablet, 0L);
+      replayed.put(tablet, LogRecords.replayed(records, tablet, above));
+    }
+    return replayed;
+  }
+
+  private static void closeAll(CrashableFileSystem fs, Path fenced) throws IOException {
+    for (Segment segment : LogDirectory.segments(fs, fenced)) {
+      boolean closed = fs.recoverLease(segment.path());
+      while (!closed) {
+        closed = fs.isFileClosed(segment.path());
+      }
+    }
   }
 
   /**
@@ -119,17 +166,12 @@ class LogModelTest {
    */
   private static void assertReplayed(
       long seed,
-      CrashableFileSystem after,
+      Map<TabletId, List<LogRecord>> byTablet,
       List<LogRecord> appended,
       int acknowledged,
-      Map<TabletId, Long> released)
-      throws IOException {
-    Path fenced = new LogFence(SystemRuntime.INSTANCE, after).fence(LOGS, RECOVERY).orElseThrow();
+      Map<TabletId, Long> released) {
     Set<LogRecord> replayed = new HashSet<>();
-    for (int i = 0; i < TABLETS; i++) {
-      TabletId tablet = LogRecords.tablet(i);
-      long above = released.getOrDefault(tablet, 0L);
-      List<LogRecord> records = LogRecords.replayed(after, fenced, tablet, above);
+    for (List<LogRecord> records : byTablet.values()) {
       assertThat(records)
           .as("seed %d: of a tablet, in order", seed)
           .isSortedAccordingTo(Comparator.comparingLong(LogRecord::sequence));

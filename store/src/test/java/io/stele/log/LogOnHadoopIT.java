@@ -3,6 +3,7 @@ package io.stele.log;
 import static io.stele.log.LogRecords.SERVER;
 import static io.stele.log.LogRecords.TABLET;
 import static io.stele.log.LogRecords.all;
+import static io.stele.log.LogRecords.appended;
 import static io.stele.log.LogRecords.record;
 import static io.stele.log.LogRecords.replayed;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -86,11 +87,7 @@ class LogOnHadoopIT {
     try (FileSystem zombie = client();
         FileSystem master = client()) {
       CommitLog log = open(zombie, logs);
-      List<LogRecord> acknowledged = new ArrayList<>();
-      for (int i = 1; i <= 20; i++) {
-        acknowledged.add(record(TABLET, i, 1000));
-        log.append(acknowledged.get(i - 1)).get();
-      }
+      List<LogRecord> acknowledged = appended(log, 20, 1000);
       assertThat(new LogFence(SystemRuntime.INSTANCE, master).fence(logs, recovery))
           .contains(recovery);
       Path segment = new Path(recovery, "user-1.log");
@@ -108,6 +105,24 @@ class LogOnHadoopIT {
       assertThat(failure).isDone();
       assertThat(master.exists(logs)).isFalse();
       assertThat(all(LogDirectory.read(master, recovery, TabletKind.USER))).isEqualTo(read);
+      log.close();
+    }
+  }
+
+  @Test
+  void theOpenSegmentOfAnEndedProcessIsCopiedAndHasWhatWasAcknowledged() throws Exception {
+    Path logs = new Path("/ended/logs/" + SERVER);
+    Path recovery = new Path("/ended/recovery/" + SERVER);
+    try (FileSystem server = client();
+        FileSystem master = client()) {
+      CommitLog log = open(server, logs);
+      List<LogRecord> acknowledged = appended(log, 20, 10_000);
+      LogFence fence = new LogFence(SystemRuntime.INSTANCE, master);
+      fence.close(fence.rename(logs, recovery).orElseThrow(), () -> true);
+      // The writer here lives on: it may close the segment that stood by, which is listed then.
+      Segment first = FencedLog.segments(master, recovery, TabletKind.USER).get(0);
+      assertThat(first.path().getParent().getName()).startsWith("copy.");
+      assertThat(all(FencedLog.read(master, recovery, TabletKind.USER))).isEqualTo(acknowledged);
       log.close();
     }
   }

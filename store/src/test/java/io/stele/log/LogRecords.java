@@ -57,6 +57,33 @@ final class LogRecords {
     return record(tablet, sequence, size);
   }
 
+  /** Records 1 to {@code count} of the tablet, each appended and acknowledged. */
+  static List<LogRecord> appended(CommitLog log, int count, int valueBytes) throws Exception {
+    List<LogRecord> records = new ArrayList<>();
+    for (int i = 1; i <= count; i++) {
+      LogRecord record = record(TABLET, i, valueBytes);
+      log.append(record).get();
+      records.add(record);
+    }
+    return records;
+  }
+
+  /**
+   * The same, each in a segment that ends where it is full, since another always stands by; so what
+   * is in which segment is the same in every run.
+   */
+  static List<LogRecord> appendedInEvenSegments(CommitLog log, int count, int valueBytes)
+      throws Exception {
+    List<LogRecord> records = new ArrayList<>();
+    for (int i = 1; i <= count; i++) {
+      LogRecord record = record(TABLET, i, valueBytes);
+      log.awaitStandby();
+      log.append(record).get();
+      records.add(record);
+    }
+    return records;
+  }
+
   static List<LogRecord> all(RecordSource source) throws IOException {
     List<LogRecord> records = new ArrayList<>();
     try (source) {

@@ -87,6 +87,24 @@ class JobSweepTest {
   }
 
   @Test
+  void whatTheStoreMayNotDeleteKeepsNothingElse() throws Exception {
+    run(
+        () -> {
+          List<String> jobs = List.of(begin(), begin()).stream().sorted().toList();
+          file(jobs.get(0), "a-0");
+          PendingFile other = file(jobs.get(1), "b-0");
+          Path foreign = new Path(master.layout.bulk(), jobs.get(0));
+          master.fs.makeForeign(foreign);
+          for (String job : jobs) {
+            master.jobs.end(job);
+          }
+          assertThat(sweep.sweep()).isEqualTo(1);
+          assertThat(exists(other)).isFalse();
+          assertThat(master.fs.exists(foreign)).isTrue();
+        });
+  }
+
+  @Test
   void aJobThatHasCommittedIsForgottenAfterItsLeaseAndNotWhileFilesWait() throws Exception {
     run(
         () -> {

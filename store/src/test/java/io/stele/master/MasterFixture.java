@@ -1,5 +1,6 @@
 package io.stele.master;
 
+import io.stele.files.FilesWithLists;
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
 import io.stele.metadata.Assignment;
@@ -51,7 +52,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -67,7 +67,7 @@ final class MasterFixture {
   final SimulatedProcess process = simulation.process("master");
   final MemoryLockStore store = new MemoryLockStore();
   final MemoryLockService locks = store.connect(process.pool("callbacks", 1));
-  final FileSystem fs = new CrashableDisk().mount();
+  final FilesWithLists fs = new FilesWithLists(new CrashableDisk().mount());
   final Layout layout = new Layout(new Path("/stele"), "test");
   final MemoryRecords memory = new MemoryRecords(process, locks);
   final TabletRecords records = memory.records();
@@ -77,12 +77,16 @@ final class MasterFixture {
   final TabletServers servers = new TabletServers(process, plane);
   final DeadLogs logs = new DeadLogs(process, fs, layout, servers, 0);
   final ServerWatch watch = new ServerWatch(process, locks, logs, LEASE, wake);
+  final TableReaders readers = new TableReaders(fs, layout, schemas);
   final SchemaSteps steps = steps();
   final TableAdmin tables = new TableAdmin(process, schemas, steps, wake);
   final MasterLoop loop = new MasterLoop(process, records, watch, servers, tables, wake);
   final Balance balance = new Balance(process, locks); // Nobody balances unless a test wants it.
   final JobLeases jobs = new JobLeases(process, new JobNodes(process, locks), Applications.NONE);
-  final MasterRequests requests = new MasterRequests(loop, tables, watch, balance, jobs);
+  final JobDirectories directories =
+      new JobDirectories(fs, layout, schemas, new JobNodes(process, locks));
+  final MasterRequests requests =
+      new MasterRequests(loop, tables, watch, balance, jobs, directories);
 
   private int dropped;
 
@@ -177,7 +181,7 @@ final class MasterFixture {
 
   /** The steps of a master that has taken none. */
   SchemaSteps steps() {
-    return new SchemaSteps(process, schemas, records, servers, watch::answering);
+    return new SchemaSteps(process, schemas, records, servers, watch::answering, readers);
   }
 
   /** The tablet of a table that has one. */
@@ -190,6 +194,11 @@ final class MasterFixture {
     return !tablets.isEmpty() && tablets.stream().allMatch(loop.view()::isServed);
   }
 
+  /** How many requests of the master have read records of tables' tablets. */
+  int reads() {
+    return memory.reads() - plane.readsForReports;
+  }
+
   /** All tablet servers. */
   final class Servers extends UnimplementedTabletServer implements ControlPlane {
     private Address asked;
@@ -200,6 +209,7 @@ final class MasterFixture {
     boolean sorts = true;
     final List<TabletId> stuck = new ArrayList<>(); // Cannot be unloaded.
     final List<TabletId> lost = new ArrayList<>(); // Loaded, and not reported.
+    int readsForReports; // Of records: what servers have is taken from these.
     final Map<TabletId, Long> busy = new TreeMap<>(); // Requests a second.
 
     @Override
@@ -330,7 +340,9 @@ final class MasterFixture {
                       .setMemtableBytes(7));
       List<TabletRecord> all = new ArrayList<>(records.readUndamaged(TableId.METADATA));
       records.readRoot().ifPresent(all::add);
+      int before = memory.reads();
       all.addAll(records.readUndamaged(RowRange.ALL));
+      readsForReports += memory.reads() - before;
       for (TabletRecord record : all) {
         boolean has =
             record.assignment().state() == Assignment.State.LOADED

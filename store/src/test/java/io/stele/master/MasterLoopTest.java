@@ -181,6 +181,25 @@ class MasterLoopTest {
   }
 
   @Test
+  void aTableWhoseNodeIsLostIsForgottenSoonOnceItIsGivenUp() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          TableId table = master.table("users");
+          master.stepUntilIdle();
+          String node = "tables/" + table.value();
+          master.locks.delete(node, master.locks.read(node).orElseThrow().version());
+          master.loop.giveUp(table);
+          for (int i = 0; i < 20; i++) { // A second.
+            master.loop.step();
+            master.sleep(Duration.ofMillis(50));
+          }
+          assertThat(master.records.readAll(table)).isEmpty();
+        });
+  }
+
+  @Test
   void anOrphanRecordWithDataIsLeftToPeople() throws Exception {
     master.run(
         () -> {

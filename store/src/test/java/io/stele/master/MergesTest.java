@@ -41,11 +41,22 @@ class MergesTest {
   }
 
   private static MergeTabletRequestProto request(TabletRecord upper) {
-    return MergeTabletRequestProto.newBuilder().setTablet(TabletServers.ref(upper)).build();
+    return request(upper, "any");
+  }
+
+  private static MergeTabletRequestProto request(TabletRecord upper, String request) {
+    return MergeTabletRequestProto.newBuilder()
+        .setTablet(TabletServers.ref(upper))
+        .setRequest(request)
+        .build();
   }
 
   private void merge(TabletRecord upper) throws Exception {
-    master.requests.mergeTablet(null, request(upper));
+    merge(request(upper));
+  }
+
+  private void merge(MergeTabletRequestProto request) throws Exception {
+    master.requests.mergeTablet(null, request);
     master.stepUntilIdle();
   }
 
@@ -82,9 +93,15 @@ class MergesTest {
           master.records.edit(
               tablets().get(0), ManifestEdit.builder("pinned").coversReplay(true).pin(pin).build());
           TabletRecord upper = tablets().get(1);
-          merge(upper);
-          assertThatThrownBy(() -> master.requests.mergeTablet(null, request(upper)))
-              .isInstanceOf(SteleException.class)
+          merge(request(upper, "first"));
+          merge(request(upper, "second"));
+          for (int i = 0; i < 2; i++) { // Who looks seldom, and who looks again, is told as well.
+            master.sleep(Duration.ofMinutes(1));
+            assertThatThrownBy(() -> master.requests.mergeTablet(null, request(upper, "first")))
+                .isInstanceOf(SteleException.class)
+                .hasMessageContaining("pinned by job");
+          }
+          assertThatThrownBy(() -> master.requests.mergeTablet(null, request(upper, "second")))
               .hasMessageContaining("pinned by job");
           assertThat(tablets()).hasSize(3);
           assertThat(master.plane.requests).doesNotContain("unload " + table);
@@ -93,7 +110,7 @@ class MergesTest {
           master.records.edit(
               tablets().get(0),
               ManifestEdit.builder("unpinned").coversReplay(true).unpin("job").build());
-          merge(upper);
+          merge(request(upper, "third"));
           assertThat(tablets()).hasSize(2);
         });
   }

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.stele.lock.Lock;
 import io.stele.lock.LockPaths;
+import io.stele.lock.LockService;
 import io.stele.metadata.Layout;
 import io.stele.metadata.ServerInfo;
 import io.stele.model.Bytes;
 import io.stele.model.ServerId;
+import io.stele.model.SteleException;
 import io.stele.sim.CrashableDisk;
 import io.stele.sim.MemoryLockService;
 import io.stele.sim.MemoryLockStore;
@@ -16,6 +18,8 @@ import io.stele.sim.SimulatedProcess;
 import io.stele.sim.Simulation;
 import io.stele.wire.Address;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileSystem;
@@ -98,6 +102,36 @@ class ServerWatchTest {
           watch.heard(SERVER, true);
           watch.look(false);
           assertThat(watch.live()).containsEntry(SERVER, takes.drained());
+        });
+  }
+
+  @Test
+  void aSuspicionThatCannotBeNotedIsGivenUpAndLeavesTheServerItsLock() throws Exception {
+    LockService refusing =
+        (LockService)
+            Proxy.newProxyInstance(
+                LockService.class.getClassLoader(),
+                new Class<?>[] {LockService.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("create")) {
+                    throw SteleException.refused("not here");
+                  }
+                  try {
+                    return method.invoke(locks, arguments);
+                  } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                  }
+                });
+    ServerWatch other = new ServerWatch(process, refusing, logs, LEASE, new Wake(process));
+    simulation.run(
+        () -> {
+          serverStarts();
+          other.refresh(true);
+          assertThatThrownBy(() -> other.suspected(SERVER))
+              .isInstanceOf(IOException.class)
+              .hasMessageContaining(SERVER.toString())
+              .hasStackTraceContaining("not here");
+          assertThat(locks.read(LockPaths.server(SERVER))).isPresent();
         });
   }
 

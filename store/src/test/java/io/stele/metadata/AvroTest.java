@@ -117,6 +117,16 @@ class AvroTest {
   }
 
   @Test
+  void aTableWrittenBeforeTablesHadReadersHasNone() throws Exception {
+    Bytes value = TableCodec.encode(TableSchema.of("t", "f").withReaders("user:alice"));
+    Bytes old =
+        TableSchemaJson.rewritten(
+            value, text -> text.replaceFirst(",\\{\"name\":\"readers\".*?\\]\\}", ""));
+    assertThat(TableSchemaJson.of(old)).doesNotContain("readers");
+    assertThat(TableCodec.decode(old)).isEqualTo(TableSchema.of("t", "f"));
+  }
+
+  @Test
   void aValueOfAnotherTypeIsNotTakenForThis() {
     Bytes redo = Avro.encode(RedoValue.newBuilder().setSequence(1).setHighestTimestamp(1).build());
     assertThatThrownBy(() -> Avro.decode(redo, AssignmentValue.class, "there", value -> value))

@@ -77,6 +77,37 @@ class BootstrapTest {
   }
 
   @Test
+  void othersReachTablesAndJobsAndNoLogsWhateverTheUmaskIs(@TempDir java.nio.file.Path directory)
+      throws IOException {
+    Configuration conf = new Configuration(false);
+    conf.set("fs.permissions.umask-mode", "077");
+    FileSystem local = FileSystem.newInstance(directory.toUri(), conf);
+    Layout.openOrCreate(SystemRuntime.INSTANCE, local, new Path(directory.toUri() + "/stele"));
+    assertMode(directory, "stele", "rwx--x--x");
+    assertMode(directory, "stele/VERSION", "rw-r--r--");
+    assertMode(directory, "stele/tables", "rwx--x--x");
+    assertMode(directory, "stele/bulk", "rwx--x--x");
+    assertMode(directory, "stele/logs", "rwx------");
+    assertMode(directory, "stele/recovery", "rwx------");
+
+    Files.setPosixFilePermissions(
+        directory.resolve("stele/tables"), PosixFilePermissions.fromString("rwxr-x---"));
+    Files.setPosixFilePermissions(
+        directory.resolve("stele"), PosixFilePermissions.fromString("rwxr-xr-x"));
+    Layout.openOrCreate(SystemRuntime.INSTANCE, local, new Path(directory.toUri() + "/stele"));
+    assertMode(directory, "stele", "rwxr-xr-x");
+    assertMode(directory, "stele/tables", "rwxr-x---");
+  }
+
+  private static void assertMode(java.nio.file.Path directory, String name, String mode)
+      throws IOException {
+    assertThat(
+            PosixFilePermissions.toString(Files.getPosixFilePermissions(directory.resolve(name))))
+        .as(name)
+        .isEqualTo(mode);
+  }
+
+  @Test
   void anyStepMayBeMissing() throws IOException {
     Layout first = Layout.openOrCreate(SystemRuntime.INSTANCE, fs, ROOT);
     assertThat(begin(locks)).isEqualTo(first);
@@ -113,6 +144,7 @@ class BootstrapTest {
   void schemasComeBackAsTheyWereWritten() throws IOException {
     TableSchema schema =
         TableSchema.of("web", "a")
+            .withReaders("user:alice", "group:analysts")
             .with(
                 new LocalityGroup(
                     "pages", Codec.GZIP, 1 << 20, Bloom.ROW_COLUMN, true, CachePriority.HIGH))

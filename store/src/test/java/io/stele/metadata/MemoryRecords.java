@@ -28,6 +28,7 @@ public final class MemoryRecords {
   private final TabletRecords records;
   private Optional<RowRange> away = Optional.empty();
   private Runnable whenAway = () -> {};
+  private volatile int reads;
   private volatile Hook before = update -> {};
   private volatile Hook after = update -> {};
 
@@ -66,6 +67,11 @@ public final class MemoryRecords {
     after = hook;
   }
 
+  /** How many requests have read records of tables' tablets. */
+  public int reads() {
+    return reads;
+  }
+
   /** Makes the record of a table's tablet unreadable. */
   public void damage(Bytes row) {
     Column state = RecordCodec.STATE;
@@ -96,7 +102,9 @@ public final class MemoryRecords {
     }
 
     @Override
+    @SuppressWarnings("NonAtomicVolatileUpdate") // One thread runs at a time.
     public List<Row> scan(RowRange range, int limit) {
+      reads++;
       check(range);
       return rows.scan(range, limit);
     }

@@ -3,11 +3,13 @@ package io.stele.metadata;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.lock.LockService;
 import io.stele.metadata.Attempts.Effect;
 import io.stele.metadata.Attempts.Purpose;
 import io.stele.metadata.TabletAccess.Message;
 import io.stele.metadata.TabletAccess.RowRequest;
 import io.stele.model.Bytes;
+import io.stele.model.CorruptionException;
 import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
@@ -23,6 +25,8 @@ import io.stele.wire.data.DataProtos.PingProto;
 import io.stele.wire.data.DataProtos.RequestProto;
 import io.stele.wire.data.DataProtos.StatusProto;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -41,6 +45,11 @@ class TabletAccessTest {
   private final MemoryLockService locks = new MemoryLockStore().connect();
   private final FakeServers plane = new FakeServers(SystemRuntime.INSTANCE, Duration.ZERO);
   private final TabletAccess access = new TabletAccess(SystemRuntime.INSTANCE, locks, plane, LEASE);
+
+  /** One that has found nothing yet, and whose reads of the lock service are among the calls. */
+  private final TabletAccess client =
+      new TabletAccess(SystemRuntime.INSTANCE, counted(locks, plane.calls), plane, LEASE);
+
   private final TabletRecords records =
       new TabletRecords(SystemRuntime.INSTANCE, locks, access, LONG);
 
@@ -67,15 +76,68 @@ class TabletAccessTest {
     plane.calls.clear();
   }
 
+  /** The lock service, whose reads are written down among the {@code calls}. */
+  private static LockService counted(LockService locks, List<String> calls) {
+    return (LockService)
+        Proxy.newProxyInstance(
+            LockService.class.getClassLoader(),
+            new Class<?>[] {LockService.class},
+            (proxy, method, arguments) -> {
+              synchronized (calls) {
+                calls.add("LOCKS " + method.getName() + " " + arguments[0]);
+              }
+              try {
+                return method.invoke(locks, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
   @Test
-  void aRowIsFoundInThreeLevelsAndRememberedThen() throws IOException {
-    access.locator().invalidate(TableId.METADATA);
+  void aRowIsFoundInThreeRoundTripsAndRememberedThen() throws IOException {
     ping(Effect.READ, LONG);
-    assertThat(plane.calls).containsExactly("READ one:1", "READ one:1", "PING one:1");
+    assertThat(plane.calls)
+        .containsExactly("LOCKS read root", "READ one:1", "READ one:1", "PING one:1");
     plane.calls.clear();
     locks.disconnect(); // Nothing on the way of a request needs the lock service.
     ping(Effect.READ, LONG);
     assertThat(plane.calls).containsExactly("PING one:1");
+  }
+
+  @Test
+  void theReadThatFindsATabletFindsTheNextFifteenAsWell() throws IOException {
+    TableId wide = new TableId("t2");
+    for (int i = 0; i < 20; i++) {
+      TabletId id = new TabletId(wide, String.format("%016x", i));
+      RowRange rows =
+          new RowRange(i == 0 ? Bytes.EMPTY : wideRow(i), i == 19 ? Bytes.EMPTY : wideRow(i + 1));
+      plane
+          .rows
+          .get(TableId.METADATA)
+          .apply(RecordCodec.putAll(TabletRecord.created(id, rows), "made").build());
+    }
+    for (TabletRecord record : records.readAll(wide)) {
+      records.loaded(records.assign(record, ONE));
+    }
+    locate(wide, 2);
+    plane.calls.clear();
+    for (int i = 2; i < 18; i++) {
+      assertThat(locate(wide, i)).isEqualTo(String.format("%016x", i));
+      assertThat(plane.calls).isEmpty();
+    }
+    locate(wide, 18);
+    assertThat(plane.calls).containsExactly("READ one:1");
+  }
+
+  private static Bytes wideRow(int tablet) {
+    return Bytes.of(String.format("%02d", tablet));
+  }
+
+  /** The name of the tablet of that number. */
+  private String locate(TableId table, int tablet) throws IOException {
+    Deadline deadline = Deadline.after(SystemRuntime.INSTANCE, LONG);
+    return await(client.locator().locate(table, wideRow(tablet), deadline)).tablet().name();
   }
 
   @Test
@@ -90,7 +152,7 @@ class TabletAccessTest {
   }
 
   @Test
-  void metadataAndTheRootTabletAreFoundAgainAsWell() throws IOException {
+  void aRowOfWhichAllThreeLevelsAreStaleIsFoundInSixRoundTrips() throws IOException {
     ping(Effect.READ, LONG);
     user = records.loaded(records.assign(records.unloaded(user, "unloaded"), TWO));
     metadata = records.loaded(records.assign(records.unloaded(metadata, "unloaded"), TWO));
@@ -101,7 +163,37 @@ class TabletAccessTest {
     }
     plane.calls.clear();
     ping(Effect.READ, LONG);
-    assertThat(plane.calls).contains("PING two:2");
+    assertThat(plane.calls)
+        .containsExactly(
+            "PING one:1",
+            "READ one:1",
+            "READ one:1",
+            "LOCKS read root",
+            "READ two:2",
+            "READ two:2",
+            "PING two:2");
+  }
+
+  @Test
+  void eventsAreThoseOfAllTabletsOrOfOneOfWhichOnlyTheTableIsRead() throws IOException {
+    TabletEvents events = new TabletEvents(SystemRuntime.INSTANCE, locks, access, LONG);
+    assertThat(events.ofAll())
+        .extracting(TabletEvents.Event::tablet)
+        .contains(TabletId.ROOT, metadata.id(), USER);
+    TabletId other = new TabletId(new TableId("t2"), "00000000000000cc");
+    plane
+        .rows
+        .get(TableId.METADATA)
+        .apply(
+            RecordCodec.putAll(TabletRecord.created(other, RowRange.ALL), "made")
+                .put(RecordCodec.EVENTS, Bytes.EMPTY, Bytes.of("damaged"))
+                .build());
+    assertThatThrownBy(events::ofAll).isInstanceOf(CorruptionException.class);
+    for (TabletId tablet : List.of(TabletId.ROOT, metadata.id(), USER)) {
+      assertThat(events.of(tablet))
+          .isNotEmpty()
+          .allSatisfy(event -> assertThat(event.tablet()).isEqualTo(tablet));
+    }
   }
 
   @Test
@@ -214,7 +306,7 @@ class TabletAccessTest {
   }
 
   private void ping(Effect effect, Duration timeout) throws IOException {
-    await(access.send(ping(effect), Deadline.after(SystemRuntime.INSTANCE, timeout)));
+    await(client.send(ping(effect), Deadline.after(SystemRuntime.INSTANCE, timeout)));
   }
 
   private static RowRequest ping(Effect effect) {

@@ -33,7 +33,7 @@ class TabletDirectoryTest {
   private static final Duration LATENCY = Duration.ofMillis(1);
   private static final int TABLETS = 10;
   private static final int ROWS = 50_000;
-  private static final int READS_A_SECOND_MAX = 100;
+  private static final int READS_A_SECOND_MAX = 40;
 
   private final Simulation simulation = new Simulation(1, Long.MAX_VALUE);
   private final SimulatedProcess runtime = simulation.outside();

@@ -260,6 +260,30 @@ class TabletRecordsTest {
   }
 
   @Test
+  void whetherTheLastRecordOfARangeCountsIsSeenInTheRowBehindIt() throws IOException {
+    TabletRecord parent = records.loaded(records.assign(only(), ONE));
+    leaveTentative(parent, "c");
+    RowRange toC =
+        new RowRange(
+            MetadataKeys.table(TABLE).start(), MetadataKeys.row(TABLE, Bytes.of("c")).successor());
+    RowRange toM = new RowRange(toC.start(), MetadataKeys.row(TABLE, Bytes.of("m")).successor());
+    SplitResult split = split(parent, "m", 1);
+    assertThat(records.readUndamaged(toC)).isEmpty();
+    assertThat(records.readUndamaged(toM)).containsExactly(split.lower());
+    assertThat(records.readUndamaged(toM, 1)).containsExactly(split.lower());
+  }
+
+  @Test
+  void aTentativeRecordWithNothingBehindItDoesNotCount() throws IOException {
+    TabletRecord parent = records.loaded(records.assign(only(), ONE));
+    leaveTentative(parent, "c");
+    metadata.apply(Mutation.of(parent.row()).deleteRow());
+    assertThat(records.readAll(TABLE)).isEmpty();
+    assertThat(records.readUndamaged(RowRange.ALL)).isEmpty();
+    assertThat(records.readUndamaged(MetadataKeys.table(TABLE), 5)).isEmpty();
+  }
+
+  @Test
   void pinsAreKeptByCompactionsMovesAndSplitsUntilTheyAreTakenAway() throws IOException {
     TabletRecord loaded = records.loaded(records.assign(only(), ONE));
     Pin second = new Pin("job2", 7, 70, TableSchema.of("t", "f"));

@@ -36,6 +36,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Timeout(300)
 class HdfsOutageIT {
   private static final Duration OUTAGE = Duration.ofSeconds(30);
+  private static final Duration OUTAGE_MAX = OUTAGE.multipliedBy(8);
   private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(3);
   private static final Duration LATE_MAX = Duration.ofSeconds(20);
   private static final Duration BACK_MAX = Duration.ofSeconds(60);
@@ -176,6 +177,10 @@ class HdfsOutageIT {
       this.table = cluster.client().table("t");
     }
 
+    private static boolean isAway(long nanos, int failed) {
+      return nanos < (failed > 0 ? OUTAGE : OUTAGE_MAX).toNanos();
+    }
+
     void run(Action begin, Action end) throws Exception {
       List<ServerId> before = cluster.servers();
       for (int i = 0; i < 100; i++) {
@@ -184,7 +189,8 @@ class HdfsOutageIT {
       begin.take();
       long away = System.nanoTime();
       int failed = 0;
-      for (int i = 0; System.nanoTime() - away < OUTAGE.toNanos(); i++) {
+      // On a slow machine it takes longer until a write needs what is away.
+      for (int i = 0; isAway(System.nanoTime() - away, failed); i++) {
         long start = System.nanoTime();
         failed += put("meanwhile" + i) ? 0 : 1;
         assertThat(Duration.ofNanos(System.nanoTime() - start))

@@ -58,7 +58,8 @@ final class PlantedFaults {
                 "master.Sweeper",
                 "isSafe",
                 PlantedFault.Yes.class)
-            .under("jobs"),
+            .under("jobs")
+            .in(Focus.SPLITTING),
         fault(
                 "a task says that its records are settled before they are",
                 "metadata.TaskRecords",
@@ -152,6 +153,11 @@ final class PlantedFaults {
             PlantedFault.Nothing.class),
         fault("open segments are not closed", "log.LogFence", "isClosed", PlantedFault.Yes.class)
             .under("lists"),
+        fault(
+            "the open segment of an ended server is taken for unused",
+            "log.SegmentCopier",
+            "isUnused",
+            PlantedFault.Yes.class),
         fault(
             "the new owner's log is not recorded",
             "metadata.RecordCodec",

@@ -2,8 +2,13 @@ package io.stele.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.stele.bulk.JobOutput;
+import io.stele.client.Admin;
+import io.stele.client.ClusterChange;
+import io.stele.client.Jobs;
 import io.stele.client.Stele;
 import io.stele.client.Table;
+import io.stele.client.TabletInfo;
 import io.stele.config.Keys;
 import io.stele.lock.LockService;
 import io.stele.metadata.MasterInfo;
@@ -13,6 +18,7 @@ import io.stele.model.Mutation;
 import io.stele.model.RowRange;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
+import io.stele.model.TableId;
 import io.stele.model.TableSchema;
 import io.stele.tabletserver.TabletServer;
 import io.stele.wire.Address;
@@ -21,7 +27,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
@@ -34,6 +42,7 @@ class TabletsAwayTest {
   private static final Duration PINNED_MAX = Duration.ofSeconds(5);
   private static final Duration AWAY_MAX = Duration.ofMillis(500);
   private static final Duration PAUSE = Duration.ofMillis(20);
+  private static final Duration SPREAD_MAX = Duration.ofSeconds(1);
   private static final Duration START_MAX = Duration.ofSeconds(60);
   private static final int SEEDS = 3;
 
@@ -53,6 +62,50 @@ class TabletsAwayTest {
       assertThat(world.longestGap).as("seed %d", seed).isLessThan(AWAY_MAX);
       assertThat(world.writes).isGreaterThan(500);
     }
+  }
+
+  @Test
+  void changesOfTabletsAreMadeWhetherOrNotSomebodyWaitsForThem() throws Exception {
+    World world = new World(0, 4);
+    world.run(
+        () -> {
+          Admin admin = world.client.admin();
+          admin.setBalanced(false);
+          ServerId to = world.server(0).id();
+          List<ClusterChange> moves = new ArrayList<>();
+          for (int i = 0; i < 4; i++) {
+            moves.add(admin.beginMoveTablet("t", World.row(i), Optional.of(to)));
+          }
+          world.process.sleep(Duration.ofSeconds(2));
+          assertThat(world.tabletsByServer()).as("nobody waited").containsExactly(Map.entry(to, 4));
+          for (ClusterChange move : moves) {
+            assertThat(move.progress())
+                .isEqualTo(new ClusterChange.Progress(true, "", Optional.of(to)));
+          }
+
+          ClusterChange merge = admin.beginMergeTablet("t", World.row(1));
+          ClusterChange split = admin.beginSplitTablet("t", Bytes.of("00025"));
+          assertThat(merge.progress().done()).isFalse();
+          assertThat(merge.progress().waitsFor()).contains("to be unloaded");
+          world.process.sleep(Duration.ofSeconds(2));
+          assertThat(world.starts())
+              .as("nobody waited")
+              .containsExactly("", "0002", "00025", "0003");
+          merge.await();
+          split.await();
+          admin.splitTablet("t", World.row(1));
+          assertThat(merge.progress().done()).as("it was done, once").isTrue();
+          assertThat(world.starts()).contains("0001");
+
+          ClusterChange balance = admin.beginBalanceNow();
+          assertThat(balance.progress().done()).isFalse();
+          world.process.sleep(Duration.ofSeconds(5));
+          assertThat(world.tabletsByServer().values())
+              .as("nobody waited")
+              .containsExactlyInAnyOrder(2, 2, 1);
+          assertThat(balance.progress().done()).isTrue();
+        });
+    assertThat(world.longestGap).isLessThan(AWAY_MAX);
   }
 
   @Test
@@ -82,12 +135,12 @@ class TabletsAwayTest {
         () -> {
           ServerId drained = world.server(0).id();
           assertThat(world.tablets(drained)).isGreaterThan(90);
-          world.client.admin().drainServer(drained);
           long start = world.process.nanoTime();
-          while (world.tablets(drained) > 0) {
-            world.process.sleep(Duration.ofMillis(100));
-          }
+          ClusterChange drain = world.client.admin().beginDrainServer(drained);
+          assertThat(drain.progress().done()).isFalse();
+          drain.await();
           assertThat(world.process.nanoTime() - start).isLessThan(Duration.ofSeconds(10).toNanos());
+          assertThat(world.tablets(drained)).isZero();
           world.client.admin().undrainServer(drained);
           world.process.sleep(Duration.ofSeconds(2));
           assertThat(world.client.admin().clusterStatus().servers())
@@ -175,6 +228,30 @@ class TabletsAwayTest {
   }
 
   @Test
+  void tabletsMadeByACommitAreOnAllServersAtOnce() throws Exception {
+    World world = new World(0, 1);
+    world.run(
+        () -> {
+          world.commitWithCuts(60);
+          world.process.sleep(SPREAD_MAX); // The balancer moves at most four in a second.
+          assertThat(world.tabletsByServer().values()).containsExactly(20, 20, 20);
+        });
+    assertThat(world.longestGap).isLessThan(AWAY_MAX);
+  }
+
+  @Test
+  void tabletsMadeByACommitStayWhereAnOperatorHasTurnedBalancingOff() throws Exception {
+    World world = new World(0, 1);
+    world.run(
+        () -> {
+          world.client.admin().setBalanced(false);
+          world.commitWithCuts(12);
+          world.process.sleep(SPREAD_MAX);
+          assertThat(world.tabletsByServer().values()).containsExactly(12);
+        });
+  }
+
+  @Test
   void threeHundredTabletsArePinnedWithinSecondsWhileClientsWrite() throws Exception {
     World world = new World(0, 300);
     world.run(
@@ -219,6 +296,34 @@ class TabletsAwayTest {
           .filter(one -> one.id().equals(server))
           .mapToInt(one -> one.tablets())
           .sum();
+    }
+
+    /** Commits a job that makes so many tablets. */
+    void commitWithCuts(int count) throws IOException {
+      Jobs jobs = client.jobs();
+      String job = jobs.begin(Duration.ofMinutes(1));
+      TableId table = jobs.tableId("t");
+      List<JobOutput.Cut> cuts = new ArrayList<>();
+      for (int i = 1; i < count; i++) {
+        cuts.add(new JobOutput.Cut("t", table, row(i)));
+      }
+      new JobOutput(jobs, job).commit(cuts, Map.of());
+      assertThat(client.table("t").tablets()).hasSize(count);
+    }
+
+    Map<ServerId, Integer> tabletsByServer() throws IOException {
+      Map<ServerId, Integer> counts = new TreeMap<>();
+      for (TabletInfo tablet : client.table("t").tablets()) {
+        counts.merge(tablet.server().orElseThrow(), 1, Integer::sum);
+      }
+      return counts;
+    }
+
+    /** The first rows of the tablets. */
+    List<String> starts() throws IOException {
+      return client.table("t").tablets().stream()
+          .map(tablet -> tablet.rows().start().toUtf8())
+          .toList();
     }
 
     /**

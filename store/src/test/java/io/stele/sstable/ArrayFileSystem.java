@@ -17,6 +17,12 @@ final class ArrayFileSystem extends FilterFileSystem {
   long bytesRead;
   boolean failing;
 
+  /** Reads at a stream's own place, of {@link #reads}; and moves of a place. */
+  int readsInPlace;
+
+  int seeks;
+  boolean failingInPlace;
+
   /** Runs at the start of each read. */
   Runnable beforeRead = () -> {};
 
@@ -41,6 +47,8 @@ final class ArrayFileSystem extends FilterFileSystem {
   }
 
   private final class ArrayStream extends FSInputStream {
+    private long place;
+
     @Override
     public int read(long position, byte[] buffer, int offset, int length) throws IOException {
       beforeRead.run();
@@ -61,18 +69,30 @@ final class ArrayFileSystem extends FilterFileSystem {
     }
 
     @Override
+    public int read(byte[] buffer, int offset, int length) throws IOException {
+      readsInPlace++;
+      if (failingInPlace) {
+        throw new IOException("this place is lost");
+      }
+      int count = read(place, buffer, offset, length);
+      place += Math.max(0, count);
+      return count;
+    }
+
+    @Override
     public int read() {
-      throw new UnsupportedOperationException("only reads at positions");
+      throw new UnsupportedOperationException("only reads of arrays");
     }
 
     @Override
     public void seek(long position) {
-      throw new UnsupportedOperationException("only reads at positions");
+      seeks++;
+      place = position;
     }
 
     @Override
     public long getPos() {
-      return 0;
+      return place;
     }
 
     @Override

@@ -27,6 +27,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SSTableReadTest {
   private static final int ROWS = 20_000;
 
+  /** From front to back, in many windows. */
+  private static final ReadOptions LONG_WAY = new ReadOptions(false, 64 << 10, false);
+
   @TempDir java.nio.file.Path directory;
 
   private final List<TestCell> cells = new ArrayList<>();
@@ -40,6 +43,13 @@ class SSTableReadTest {
     SSTableOptions options =
         SSTableOptions.DEFAULT.withBlockBytes(4096).withCodec(Codec.NONE).withIndexBytes(512, 2048);
     fs = new ArrayFileSystem(SSTableFiles.bytes(directory, options, 7, cells));
+  }
+
+  /** The same cells; nothing lies between the blocks that a cursor reads. */
+  private ArrayFileSystem withDataBlocksOnly() throws IOException {
+    SSTableOptions options =
+        SSTableOptions.DEFAULT.withBlockBytes(4096).withCodec(Codec.NONE).withBloom(Bloom.NONE);
+    return new ArrayFileSystem(SSTableFiles.bytes(directory, options, 8, cells));
   }
 
   @Test
@@ -116,6 +126,48 @@ class SSTableReadTest {
       fs.reads = 0;
       assertThat(SSTableFiles.scan(table, RowRange.ALL, ReadOptions.POINT)).isEqualTo(cells);
       assertThat(ahead).isLessThan(fs.reads / 3);
+    }
+  }
+
+  @Test
+  void aLongReadGoesStraightOnInTheStream() throws IOException {
+    fs = withDataBlocksOnly();
+    try (SSTable table = SSTableFiles.open(fs, NoBlockCache.INSTANCE)) {
+      fs.reads = 0;
+      assertThat(SSTableFiles.scan(table, RowRange.ALL, LONG_WAY)).isEqualTo(cells);
+      assertThat(fs.seeks).isEqualTo(1);
+      assertThat(fs.readsInPlace).isGreaterThan(3).isEqualTo(fs.reads - 1);
+    }
+  }
+
+  @Test
+  void oneReaderAtATimeHasTheStreamsPlace() throws IOException {
+    fs = withDataBlocksOnly();
+    try (SSTable table = SSTableFiles.open(fs, NoBlockCache.INSTANCE)) {
+      List<TestCell> first = new ArrayList<>();
+      List<TestCell> second = new ArrayList<>();
+      try (CellCursor one = table.cursor(RowRange.ALL, LONG_WAY);
+          CellCursor two = table.cursor(RowRange.ALL, LONG_WAY)) {
+        while (one.next() && two.next()) {
+          first.add(TestCell.current(one));
+          second.add(TestCell.current(two));
+        }
+      }
+      assertThat(first).isEqualTo(cells);
+      assertThat(second).isEqualTo(cells);
+      assertThat(fs.seeks).isEqualTo(1);
+      assertThat(SSTableFiles.scan(table, RowRange.ALL, LONG_WAY)).isEqualTo(cells);
+      assertThat(fs.seeks).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aReaderWhoseStreamFailsReadsAtPositions() throws IOException {
+    fs = withDataBlocksOnly();
+    try (SSTable table = SSTableFiles.open(fs, NoBlockCache.INSTANCE)) {
+      fs.failingInPlace = true;
+      assertThat(SSTableFiles.scan(table, RowRange.ALL, LONG_WAY)).isEqualTo(cells);
+      assertThat(fs.readsInPlace).isPositive();
     }
   }
 

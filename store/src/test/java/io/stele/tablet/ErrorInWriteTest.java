@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.stele.PlantedErrors;
 import io.stele.log.LogRecord;
-import io.stele.model.Durability;
 import io.stele.model.Mutation;
 import io.stele.model.TableSchema;
 import io.stele.runtime.MemoryRoom;
@@ -42,8 +41,7 @@ final class ErrorInWriteTest {
     }
 
     @Override
-    public CompletableFuture<Void> append(
-        LogRecord record, Durability durability, boolean moreFollow) {
+    public CompletableFuture<Void> append(LogRecord record, LogNeed need) {
       if (throwing && !waiting.isEmpty()) {
         throw error;
       }

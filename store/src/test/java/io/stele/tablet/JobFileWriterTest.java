@@ -3,13 +3,22 @@ package io.stele.tablet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.format.CellCursor;
+import io.stele.format.ColumnKey;
 import io.stele.model.Bytes;
 import io.stele.model.Limits;
 import io.stele.model.Mutation;
+import io.stele.model.RowRange;
 import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
+import io.stele.record.FileRef;
 import io.stele.sim.CrashableFileSystem;
+import io.stele.sstable.NoBlockCache;
+import io.stele.sstable.ReadOptions;
+import io.stele.sstable.SSTable;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -47,6 +56,35 @@ class JobFileWriterTest {
           .isInstanceOf(SteleException.class)
           .hasMessageContaining("the limit is " + Limits.MUTATION_BYTES_MAX);
     }
+  }
+
+  @Test
+  void theCellsOfARowComeInAnyOrder() throws IOException {
+    try (JobFileWriter writer = writer()) {
+      writer.add(Mutation.of("a").put("f", "x", "1").put("f", "y", "2"));
+      writer.add(Mutation.of("a").put("f", "x", "3").deleteRow());
+      writer.add(Mutation.of("b").put("f", "y", "4").put("f", "x", "5"));
+      writer.add(Mutation.of("c").put("f", "x", "6"));
+      List<FileRef> files = writer.finish();
+      assertThat(cells(files.get(0)))
+          .containsExactly(
+              "a DELETE_ROW ", "a PUT 3", "a PUT 1", "a PUT 2", "b PUT 5", "b PUT 4", "c PUT 6");
+    }
+  }
+
+  private List<String> cells(FileRef file) throws IOException {
+    List<String> found = new ArrayList<>();
+    Path path = new Path(ROOT, file.path());
+    long length = fs.getFileStatus(path).getLen();
+    try (SSTable table = SSTable.open(fs, path, length, NoBlockCache.INSTANCE);
+        CellCursor cells = table.cursor(RowRange.ALL, ReadOptions.SCAN)) {
+      while (cells.next()) {
+        Bytes row = ColumnKey.row(cells.key(), cells.keyLength());
+        Bytes value = Bytes.of(cells.valueArray(), cells.valueOffset(), cells.valueLength());
+        found.add(row + " " + cells.type() + " " + value);
+      }
+    }
+    return found;
   }
 
   @Test

@@ -1,7 +1,6 @@
 package io.stele.tablet;
 
 import io.stele.log.LogRecord;
-import io.stele.model.Durability;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,8 +28,7 @@ final class ManualLog implements TabletLog {
   }
 
   @Override
-  public CompletableFuture<Void> append(
-      LogRecord record, Durability durability, boolean moreFollow) {
+  public CompletableFuture<Void> append(LogRecord record, LogNeed need) {
     PendingAppend next = new PendingAppend(record, new CompletableFuture<>());
     waiting.add(next);
     if (!holding) {

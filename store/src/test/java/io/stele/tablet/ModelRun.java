@@ -417,7 +417,7 @@ final class ModelRun {
       // As the logs its record still names: what a second restart would find.
       replay.stream()
           .filter(record -> record.sequence() > part.manifest.record().redoPoint())
-          .forEach(record -> next.append(record, Durability.HFLUSH, false));
+          .forEach(record -> next.append(record, LogNeed.of(Durability.HFLUSH)));
     }
     checkAll();
   }

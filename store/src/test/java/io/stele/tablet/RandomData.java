@@ -90,7 +90,8 @@ final class RandomData {
             .toList(),
         groups,
         schema.splitBytes(),
-        schema.hsync());
+        schema.hsync(),
+        schema.readers());
   }
 
   /** The same table without a family. */
@@ -100,7 +101,8 @@ final class RandomData {
         schema.families().stream().filter(one -> !one.name().equals(family)).toList(),
         schema.groups(),
         schema.splitBytes(),
-        schema.hsync());
+        schema.hsync(),
+        schema.readers());
   }
 
   private <T> T any(T[] values) {

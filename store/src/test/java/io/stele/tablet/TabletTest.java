@@ -293,8 +293,7 @@ class TabletTest {
     TabletLog broken =
         new TabletLog() {
           @Override
-          public CompletableFuture<Void> append(
-              LogRecord record, Durability durability, boolean moreFollow) {
+          public CompletableFuture<Void> append(LogRecord record, LogNeed need) {
             appended.add(new CompletableFuture<>());
             return appended.get(appended.size() - 1);
           }

@@ -84,7 +84,12 @@ public final class BareServer implements AutoCloseable {
             new MemtableBudget(MEMTABLE_BYTES_MAX),
             OperationBudget.unlimited(),
             new KindResources.Threads(
-                new KindResources.Threads.Handlers(none, none, none), none, none, none, none));
+                new KindResources.Threads.Handlers(none, none, none),
+                none,
+                none,
+                none,
+                none,
+                none));
     context =
         new ServerContext(
             runtime,

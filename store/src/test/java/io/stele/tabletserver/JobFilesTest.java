@@ -17,6 +17,7 @@ import io.stele.record.Pending;
 import io.stele.record.PendingFile;
 import io.stele.record.PendingReplacement;
 import io.stele.runtime.SystemRuntime;
+import io.stele.sim.Operation;
 import io.stele.tablet.JobFileWriter;
 import io.stele.tablet.ReadRequest;
 import java.io.IOException;
@@ -80,7 +81,8 @@ class JobFilesTest {
       String job = begin(server);
       List<Pending> files = write(server, job, "b", "c");
       assertThat(maintenance.register(hosted, files)).isFalse();
-      server.minor.work();
+      assertThat(server.minor.size()).as("not behind minor compactions").isZero();
+      server.registering.work();
       assertThat(maintenance.register(hosted, files)).isTrue();
       assertThat(server.stored(hosted.id()).pending()).isEqualTo(files);
       mayAnswer(maintenance, hosted);
@@ -223,13 +225,38 @@ class JobFilesTest {
       assertThatThrownBy(() -> server.files.register(hosted, files))
           .isInstanceOf(CorruptionException.class);
       maintenance.register(hosted, files);
-      server.minor.work();
+      server.registering.work();
       assertThatThrownBy(() -> maintenance.register(hosted, files))
           .isInstanceOfSatisfying(
               SteleException.class,
               e -> assertThat(e.code()).isEqualTo(SteleException.Code.CORRUPTION));
       assertThat(hosted.tablet().failure()).isEmpty();
       TestServer.put(hosted, "a", "value");
+    }
+  }
+
+  @Test
+  void aFileIsOpenedOnceAndClosedWhenItWaitsNoMore() throws Exception {
+    try (TestServer server = new TestServer(world)) {
+      HostedTablet hosted = server.takeNew(SCHEMA);
+      String committed = begin(server);
+      String ended = begin(server);
+      List<Pending> files = write(server, committed, "a");
+      List<Pending> unwanted = write(server, ended, "b");
+      List<Pending> forgotten = write(server, begin(server), "c");
+      int open = server.fs.openReaders();
+      long opened = world.disk.count(Operation.OPEN);
+      server.files.register(hosted, files);
+      server.files.register(hosted, unwanted);
+      server.files.register(hosted, forgotten);
+      server.jobs.commit(committed);
+      server.jobs.end(ended);
+      server.files.resolve(hosted);
+      assertThat(TestServer.rows(hosted)).isEqualTo(1);
+      assertThat(world.disk.count(Operation.OPEN)).isEqualTo(opened + 3);
+      assertThat(server.fs.openReaders()).isEqualTo(open + 2);
+      server.lifecycle.unload(hosted, false);
+      assertThat(server.fs.openReaders()).isEqualTo(open);
     }
   }
 

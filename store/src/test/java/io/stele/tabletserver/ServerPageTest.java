@@ -42,6 +42,7 @@ class ServerPageTest {
       assertThat(metrics.get(CACHE + "off_heap_bytes").longValue()).isPositive();
       assertThat(metrics.get(CACHE + "data_misses").longValue()).isPositive();
       assertThat(metrics.get(CACHE + "row_heap_hits").longValue()).isPositive();
+      assertThat(metrics.get("stele_tabletserver_operation_memory_bytes").longValue()).isPositive();
       StatusPage.Section cache =
           page.sections().stream()
               .filter(section -> section.heading().equals("Cache"))

@@ -27,6 +27,7 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -67,6 +68,35 @@ class TabletServerTest {
       server.drain();
       assertThat(server.isOver()).isTrue();
       assertThat(server.tablets().count()).isZero();
+    }
+  }
+
+  @Test
+  void aServerThatIsToStandAsideAgainAtOnceDoesSoOnceAndEndsOnce() throws Exception {
+    try (MiniStele cluster = MiniStele.start(conf, site, 0, 1)) {
+      TabletServer server = cluster.startServer();
+      cluster.awaitServed(TableId.METADATA);
+      CompletableFuture<Void> first = CompletableFuture.runAsync(server::standAside);
+      while (!server.isSaidToDrain()) {
+        Thread.onSpinWait();
+      }
+      server.comeBack();
+      CompletableFuture<Void> second = CompletableFuture.runAsync(server::standAside);
+      second.get(); // The first sees to it.
+      assertThat(first).isNotDone();
+      server.comeBack();
+      first.get();
+      assertThat(server.isSaidToDrain()).isFalse();
+      cluster.client().admin().createTable(TableSchema.of("t", "f"));
+      cluster.client().table("t").mutate(Mutation.of("row").put("f", "q", "value"));
+
+      CompletableFuture<Void> third = CompletableFuture.runAsync(server::standAside);
+      while (!server.isSaidToDrain()) {
+        Thread.onSpinWait();
+      }
+      server.comeBack();
+      third.get();
+      assertThat(server.isSaidToDrain()).isFalse();
     }
   }
 

@@ -113,6 +113,7 @@ final class TestServer implements AutoCloseable {
   final HeldWork minor = new HeldWork();
   final HeldWork rewrites = new HeldWork();
   final HeldWork splits = new HeldWork();
+  final HeldWork registering = new HeldWork();
   final TabletServerConfig config;
   final Layout layout;
   final Schemas schemas;
@@ -188,7 +189,8 @@ final class TestServer implements AutoCloseable {
             loaders,
             minor,
             rewrites,
-            splits));
+            splits,
+            registering));
   }
 
   TabletRecords records() {
@@ -241,8 +243,9 @@ final class TestServer implements AutoCloseable {
 
   /** Does what is to be done in the background, and what comes of it. */
   void work() {
-    while (loaders.size() + minor.size() + rewrites.size() + splits.size() > 0) {
-      List.of(loaders, minor, rewrites, splits).forEach(HeldWork::work);
+    List<HeldWork> all = List.of(loaders, minor, rewrites, splits, registering);
+    while (all.stream().anyMatch(one -> one.size() > 0)) {
+      all.forEach(HeldWork::work);
     }
   }
 

@@ -31,6 +31,10 @@ import org.slf4j.LoggerFactory;
  * other threads and come back as events.
  *
  * <p>Only that one thread touches the state; the published status is a snapshot for all others.
+ *
+ * <p>YARN starts another attempt if it hears nothing from this one for some time, for instance
+ * because its machine stood still. So an attempt acts only if YARN has answered a heartbeat that
+ * was sent within half of that time: two attempts never act at once.
  */
 final class ApplicationMaster implements ResourceManager.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationMaster.class);
@@ -69,6 +73,9 @@ final class ApplicationMaster implements ResourceManager.Listener {
   private boolean ranking;
   private Instant nodesListed = Instant.EPOCH;
   private OptionalInt exitCode = OptionalInt.empty();
+  private final WaitLog waits = new WaitLog();
+  private final Answers answers;
+
   private volatile StatusResponseProto status = StatusResponseProto.getDefaultInstance();
 
   /** Makes the ResourceManager's client, which needs a listener. */
@@ -110,6 +117,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
     this.clock = runtime.wallClock();
     this.events = new EventQueue(runtime);
     this.calls = runtime.pool("node-call", CALLS_MAX);
+    this.answers = new Answers(runtime, state.limits().answerAge());
     this.resourceManager = resourceManager.connect(this);
   }
 
@@ -121,6 +129,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
   int run(String host, int rpcPort, String trackingUrl) throws IOException, InterruptedException {
     stateFile.read().ifPresent(this::takeOver);
     listNodesNow();
+    answers.answered(runtime.nanoTime());
     List<Container> left = resourceManager.register(host, rpcPort, trackingUrl);
     LOG.info("Registered; {} containers of the previous attempt still run", left.size());
     recovered(left);
@@ -181,6 +190,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
     }
     Instant now = clock.instant();
     state.passTime(now);
+    if (!answers.areRecent()) {
+      status = state.status(now);
+      return;
+    }
     if (!claimed && !state.isStopping()) {
       claim();
       return;
@@ -188,6 +201,10 @@ final class ApplicationMaster implements ResourceManager.Listener {
     for (Action action : Planner.plan(state.snapshot(now))) {
       take(action, now);
     }
+    state.roomIs(resourceManager.roomMb());
+    waits
+        .due(state.asks(), now)
+        .forEach(ask -> LOG.warn("{}: {}", ask.slot(), state.wait(ask, now)));
     status = state.status(now);
     save();
     listNodesWhenNeeded(now);
@@ -434,7 +451,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
 
   private void listNodesNow() {
     try {
-      state.nodesAre(resourceManager.nodes());
+      state.nodesAre(resourceManager.nodes(), clock.instant());
     } catch (IOException e) {
       LOG.warn("The nodes are not known: asking for containers on any node", e);
     }
@@ -455,7 +472,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
               () -> {
                 listingNodes = false;
                 nodesListed = clock.instant();
-                nodes.ifPresent(state::nodesAre);
+                nodes.ifPresent(alive -> state.nodesAre(alive, nodesListed));
               });
         });
   }
@@ -519,6 +536,7 @@ final class ApplicationMaster implements ResourceManager.Listener {
       LOG.info("{}: inherited {} on {}", slot.get(), id, node);
       state.recovered(id, slot.get(), node, clock.instant());
     } else {
+      LOG.info("{}: given {} on {}", slot.get(), id, node);
       resourceManager.withdraw(slot.get());
       state.notAsked(slot.get());
       state.allocated(id, slot.get(), node, clock.instant());
@@ -562,10 +580,27 @@ final class ApplicationMaster implements ResourceManager.Listener {
             resourceManager
                 .toNode(report)
                 .ifPresentOrElse(
-                    state::nodeIs,
+                    node -> state.nodeIs(node, clock.instant()),
                     () -> state.nodeIsGone(resourceManager.nodeName(report.getNodeId())));
           }
         });
+  }
+
+  @Override
+  public void calledBack(Set<ContainerId> wanted) {
+    events.add(
+        () -> {
+          for (ContainerId id : wanted) {
+            if (state.callBack(id.toString())) {
+              LOG.warn("YARN is about to take {} away for another queue", id);
+            }
+          }
+        });
+  }
+
+  @Override
+  public void answered(long sentNanos) {
+    answers.answered(sentNanos);
   }
 
   @Override

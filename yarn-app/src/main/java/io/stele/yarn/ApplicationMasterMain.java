@@ -61,9 +61,7 @@ public final class ApplicationMasterMain {
             applicationId);
     StateFile stateFile =
         new StateFile(
-            conf,
-            layout.state(settings.applicationName()),
-            self.getApplicationAttemptId().toString());
+            conf, layout.state(settings.applicationName()), self.getApplicationAttemptId());
     Credentials tokens = tokensForComponents();
 
     try (YarnNodeManagers nodeManagers = new YarnNodeManagers(conf);
@@ -73,7 +71,7 @@ public final class ApplicationMasterMain {
           new ApplicationMaster(
               applicationId,
               settings,
-              listener -> new YarnResourceManager(conf, settings, listener),
+              listener -> new YarnResourceManager(SystemRuntime.INSTANCE, conf, settings, listener),
               new ApplicationMaster.Environment(
                   SystemRuntime.INSTANCE,
                   nodeManagers,

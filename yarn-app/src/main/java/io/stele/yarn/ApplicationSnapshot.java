@@ -13,8 +13,11 @@ import java.util.Set;
  * @param wanted how many components of each kind to keep running
  * @param stopping whether everything must end
  * @param containers the containers that YARN has given us
+ * @param serving those of them whose processes have started up
+ * @param calledBack those of them that YARN is about to take away, for another queue
  * @param asks the containers that we have requested from YARN
  * @param nodes the nodes that YARN reports as alive; empty when not known yet
+ * @param drainBy when what runs on a node that leaves must begin to drain, by node
  * @param history what is remembered of slots
  * @param provenKinds kinds of which some process has kept running
  * @param stopRanks in which order tablet servers end when all is stopped: a container after those
@@ -26,8 +29,11 @@ record ApplicationSnapshot(
     Map<ComponentKind, Integer> wanted,
     boolean stopping,
     List<HeldContainer> containers,
+    Set<String> serving,
+    Set<String> calledBack,
     List<Ask> asks,
     List<Node> nodes,
+    Map<String, Instant> drainBy,
     Map<SlotId, SlotHistory> history,
     Set<ComponentKind> provenKinds,
     Optional<Map<String, Integer>> stopRanks,
@@ -37,23 +43,44 @@ record ApplicationSnapshot(
    * @param nodeWait how long a named node is waited for
    * @param drainTimeout how long a drained process may take to end
    * @param failuresMax failures after which an application that has never run fails
+   * @param answerAge an attempt acts no longer than this after the ResourceManager answered it
    * @param memoryMb the container size of each kind
    */
   record Limits(
       Duration nodeWait,
       Duration drainTimeout,
       int failuresMax,
+      Duration answerAge,
       Map<ComponentKind, Long> memoryMb) {
+    /** A node that may take any time to leave waits for replacements this long. */
+    private static final Duration ANY_TIME = Duration.ofMinutes(10);
+
     Limits {
       memoryMb = Map.copyOf(memoryMb);
+    }
+
+    /**
+     * How long what runs on a node that leaves may wait for its replacement: at least half of the
+     * node's time, and so long that there is time to drain.
+     *
+     * @param timeToLeave the node's time; empty if it has any
+     */
+    Duration replacementWait(Optional<Duration> timeToLeave) {
+      Duration whole = timeToLeave.orElse(ANY_TIME);
+      Duration half = whole.dividedBy(2);
+      Duration allButDrain = whole.minus(drainTimeout);
+      return allButDrain.compareTo(half) > 0 ? allButDrain : half;
     }
   }
 
   ApplicationSnapshot {
     wanted = Map.copyOf(wanted);
     containers = List.copyOf(containers);
+    serving = Set.copyOf(serving);
+    calledBack = Set.copyOf(calledBack);
     asks = List.copyOf(asks);
     nodes = List.copyOf(nodes);
+    drainBy = Map.copyOf(drainBy);
     history = Map.copyOf(history);
     provenKinds = Set.copyOf(provenKinds);
   }

@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -41,8 +42,17 @@ final class ApplicationState {
   private final Map<SlotId, SlotHistory> history = new TreeMap<>();
   private final Set<ComponentKind> provenKinds = EnumSet.noneOf(ComponentKind.class);
 
+  /** Since when nodes have been known to leave. */
+  private final Map<String, Instant> leavingSince = new TreeMap<>();
+
   /** Containers whose process has started up, of those held. */
   private final Set<String> serving = new HashSet<>();
+
+  /** Containers that YARN is about to take away, of those held. */
+  private final Set<String> calledBack = new HashSet<>();
+
+  /** What the queue still has for us, as far as that is known. */
+  private OptionalLong roomMb = OptionalLong.empty();
 
   private boolean stopping;
   private Optional<Map<String, Integer>> stopRanks = Optional.empty();
@@ -52,18 +62,42 @@ final class ApplicationState {
     settings.kinds().forEach((kind, component) -> wanted.put(kind, component.count()));
   }
 
+  ApplicationSnapshot.Limits limits() {
+    return limits;
+  }
+
   ApplicationSnapshot snapshot(Instant now) {
     return new ApplicationSnapshot(
         now,
         wanted,
         stopping,
         List.copyOf(containers.values()),
-        List.copyOf(asks.values()),
+        serving,
+        calledBack,
+        asks(),
         List.copyOf(nodes.values()),
+        drainBy(),
         history,
         provenKinds,
         stopRanks,
         limits);
+  }
+
+  private Map<String, Instant> drainBy() {
+    return nodes.values().stream()
+        .filter(Node::leaving)
+        .collect(
+            Collectors.toMap(
+                Node::name,
+                node ->
+                    leavingSince
+                        .getOrDefault(node.name(), Instant.EPOCH)
+                        .plus(limits.replacementWait(node.timeToLeave()))));
+  }
+
+  /** The outstanding requests. */
+  List<Ask> asks() {
+    return List.copyOf(asks.values());
   }
 
   // What we were told.
@@ -92,17 +126,33 @@ final class ApplicationState {
         .collect(Collectors.toUnmodifiableSet());
   }
 
-  void nodesAre(Collection<Node> alive) {
+  void nodesAre(Collection<Node> alive, Instant now) {
     nodes.clear();
-    alive.forEach(node -> nodes.put(node.name(), node));
+    alive.forEach(node -> nodeIs(node, now));
+    leavingSince.keySet().retainAll(nodes.keySet());
   }
 
-  void nodeIs(Node node) {
+  void nodeIs(Node node, Instant now) {
     nodes.put(node.name(), node);
+    if (node.leaving()) {
+      leavingSince.putIfAbsent(node.name(), now);
+    } else {
+      leavingSince.remove(node.name());
+    }
   }
 
   void nodeIsGone(String name) {
     nodes.remove(name);
+    leavingSince.remove(name);
+  }
+
+  void roomIs(OptionalLong mb) {
+    roomMb = mb;
+  }
+
+  /** Notes that YARN is about to take the container away; returns whether that is news. */
+  boolean callBack(String id) {
+    return containers.containsKey(id) && calledBack.add(id);
   }
 
   void allocated(String id, SlotId slot, String node, Instant now) {
@@ -144,10 +194,14 @@ final class ApplicationState {
   Optional<HeldContainer> ended(String id, ContainerExit exit, Instant now) {
     HeldContainer container = containers.remove(id);
     serving.remove(id);
+    boolean wasCalledBack = calledBack.remove(id);
     if (container == null) {
       return Optional.empty();
     }
-    if (!container.ending()) {
+    if (container.ending() && wasCalledBack) {
+      String words = "was ended on " + container.node() + " because YARN called its container back";
+      history.put(container.slot(), historyOf(container.slot()).endedByYarn(now, words));
+    } else if (!container.ending()) {
       SlotHistory before = historyOf(container.slot());
       String words = exit.describe(container.node());
       Duration ran =
@@ -165,6 +219,7 @@ final class ApplicationState {
 
   void forget(String id) {
     containers.remove(id);
+    calledBack.remove(id);
   }
 
   /** Notes that the container's process has started up. */
@@ -242,10 +297,24 @@ final class ApplicationState {
                 .setContainer(container.id())
                 .setNode(container.node())
                 .setRestarts(past.restarts())
-                .setNote(firstLine(past.lastExit())));
+                .setNote(noteOf(container, past)));
       }
     }
     return status.build();
+  }
+
+  private String noteOf(HeldContainer container, SlotHistory past) {
+    if (calledBack.contains(container.id())) {
+      return "YARN calls its container back";
+    }
+    Node node = nodes.get(container.node());
+    return node != null && node.leaving() ? "its node leaves" : firstLine(past.lastExit());
+  }
+
+  /** Why the ask has not been met yet. */
+  String wait(Ask ask, Instant now) {
+    long need = limits.memoryMb().getOrDefault(ask.slot().kind(), 0L);
+    return WaitLog.words(ask, need, roomMb, List.copyOf(nodes.values()), now);
   }
 
   private String stateOf(HeldContainer container) {
@@ -263,14 +332,7 @@ final class ApplicationState {
         ComponentProto.newBuilder().setId(slot.toString()).setRestarts(past.restarts());
     Ask ask = asks.get(slot);
     if (ask != null) {
-      return component
-          .setState("ASKED")
-          .setNote(
-              "asked YARN "
-                  + Duration.between(ask.since(), now).toSeconds()
-                  + " s ago for a container "
-                  + ask.placement())
-          .build();
+      return component.setState("ASKED").setNote(wait(ask, now)).build();
     }
     return component.setState("WAITING").setNote(firstLine(past.lastExit())).build();
   }

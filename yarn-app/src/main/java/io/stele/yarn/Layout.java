@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.Path;
  * <pre>
  * apps/lib/stele-&lt;hash&gt;.zip            our jars; the name tells the content
  * apps/&lt;applicationId&gt;/stele-cluster.xml  the configuration an application was started with
- * apps/&lt;name&gt;.state                    the state that one ApplicationMaster leaves for the next
+ * apps/&lt;name&gt;.state.&lt;attemptId&gt;         the state that one ApplicationMaster leaves for the next
  * </pre>
  *
  * @param root the root, absolute

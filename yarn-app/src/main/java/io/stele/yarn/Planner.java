@@ -2,6 +2,7 @@ package io.stele.yarn;
 
 import io.stele.yarn.HeldContainer.Phase;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -20,6 +21,10 @@ import java.util.stream.Collectors;
  * the slot had before, else one without another of its kind. If a node has no room in time, the
  * next is asked for; after {@value #NAMED_NODES_MAX} nodes, any node will do. An unwanted container
  * is drained, stopped or released, depending on its phase.
+ *
+ * <p>A slot whose container is on a node that leaves gets a second container first. Once that one
+ * serves, or the time for it is up, the first is drained. A container that YARN calls back is
+ * drained at once: there is no room for another before it has ended.
  */
 final class Planner {
   private static final int NAMED_NODES_MAX = 3;
@@ -56,12 +61,13 @@ final class Planner {
     }
     Map<SlotId, HeldContainer> holders = holders();
     for (HeldContainer container : snapshot.containers()) {
-      boolean holds = container.equals(holders.get(container.slot()));
-      tend(container, holds && snapshot.wants(container.slot()));
+      HeldContainer holder = holders.getOrDefault(container.slot(), container);
+      boolean hasPlace = container.equals(holder) || onLeavingNode(container);
+      tend(container, hasPlace && snapshot.wants(container.slot()), holder);
     }
     Map<SlotId, Ask> asks = new TreeMap<>();
     for (Ask ask : snapshot.asks()) {
-      boolean unwanted = !snapshot.wants(ask.slot()) || holders.containsKey(ask.slot());
+      boolean unwanted = !snapshot.wants(ask.slot()) || isFilled(ask.slot(), holders);
       if (unwanted || asks.putIfAbsent(ask.slot(), ask) != null) {
         actions.add(new Action.Cancel(ask));
       } else if (ask.placement() instanceof Placement.OnNode onNode) {
@@ -75,41 +81,56 @@ final class Planner {
     return List.copyOf(actions);
   }
 
-  /** The one container that fills each slot; any other in the same slot is too many. */
+  /**
+   * The one container that fills each slot; any other in the same slot is too many, or to be
+   * replaced by it.
+   */
   private Map<SlotId, HeldContainer> holders() {
     // A running process is never replaced by one that is not; of two alike the older stays.
     Comparator<HeldContainer> best =
-        Comparator.comparingInt((HeldContainer c) -> rank(c.phase())).thenComparing(c -> c.id());
+        Comparator.comparingInt(this::rank).thenComparing(HeldContainer::id);
     return snapshot.containers().stream()
         .collect(
             Collectors.toMap(
                 HeldContainer::slot, c -> c, (a, b) -> best.compare(a, b) <= 0 ? a : b));
   }
 
-  private static int rank(Phase phase) {
-    return switch (phase) {
-      case RUNNING -> 0;
-      case STARTING -> 1;
-      case CHECKING -> 2;
-      case RECOVERED -> 3;
-      case ALLOCATED -> 4;
-      case DRAINING, STOPPING, RELEASED -> 5;
+  private int rank(HeldContainer container) {
+    int leaving = onLeavingNode(container) ? 5 : 0;
+    return switch (container.phase()) {
+      case RUNNING -> leaving;
+      case STARTING -> leaving + 1;
+      case CHECKING -> leaving + 2;
+      case RECOVERED -> leaving + 3;
+      case ALLOCATED -> leaving + 4;
+      case DRAINING, STOPPING, RELEASED -> 10;
     };
   }
 
-  private void tend(HeldContainer container, boolean wanted) {
+  /** Whether the slot has a container, or one that is ending, in whose place another may come. */
+  private boolean isFilled(SlotId slot, Map<SlotId, HeldContainer> holders) {
+    HeldContainer holder = holders.get(slot);
+    return holder != null && !onLeavingNode(holder);
+  }
+
+  /**
+   * @param wanted whether it is to go on, for a while at least
+   * @param holder the container that fills its slot
+   */
+  private void tend(HeldContainer container, boolean wanted, HeldContainer holder) {
     Duration age = Duration.between(container.since(), snapshot.now());
     switch (container.phase()) {
       case ALLOCATED ->
-          actions.add(wanted ? new Action.Launch(container) : new Action.Release(container));
+          actions.add(
+              wanted && !onLeavingNode(container)
+                  ? new Action.Launch(container)
+                  : new Action.Release(container));
       case RECOVERED -> actions.add(new Action.Check(container));
       case CHECKING, STARTING, RELEASED -> {
         // Its node or the ResourceManager has the word.
       }
       case RUNNING -> {
-        if (!wanted && mayEnd(container)) {
-          end(container);
-        } else if (wanted && onLeavingNode(container)) {
+        if (wanted ? mustLeave(container, holder) : mayEnd(container)) {
           end(container);
         }
       }
@@ -164,6 +185,22 @@ final class Planner {
     return snapshot.containers().stream().anyMatch(c -> c.slot().kind() == kind);
   }
 
+  /** Whether YARN wants a container's room now, or its place is taken or must be left. */
+  private boolean mustLeave(HeldContainer container, HeldContainer holder) {
+    if (snapshot.calledBack().contains(container.id())) {
+      return true;
+    }
+    if (!onLeavingNode(container)) {
+      return false;
+    }
+    boolean replaced =
+        !onLeavingNode(holder)
+            && holder.phase() == Phase.RUNNING
+            && snapshot.serving().contains(holder.id());
+    Instant latest = snapshot.drainBy().getOrDefault(container.node(), snapshot.now());
+    return replaced || !snapshot.now().isBefore(latest);
+  }
+
   private boolean onLeavingNode(HeldContainer container) {
     return snapshot.nodes().stream()
             .anyMatch(node -> node.leaving() && node.name().equals(container.node()))
@@ -176,7 +213,7 @@ final class Planner {
       List<SlotId> empty = new ArrayList<>();
       for (int index = 1; index <= wanted; index++) {
         SlotId slot = new SlotId(kind, index);
-        if (holders.containsKey(slot)) {
+        if (isFilled(slot, holders)) {
           continue;
         }
         if (asks.containsKey(slot)) {
@@ -190,13 +227,13 @@ final class Planner {
       for (SlotId slot : empty) {
         Optional<String> home = snapshot.historyOf(slot).lastNode();
         if (home.isPresent() && candidates(slot, Set.of()).contains(home.get())) {
-          request(slot, new Placement.OnNode(home.get()), Set.of());
+          request(slot, new Placement.OnNode(home.get()), Set.of(), snapshot.now());
         } else {
           homeless.add(slot);
         }
       }
       for (SlotId slot : homeless) {
-        request(slot, next(slot, Set.of()), Set.of());
+        request(slot, next(slot, Set.of()), Set.of(), snapshot.now());
       }
     }
   }
@@ -220,14 +257,14 @@ final class Planner {
     if (there != null) {
       there.remove(ask.slot().kind());
     }
-    request(ask.slot(), next(ask.slot(), tried), tried);
+    request(ask.slot(), next(ask.slot(), tried), tried, ask.begun());
   }
 
-  private void request(SlotId slot, Placement placement, Set<String> tried) {
+  private void request(SlotId slot, Placement placement, Set<String> tried, Instant begun) {
     if (placement instanceof Placement.OnNode onNode) {
       occupants.computeIfAbsent(onNode.node(), n -> new ArrayList<>()).add(slot.kind());
     }
-    actions.add(new Action.Request(new Ask(slot, placement, tried, snapshot.now())));
+    actions.add(new Action.Request(new Ask(slot, placement, tried, snapshot.now(), begun)));
   }
 
   private Placement next(SlotId slot, Set<String> tried) {

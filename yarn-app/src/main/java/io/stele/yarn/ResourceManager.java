@@ -3,6 +3,8 @@ package io.stele.yarn;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
 import org.apache.hadoop.yarn.api.records.Container;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.api.records.ContainerStatus;
@@ -28,6 +30,16 @@ interface ResourceManager extends ClusterClaim.Applications {
 
     void nodesChanged(List<NodeReport> reports);
 
+    /** These containers will be taken away soon: YARN wants their room for another queue. */
+    void calledBack(Set<ContainerId> containers);
+
+    /**
+     * A heartbeat of this attempt was answered.
+     *
+     * @param sentNanos when it was sent, by the runtime's clock
+     */
+    void answered(long sentNanos);
+
     /** This attempt is over: to exit without unregistering. */
     void dismissed(String reason);
   }
@@ -46,6 +58,9 @@ interface ResourceManager extends ClusterClaim.Applications {
   void withdraw(SlotId slot);
 
   void release(ContainerId id);
+
+  /** The memory that our queue still has for us, by the last answer; does not block. */
+  OptionalLong roomMb();
 
   /** All nodes that run or are about to leave; safe to call from any thread. */
   List<Node> nodes() throws IOException;

@@ -1,49 +1,67 @@
 package io.stele.yarn;
 
+import static java.util.Comparator.naturalOrder;
+
 import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileContext;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 
 /**
- * The state that one attempt of the ApplicationMaster leaves for the next, in one small file. The
- * file is replaced as a whole: a reader sees the old or the new one.
+ * The state that one attempt of the ApplicationMaster leaves for the next, in one small file for
+ * each attempt. An attempt reads the file of the latest before it and writes its own only, so
+ * nothing that an attempt writes after the next one has begun is ever read. A file is replaced as a
+ * whole: a reader sees the old or the new one.
  *
  * <p>Not thread-safe.
  */
 final class StateFile {
+  private static final String TEMPORARY = ".tmp";
+
   private final FileContext files;
-  private final Path path;
-  private final Path temporary;
+  private final Path prefix;
+  private final ApplicationAttemptId attempt;
+  private boolean earlierDeleted;
 
   /**
-   * @param path the file
-   * @param writer tells this attempt's temporary file from others'
+   * @param prefix the path of the files but for the attempts' ids
+   * @param attempt who writes
    */
-  StateFile(Configuration conf, Path path, String writer) throws IOException {
-    this.files = FileContext.getFileContext(path.toUri(), conf);
-    this.path = path;
-    this.temporary = path.suffix("." + writer);
+  StateFile(Configuration conf, Path prefix, ApplicationAttemptId attempt) throws IOException {
+    this.files = FileContext.getFileContext(prefix.toUri(), conf);
+    this.prefix = prefix;
+    this.attempt = attempt;
   }
 
-  /** What was last written; empty when nothing ever was. */
+  /** What the latest attempt before this one wrote; empty when none ever did. */
   Optional<ApplicationStateProto> read() throws IOException {
-    try (FSDataInputStream in = files.open(path)) {
-      return Optional.of(ApplicationStateProto.parseFrom(in));
-    } catch (FileNotFoundException e) {
+    Map<ApplicationAttemptId, Path> earlier = earlier();
+    Optional<ApplicationAttemptId> latest = earlier.keySet().stream().max(naturalOrder());
+    if (latest.isEmpty()) {
       return Optional.empty();
+    }
+    try (FSDataInputStream in = files.open(earlier.get(latest.get()))) {
+      return Optional.of(ApplicationStateProto.parseFrom(in));
     }
   }
 
+  /** Writes this attempt's file; the first time it deletes those of earlier ones. */
   void write(ApplicationStateProto state) throws IOException {
+    Path own = prefix.suffix("." + attempt);
+    Path temporary = own.suffix(TEMPORARY);
     try (FSDataOutputStream out =
         files.create(
             temporary,
@@ -52,6 +70,41 @@ final class StateFile {
       state.writeTo(out);
       out.hsync();
     }
-    files.rename(temporary, path, Options.Rename.OVERWRITE);
+    files.rename(temporary, own, Options.Rename.OVERWRITE);
+    if (!earlierDeleted) {
+      for (Path file : earlier().values()) {
+        files.delete(file, false);
+      }
+      earlierDeleted = true;
+    }
+  }
+
+  /** The files of earlier attempts, also of earlier applications. */
+  private Map<ApplicationAttemptId, Path> earlier() throws IOException {
+    Map<ApplicationAttemptId, Path> earlier = new HashMap<>();
+    String begin = prefix.getName() + ".";
+    try {
+      RemoteIterator<FileStatus> all = files.listStatus(prefix.getParent());
+      while (all.hasNext()) {
+        Path file = all.next().getPath();
+        String name = file.getName();
+        if (name.startsWith(begin) && !name.endsWith(TEMPORARY)) {
+          idOf(name.substring(begin.length()))
+              .filter(id -> id.compareTo(attempt) < 0)
+              .ifPresent(id -> earlier.put(id, file));
+        }
+      }
+    } catch (FileNotFoundException e) {
+      return earlier; // No attempt has ever written.
+    }
+    return earlier;
+  }
+
+  private static Optional<ApplicationAttemptId> idOf(String name) {
+    try {
+      return Optional.of(ApplicationAttemptId.fromString(name));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty(); // Something else.
+    }
   }
 }

@@ -1,13 +1,19 @@
 package io.stele.yarn;
 
+import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.security.token.SecretManager.InvalidToken;
+import org.apache.hadoop.yarn.api.protocolrecords.AllocateResponse;
 import org.apache.hadoop.yarn.api.protocolrecords.RegisterApplicationMasterResponse;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.api.records.Container;
@@ -17,12 +23,14 @@ import org.apache.hadoop.yarn.api.records.FinalApplicationStatus;
 import org.apache.hadoop.yarn.api.records.NodeId;
 import org.apache.hadoop.yarn.api.records.NodeReport;
 import org.apache.hadoop.yarn.api.records.NodeState;
+import org.apache.hadoop.yarn.api.records.PreemptionMessage;
 import org.apache.hadoop.yarn.api.records.Priority;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.UpdatedContainer;
 import org.apache.hadoop.yarn.client.api.AMRMClient.ContainerRequest;
 import org.apache.hadoop.yarn.client.api.YarnClient;
 import org.apache.hadoop.yarn.client.api.async.AMRMClientAsync;
+import org.apache.hadoop.yarn.client.api.impl.AMRMClientImpl;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException;
 import org.apache.hadoop.yarn.exceptions.InvalidApplicationMasterRequestException;
@@ -45,7 +53,8 @@ final class YarnResourceManager implements ResourceManager {
   private final boolean portInNodeName;
   private final Map<SlotId, ContainerRequest> outstanding = new HashMap<>();
 
-  YarnResourceManager(Configuration conf, YarnSettings settings, Listener listener) {
+  YarnResourceManager(
+      ProcessRuntime runtime, Configuration conf, YarnSettings settings, Listener listener) {
     this.settings = settings;
     this.portInNodeName =
         conf.getBoolean(
@@ -54,7 +63,9 @@ final class YarnResourceManager implements ResourceManager {
     Configuration patient = new YarnConfiguration(conf);
     patient.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_MAX_WAIT_MS, -1);
     patient.setLong(YarnConfiguration.RESOURCEMANAGER_CONNECT_RETRY_INTERVAL_MS, 2_000);
-    client = AMRMClientAsync.createAMRMClientAsync(HEARTBEAT_MILLIS, new Callbacks(listener));
+    client =
+        AMRMClientAsync.createAMRMClientAsync(
+            new Heartbeats(runtime, listener), HEARTBEAT_MILLIS, new Callbacks(listener));
     client.init(patient);
     client.start();
     reporter = YarnClient.createYarnClient();
@@ -114,6 +125,12 @@ final class YarnResourceManager implements ResourceManager {
   }
 
   @Override
+  public OptionalLong roomMb() {
+    Resource room = client.getAvailableResources();
+    return room == null ? OptionalLong.empty() : OptionalLong.of(room.getMemorySize());
+  }
+
+  @Override
   public List<Node> nodes() throws IOException {
     try {
       List<Node> nodes = new ArrayList<>();
@@ -148,12 +165,37 @@ final class YarnResourceManager implements ResourceManager {
     }
     long memory = report.getCapability().getMemorySize();
     long used = report.getUsed() == null ? 0 : report.getUsed().getMemorySize();
-    return Optional.of(new Node(nodeName(report.getNodeId()), leaving, memory, memory - used));
+    Integer seconds = report.getDecommissioningTimeout(); // None, or negative: any time.
+    Optional<Duration> timeToLeave =
+        leaving && seconds != null && seconds >= 0
+            ? Optional.of(Duration.ofSeconds(seconds))
+            : Optional.empty();
+    return Optional.of(
+        new Node(nodeName(report.getNodeId()), leaving, timeToLeave, memory, memory - used));
   }
 
   @Override
   public String nodeName(NodeId id) {
     return portInNodeName ? id.getHost() + ":" + id.getPort() : id.getHost();
+  }
+
+  /** Tells which heartbeats were answered; the asynchronous client does not. */
+  private static final class Heartbeats extends AMRMClientImpl<ContainerRequest> {
+    private final ProcessRuntime runtime;
+    private final Listener listener;
+
+    Heartbeats(ProcessRuntime runtime, Listener listener) {
+      this.runtime = runtime;
+      this.listener = listener;
+    }
+
+    @Override
+    public AllocateResponse allocate(float progress) throws YarnException, IOException {
+      long sentNanos = runtime.nanoTime();
+      AllocateResponse response = super.allocate(progress);
+      listener.answered(sentNanos);
+      return response;
+    }
   }
 
   /** Passes on what the client calls back with. */
@@ -187,6 +229,20 @@ final class YarnResourceManager implements ResourceManager {
     @Override
     public void onNodesUpdated(List<NodeReport> reports) {
       listener.nodesChanged(reports);
+    }
+
+    @Override
+    public void onPreemptionMessageReceived(PreemptionMessage message) {
+      // A contract that can be negotiated is met best by giving what would be taken: those
+      // containers YARN chose in its own order, and any other would have to be drained, too.
+      Set<ContainerId> wanted = new HashSet<>();
+      if (message.getStrictContract() != null) {
+        message.getStrictContract().getContainers().forEach(one -> wanted.add(one.getId()));
+      }
+      if (message.getContract() != null) {
+        message.getContract().getContainers().forEach(one -> wanted.add(one.getId()));
+      }
+      listener.calledBack(wanted);
     }
 
     @Override

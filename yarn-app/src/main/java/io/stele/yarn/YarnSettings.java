@@ -7,6 +7,7 @@ import io.stele.config.MemoryPlan;
 import io.stele.config.ProcessMemory;
 import io.stele.config.TabletServerConfig;
 import io.stele.model.SteleException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
 
 /**
  * The settings of the YARN application, from the configuration.
@@ -127,6 +129,11 @@ record YarnSettings(
             Keys.YARN_NODE_WAIT.in(conf),
             Keys.YARN_DRAIN_TIMEOUT.in(conf),
             Keys.YARN_FAILURES_MAX.in(conf),
+            Duration.ofMillis(
+                conf.getLong(
+                        YarnConfiguration.RM_AM_EXPIRY_INTERVAL_MS,
+                        YarnConfiguration.DEFAULT_RM_AM_EXPIRY_INTERVAL_MS)
+                    / 2),
             kinds.entrySet().stream()
                 .collect(
                     Collectors.toMap(Map.Entry::getKey, e -> e.getValue().process().memoryMb()))));

@@ -10,6 +10,7 @@ import io.stele.runtime.Task;
 import io.stele.sim.MemoryLockStore;
 import io.stele.sim.SimulatedProcess;
 import io.stele.sim.Simulation;
+import io.stele.wire.application.ApplicationProtos.ApplicationStateProto;
 import io.stele.wire.application.ApplicationProtos.ComponentProto;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,7 +18,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.yarn.api.records.ContainerExitStatus;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +38,7 @@ final class ApplicationMasterTest {
   private ApplicationMaster master;
   private boolean lockServiceAway;
   private int connects;
+  private int attempts;
 
   @TempDir private Path directory;
 
@@ -55,7 +59,9 @@ final class ApplicationMasterTest {
   private Task attempt() throws Exception {
     StateFile stateFile =
         new StateFile(
-            conf, new org.apache.hadoop.fs.Path(directory.resolve("state").toUri()), "attempt");
+            conf,
+            new org.apache.hadoop.fs.Path(directory.resolve("state").toUri()),
+            FakeYarn.attempt(++attempts));
     master =
         new ApplicationMaster(
             FakeYarn.APPLICATION.toString(),
@@ -93,6 +99,13 @@ final class ApplicationMasterTest {
     return master.status().getComponentsList().stream()
         .map(component -> component.getId() + " " + component.getState())
         .toList();
+  }
+
+  private String noteOf(String slot) {
+    return master.status().getComponentsList().stream()
+        .filter(component -> component.getId().equals(slot))
+        .map(ComponentProto::getNote)
+        .collect(Collectors.joining("\n"));
   }
 
   private int restarts(String slot) {
@@ -216,22 +229,140 @@ final class ApplicationMasterTest {
   }
 
   @Test
-  void theServersOfANodeThatLeavesMoveToAnother() throws Exception {
+  void theServersOfANodeThatLeavesAreReplacedAndThenDrained() throws Exception {
     simulation.run(
         () -> {
           attempt();
           calls();
           String leaving = yarn.nodeOf("tabletserver-1");
-          yarn.decommission(leaving);
+          yarn.decommission(leaving, 3600);
           process.sleep(A_WHILE);
           assertThat(calls())
-              .contains("drain tabletserver-1")
+              .containsSubsequence(
+                  "request tabletserver-1", "start tabletserver-1", "drain tabletserver-1")
               .doesNotContain("stop tabletserver-1");
-          yarn.end("tabletserver-1", 0);
+          yarn.end("tabletserver-1", 0); // The later one of two; then the first goes on.
           process.sleep(A_WHILE);
           assertThat(calls()).contains("start tabletserver-1");
-          assertThat(yarn.nodeOf("tabletserver-1")).isNotEqualTo(leaving);
         });
+  }
+
+  @Test
+  void whatCannotBeReplacedIsDrainedBeforeItsNodeLeaves() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.full = true;
+          yarn.decommission(yarn.nodeOf("tabletserver-1"), 100);
+          process.sleep(Duration.ofSeconds(45));
+          assertThat(calls())
+              .contains("request tabletserver-1")
+              .doesNotContain("drain tabletserver-1");
+          process.sleep(Duration.ofSeconds(10));
+          assertThat(calls()).contains("drain tabletserver-1");
+          yarn.end("tabletserver-1", 0);
+          yarn.makeRoom();
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("start tabletserver-1");
+        });
+  }
+
+  @Test
+  void aFullQueueIsWaitedForAndTheStatusSaysSo() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.full = true;
+          yarn.end("tabletserver-1", 137);
+          process.sleep(Duration.ofMinutes(5));
+          assertThat(states()).contains("tabletserver-1 ASKED", "tabletserver-2 RUNNING");
+          assertThat(noteOf("tabletserver-1"))
+              .contains(
+                  "asked YARN 300 s ago", "on any node", "its queue has only 100 MB left for it");
+          assertThat(calls()).doesNotContain("start tabletserver-1");
+          yarn.makeRoom();
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("start tabletserver-1");
+          assertThat(states()).contains("tabletserver-1 RUNNING");
+        });
+  }
+
+  @Test
+  void aServerWhoseContainerYarnCallsBackGivesItsTabletsAwayAtOnce() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.callBack("tabletserver-1");
+          yarn.callBack("tabletserver-1"); // YARN says it in each answer.
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsExactly("drain tabletserver-1");
+          assertThat(noteOf("tabletserver-1")).contains("YARN calls its container back");
+          yarn.full = true;
+          yarn.end("tabletserver-1", 0);
+          process.sleep(A_WHILE);
+          assertThat(calls()).contains("request tabletserver-1");
+          assertThat(restarts("tabletserver-1")).isEqualTo(1);
+          yarn.makeRoom();
+          process.sleep(A_WHILE);
+          assertThat(noteOf("tabletserver-1")).contains("because YARN called its container back");
+        });
+  }
+
+  @Test
+  void aPreemptedServerCountsAsLostNotAsSeenToEnd() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.end("tabletserver-1", ContainerExitStatus.PREEMPTED);
+          process.sleep(A_WHILE);
+          assertThat(calls())
+              .contains("lost tabletserver-1", "start tabletserver-1")
+              .doesNotContain("exited tabletserver-1");
+        });
+  }
+
+  @Test
+  void anAttemptThatIsNotAnsweredDoesNothingAndAnotherMayHaveBegun() throws Exception {
+    simulation.run(
+        () -> {
+          attempt();
+          calls();
+          yarn.silent = true;
+          // As much as that after its last answer it may have stood still.
+          process.sleep(YarnSettings.of(conf).limits().answerAge());
+          master.flex(ComponentKind.TABLET_SERVER, 1);
+          yarn.end("master-1", 137);
+          process.sleep(A_WHILE);
+          assertThat(calls()).containsExactly("exited master-1");
+          yarn.silent = false;
+          process.sleep(A_WHILE);
+          assertThat(calls())
+              .contains("drain tabletserver-2", "request master-1", "start master-1");
+        });
+  }
+
+  @Test
+  void whatAnEarlierAttemptWritesAfterTheNextHasBegunIsNeverRead() throws Exception {
+    org.apache.hadoop.fs.Path prefix =
+        new org.apache.hadoop.fs.Path(directory.resolve("state").toUri());
+    StateFile first = new StateFile(conf, prefix, FakeYarn.attempt(1));
+    StateFile second = new StateFile(conf, prefix, FakeYarn.attempt(2));
+    assertThat(second.read()).isEmpty();
+    first.write(stateNamed("first"));
+    assertThat(second.read()).contains(stateNamed("first"));
+    second.write(stateNamed("second"));
+    first.write(stateNamed("stale"));
+    assertThat(new StateFile(conf, prefix, FakeYarn.attempt(3)).read())
+        .contains(stateNamed("second"));
+    assertThat(new StateFile(conf, prefix, FakeYarn.attempt(1)).read()).isEmpty();
+  }
+
+  private static ApplicationStateProto stateNamed(String application) {
+    return ApplicationStateProto.newBuilder().setApplicationId(application).build();
   }
 
   @Test
@@ -248,7 +379,7 @@ final class ApplicationMasterTest {
               .containsExactly(
                   "register",
                   "unregister FAILED another application already runs the cluster: application_1_0009");
-          assertThat(directory.resolve("state")).doesNotExist();
+          assertThat(directory).as("no state was written").isEmptyDirectory();
         });
   }
 

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -46,10 +47,22 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   ResourceManager.Listener listener;
   boolean drainFails;
 
+  /** Whether no room is left: what is asked for waits. */
+  boolean full;
+
+  /** Whether heartbeats go unanswered. */
+  boolean silent;
+
+  private final List<Ask> waiting = new ArrayList<>();
+
   /** Whether processes have yet to come up, and how often that was asked. */
   boolean starting;
 
   int servingAsked;
+
+  static ApplicationAttemptId attempt(int number) {
+    return ApplicationAttemptId.newInstance(APPLICATION, number);
+  }
 
   FakeYarn(ProcessRuntime runtime) {
     this.runtime = runtime;
@@ -93,12 +106,12 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   }
 
   /** The node is to leave. */
-  void decommission(String node) {
+  void decommission(String node, int seconds) {
     nodes.remove(node);
-    listener.nodesChanged(List.of(report(node, NodeState.DECOMMISSIONING)));
+    listener.nodesChanged(List.of(report(node, NodeState.DECOMMISSIONING, seconds)));
   }
 
-  private static NodeReport report(String node, NodeState state) {
+  private static NodeReport report(String node, NodeState state, int timeToLeave) {
     return NodeReport.newInstance(
         NodeId.newInstance(node, 1),
         state,
@@ -108,16 +121,27 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
         Resource.newInstance(NODE_MB, 8),
         0,
         "",
-        0);
+        0,
+        Set.of(),
+        timeToLeave,
+        null);
   }
 
   @Override
   public List<Container> register(String host, int port, String trackingUrl) {
     calls.add("register");
+    answer();
     return List.copyOf(
         containers.values().stream()
             .filter(container -> started.contains(container.getId().toString()))
             .toList());
+  }
+
+  private void answer() {
+    if (!silent) {
+      listener.answered(runtime.nanoTime());
+    }
+    runtime.after(ANSWER, this::answer);
   }
 
   @Override
@@ -128,8 +152,30 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   @Override
   public void request(Ask ask) {
     calls.add("request " + ask.slot());
+    if (full) {
+      waiting.add(ask);
+      return;
+    }
     String node = ask.placement() instanceof Placement.OnNode onNode ? onNode.node() : nodes.get(0);
     runtime.after(ANSWER, () -> give(ask.slot(), node));
+  }
+
+  /** There is room again. */
+  void makeRoom() {
+    full = false;
+    List<Ask> met = List.copyOf(waiting);
+    waiting.clear();
+    met.forEach(ask -> give(ask.slot(), nodes.get(0)));
+  }
+
+  /** The slot's container is wanted for another queue. */
+  void callBack(String slot) {
+    listener.calledBack(Set.of(running(slot).getId()));
+  }
+
+  @Override
+  public OptionalLong roomMb() {
+    return full ? OptionalLong.of(100) : OptionalLong.empty();
   }
 
   private void give(SlotId slot, String node) {
@@ -138,7 +184,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
     }
     Container container =
         Container.newInstance(
-            ContainerId.newContainerId(ApplicationAttemptId.newInstance(APPLICATION, 1), ++given),
+            ContainerId.newContainerId(attempt(1), ++given),
             NodeId.newInstance(node, 1),
             "",
             Resource.newInstance(1024, 1),
@@ -152,6 +198,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
   @Override
   public void withdraw(SlotId slot) {
     // Asks that were met are withdrawn, too: nothing to see.
+    waiting.removeIf(ask -> ask.slot().equals(slot));
   }
 
   @Override
@@ -162,7 +209,9 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
 
   @Override
   public List<Node> nodes() {
-    return nodes.stream().map(node -> new Node(node, false, NODE_MB, NODE_MB)).toList();
+    return nodes.stream()
+        .map(node -> new Node(node, false, Optional.empty(), NODE_MB, NODE_MB))
+        .toList();
   }
 
   @Override
@@ -171,6 +220,7 @@ final class FakeYarn implements ResourceManager, NodeManagers, Servers, Applicat
         new Node(
             nodeName(report.getNodeId()),
             report.getNodeState() == NodeState.DECOMMISSIONING,
+            Optional.ofNullable(report.getDecommissioningTimeout()).map(Duration::ofSeconds),
             NODE_MB,
             NODE_MB));
   }

@@ -23,7 +23,10 @@ final class PlannerTest {
       new HashMap<>(Map.of(ComponentKind.MASTER, 0, ComponentKind.TABLET_SERVER, 2));
   private final List<HeldContainer> containers = new ArrayList<>();
   private final List<Ask> asks = new ArrayList<>();
+  private final Set<String> serving = new HashSet<>();
+  private final Set<String> calledBack = new HashSet<>();
   private final List<Node> nodes = new ArrayList<>();
+  private final Map<String, Instant> drainBy = new HashMap<>();
   private final Map<SlotId, SlotHistory> history = new HashMap<>();
   private final Set<ComponentKind> proven = new HashSet<>();
   private boolean stopping;
@@ -46,9 +49,9 @@ final class PlannerTest {
   @Test
   void aNodeWithoutRoomAtTheMomentIsTheLastChoiceAndOneThatIsTooSmallIsNone() {
     wanted.put(ComponentKind.TABLET_SERVER, 3);
-    nodes.add(new Node("full", false, 4096, 10));
-    nodes.add(new Node("small", false, 100, 100));
-    nodes.add(new Node("roomy", false, 4096, 4096));
+    nodes.add(node("full", false, 4096, 10));
+    nodes.add(node("small", false, 100, 100));
+    nodes.add(node("roomy", false, 4096, 4096));
     assertThat(planned())
         .containsExactly(
             "ask tabletserver-1 on roomy",
@@ -79,8 +82,8 @@ final class PlannerTest {
   @Test
   void itsFormerNodeIsAskedForThoughItLooksFull() {
     wanted.put(ComponentKind.TABLET_SERVER, 1);
-    nodes.add(new Node("a", false, 4096, 0));
-    nodes.add(new Node("b", false, 4096, 4096));
+    nodes.add(node("a", false, 4096, 0));
+    nodes.add(node("b", false, 4096, 4096));
     history.put(slot(1), SlotHistory.NEW.startedOn("a"));
     assertThat(planned()).containsExactly("ask tabletserver-1 on a");
   }
@@ -89,7 +92,7 @@ final class PlannerTest {
   void itsFormerNodeIsNotAskedForWhenItIsGoneOrLeavesOrHasAnother() {
     wanted.put(ComponentKind.TABLET_SERVER, 1);
     nodes("b");
-    nodes.add(new Node("leaving", true, 4096, 4096));
+    nodes.add(node("leaving", true, 4096, 4096));
     history.put(slot(1), SlotHistory.NEW.startedOn("gone"));
     assertThat(planned()).containsExactly("ask tabletserver-1 on b");
     history.put(slot(1), SlotHistory.NEW.startedOn("leaving"));
@@ -191,13 +194,80 @@ final class PlannerTest {
   }
 
   @Test
-  void aTabletServerOnANodeThatLeavesIsDrainedWhenThereIsAnotherNode() {
+  void aTabletServerOnANodeThatLeavesIsReplacedFirstAndDrainedOnceTheOtherServes() {
     wanted.put(ComponentKind.TABLET_SERVER, 1);
     hold("c1", 1, "a", Phase.RUNNING);
-    nodes.add(new Node("a", true, 4096, 0));
-    assertThat(planned()).isEmpty();
+    nodes.add(node("a", true, 4096, 0));
+    drainBy.put("a", NOW.plusSeconds(1));
+    assertThat(planned()).as("there is no other node").isEmpty();
     nodes("b");
+    assertThat(planned()).containsExactly("ask tabletserver-1 on b");
+    asks.add(ask(1, new Placement.OnNode("b"), Set.of(), 0));
+    assertThat(planned()).isEmpty();
+    asks.clear();
+    hold("c2", 1, "b", Phase.ALLOCATED);
+    assertThat(planned()).containsExactly("launch c2");
+    containers.remove(1);
+    hold("c2", 1, "b", Phase.RUNNING);
+    assertThat(planned()).as("it does not serve yet").isEmpty();
+    serving.add("c2");
     assertThat(planned()).containsExactly("drain c1");
+    containers.remove(0);
+    hold("c1", 1, "a", Phase.DRAINING);
+    assertThat(planned()).isEmpty();
+  }
+
+  @Test
+  void aTabletServerThatCannotBeReplacedIsDrainedInTimeAndGoesOnToBeAskedFor() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    hold("c1", 1, "a", Phase.RUNNING);
+    nodes.add(node("a", true, 4096, 0));
+    nodes.add(node("b", false, 4096, 0));
+    asks.add(ask(1, new Placement.Anywhere(), Set.of(), 0));
+    drainBy.put("a", NOW);
+    assertThat(planned()).containsExactly("drain c1");
+    containers.clear();
+    hold("c1", 1, "a", Phase.DRAINING);
+    assertThat(planned()).isEmpty();
+    asks.clear();
+    assertThat(planned()).containsExactly("ask tabletserver-1 on b");
+  }
+
+  @Test
+  void aNodeThatStaysAfterAllKeepsItsTabletServer() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    hold("c1", 1, "a", Phase.RUNNING);
+    hold("c2", 1, "b", Phase.STARTING);
+    nodes("a", "b");
+    assertThat(planned()).isEmpty();
+    containers.remove(1);
+    hold("c2", 1, "b", Phase.RUNNING);
+    assertThat(planned()).containsExactly("drain c2");
+  }
+
+  @Test
+  void aContainerThatYarnCallsBackIsDrainedAndOnlyThenAskedForAgain() {
+    wanted.put(ComponentKind.TABLET_SERVER, 1);
+    nodes("a", "b");
+    hold("c1", 1, "a", Phase.RUNNING);
+    calledBack.add("c1");
+    assertThat(planned()).containsExactly("drain c1");
+    containers.clear();
+    hold("c1", 1, "a", Phase.DRAINING);
+    assertThat(planned()).isEmpty();
+    containers.clear();
+    assertThat(planned()).containsExactly("ask tabletserver-1 on a");
+  }
+
+  @Test
+  void aNodesTimeToLeaveIsForTheReplacementFirstAndThenForTheDrain() {
+    ApplicationSnapshot.Limits limits = limits();
+    assertThat(limits.replacementWait(Optional.of(Duration.ofHours(1))))
+        .isEqualTo(Duration.ofMinutes(59));
+    assertThat(limits.replacementWait(Optional.of(Duration.ofSeconds(100))))
+        .isEqualTo(Duration.ofSeconds(50));
+    assertThat(limits.replacementWait(Optional.of(Duration.ZERO))).isEqualTo(Duration.ZERO);
+    assertThat(limits.replacementWait(Optional.empty())).isEqualTo(Duration.ofMinutes(9));
   }
 
   @Test
@@ -290,16 +360,31 @@ final class PlannerTest {
     assertThat(SlotId.of(7_000_001)).isEmpty();
   }
 
+  private static ApplicationSnapshot.Limits limits() {
+    return new ApplicationSnapshot.Limits(
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(60),
+        5,
+        Duration.ofMinutes(5),
+        Map.of(ComponentKind.MASTER, 256L, ComponentKind.TABLET_SERVER, 1024L));
+  }
+
   private List<String> planned() {
-    ApplicationSnapshot.Limits limits =
-        new ApplicationSnapshot.Limits(
-            Duration.ofSeconds(5),
-            Duration.ofSeconds(60),
-            5,
-            Map.of(ComponentKind.MASTER, 256L, ComponentKind.TABLET_SERVER, 1024L));
     ApplicationSnapshot snapshot =
         new ApplicationSnapshot(
-            NOW, wanted, stopping, containers, asks, nodes, history, proven, stopRanks, limits);
+            NOW,
+            wanted,
+            stopping,
+            containers,
+            serving,
+            calledBack,
+            asks,
+            nodes,
+            drainBy,
+            history,
+            proven,
+            stopRanks,
+            limits());
     return Planner.plan(snapshot).stream().map(PlannerTest::tell).collect(Collectors.toList());
   }
 
@@ -331,7 +416,7 @@ final class PlannerTest {
 
   private void nodes(String... names) {
     for (String name : names) {
-      nodes.add(new Node(name, false, 4096, 4096));
+      nodes.add(node(name, false, 4096, 4096));
     }
   }
 
@@ -344,7 +429,12 @@ final class PlannerTest {
   }
 
   private static Ask ask(int index, Placement placement, Set<String> tried, long secondsAgo) {
-    return new Ask(slot(index), placement, tried, NOW.minusSeconds(secondsAgo));
+    Instant made = NOW.minusSeconds(secondsAgo);
+    return new Ask(slot(index), placement, tried, made, made);
+  }
+
+  private static Node node(String name, boolean leaving, long memoryMb, long freeMemoryMb) {
+    return new Node(name, leaving, Optional.empty(), memoryMb, freeMemoryMb);
   }
 
   private static SlotId slot(int index) {

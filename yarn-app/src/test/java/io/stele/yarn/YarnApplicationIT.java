@@ -1,9 +1,16 @@
 package io.stele.yarn;
 
+import static io.stele.yarn.Components.await;
+import static io.stele.yarn.Components.component;
+import static io.stele.yarn.Components.kill;
+import static io.stele.yarn.Components.nodesOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.stele.master.Applications;
+import io.stele.metadata.JobNodes;
 import io.stele.model.SteleException;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -15,10 +22,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
-import java.util.concurrent.Callable;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
 import org.apache.curator.test.TestingServer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.net.NetUtils;
@@ -76,7 +81,7 @@ final class YarnApplicationIT {
       assertThat(started.complete()).isTrue();
       assertThat(nodesOf(started, "tabletserver")).hasSize(2);
       assertThat(page(started.trackingUrl())).contains("tabletserver-2", "RUNNING");
-      Map<String, ProcessHandle> processes = processes(started);
+      Map<String, ProcessHandle> processes = Components.processes(cluster, submitter::status);
       assertThat(processes).containsOnlyKeys("master-1", "tabletserver-1", "tabletserver-2");
 
       // A worker is killed: another one takes its place, on its node; nobody else notices.
@@ -86,14 +91,15 @@ final class YarnApplicationIT {
       ApplicationStatus restarted = awaitRestart(submitter, "tabletserver-1");
       reportTime("kill -9 of a worker to its successor running", begin);
       assertThat(component(restarted, "tabletserver-1").node()).isEqualTo(nodeBefore);
-      Map<String, ProcessHandle> afterRestart = processes(restarted);
+      Map<String, ProcessHandle> afterRestart = Components.processes(cluster, submitter::status);
       assertThat(afterRestart.get("tabletserver-2")).isEqualTo(processes.get("tabletserver-2"));
       assertThat(afterRestart.get("tabletserver-1")).isNotEqualTo(processes.get("tabletserver-1"));
 
       // YARN itself ends a container of a dead attempt whose node has not yet reported it as
       // running.
       String newest = component(restarted, "tabletserver-1").container();
-      await(Duration.ofSeconds(20), () -> Optional.of(newest).filter(cluster::isRunningToYarn));
+      await(
+          "YARN to know that it runs", () -> Optional.of(newest).filter(cluster::isRunningToYarn));
 
       // The ApplicationMaster is killed: the next attempt takes all processes over.
       begin = System.nanoTime();
@@ -101,13 +107,13 @@ final class YarnApplicationIT {
       kill(first);
       ApplicationStatus recovered =
           await(
-              Duration.ofSeconds(60),
+              "the next ApplicationMaster",
               () ->
                   submitter
                       .status()
                       .filter(s -> s.complete() && !applicationMaster().equals(first)));
       reportTime("kill -9 of the ApplicationMaster to the next answering", begin);
-      assertThat(processes(recovered)).isEqualTo(afterRestart);
+      assertThat(Components.processes(cluster, submitter::status)).isEqualTo(afterRestart);
       assertThat(component(recovered, "tabletserver-1").restarts()).isEqualTo(1);
 
       // What the attempt before it started, it restarts and stops, too.
@@ -122,7 +128,7 @@ final class YarnApplicationIT {
       assertThat(submitter.status(id).state()).isEqualTo("FINISHED");
       assertThat(submitter.status()).isEmpty();
       await(
-          Duration.ofSeconds(10),
+          "the end of all processes",
           () -> Optional.of(cluster.processes()).filter(Collection::isEmpty));
       assertThat(submitter.stop(Duration.ofSeconds(30), YarnApplicationIT::report)).isFalse();
     }
@@ -131,7 +137,7 @@ final class YarnApplicationIT {
   private static ApplicationStatus awaitRestart(YarnSubmitter submitter, String component)
       throws Exception {
     return await(
-        Duration.ofSeconds(40),
+        "another in its place",
         () ->
             submitter
                 .status()
@@ -144,12 +150,12 @@ final class YarnApplicationIT {
       submitter.start(TestCluster.placeholders(jar), YarnApplicationIT::report);
       submitter.flex("tabletserver", 3);
       await(
-          Duration.ofSeconds(40),
+          "three tablet servers",
           () -> submitter.status().filter(s -> s.complete() && s.components().size() == 4));
       submitter.flex("tabletserver", 1);
       ApplicationStatus shrunk =
           await(
-              Duration.ofSeconds(40),
+              "one tablet server",
               () -> submitter.status().filter(s -> s.complete() && s.components().size() == 2));
       assertThat(shrunk.components()).extracting(ComponentStatus::id).contains("tabletserver-1");
       assertThatThrownBy(() -> submitter.flex("regionserver", 1))
@@ -216,7 +222,7 @@ final class YarnApplicationIT {
       ApplicationId id = startedOrFailed(submitter, refusing);
       ApplicationStatus failed =
           await(
-              Duration.ofSeconds(40),
+              "the application to give up",
               () -> Optional.of(submitter.status(id)).filter(s -> s.state().equals("FAILED")));
       assertThat(failed.diagnostics())
           .contains("tabletserver-", "stele.some.key has the value \"blue\"");
@@ -230,6 +236,31 @@ final class YarnApplicationIT {
     } catch (SteleException e) {
       report(e.getMessage());
       return ApplicationId.fromString(e.getMessage().split(" ", 2)[0]);
+    }
+  }
+
+  @Test
+  void aJobIsAliveAsLongAsYarnSaysSo() throws Exception {
+    String tag = JobNodes.TAG + "stele-job-1";
+    String unknown = ApplicationId.newInstance(1, 1).toString();
+    try (Applications yarn = Applications.find(conf, SystemRuntime.INSTANCE)) {
+      assertThat(yarn).isInstanceOf(YarnApplications.class);
+      assertThat(yarn.state(tag)).as("not submitted").isEqualTo(Applications.State.UNKNOWN);
+      assertThat(yarn.state(unknown)).isEqualTo(Applications.State.UNKNOWN);
+      OtherApplication job = new OtherApplication(conf, "default", 0, Set.of("stele-job-1"));
+      String id = job.id().toString();
+      try (job) {
+        assertThat(yarn.state(id)).isEqualTo(Applications.State.ALIVE);
+        assertThat(yarn.state(tag)).isEqualTo(Applications.State.ALIVE);
+      }
+      await("its end", () -> Optional.of(yarn.state(id)).filter(Applications.State.ENDED::equals));
+      assertThat(yarn.state(tag)).isEqualTo(Applications.State.ENDED);
+      try (OtherApplication again =
+          new OtherApplication(conf, "default", 0, Set.of("stele-job-1"))) {
+        assertThat(yarn.state(tag)).as("of two, one goes on").isEqualTo(Applications.State.ALIVE);
+        assertThat(yarn.state(id)).isEqualTo(Applications.State.ENDED);
+        assertThat(yarn.state(again.id().toString())).isEqualTo(Applications.State.ALIVE);
+      }
     }
   }
 
@@ -259,41 +290,12 @@ final class YarnApplicationIT {
         .hasMessageContaining("no YARN ResourceManager answers at localhost");
   }
 
-  private static ComponentStatus component(ApplicationStatus status, String id) {
-    return status.components().stream().filter(c -> c.id().equals(id)).findFirst().orElseThrow();
-  }
-
-  private static Collection<String> nodesOf(ApplicationStatus status, String kind) {
-    return status.components().stream()
-        .filter(c -> c.id().startsWith(kind))
-        .map(ComponentStatus::node)
-        .collect(Collectors.toSet());
-  }
-
   private static String page(String url) throws IOException, InterruptedException {
     return HttpClient.newBuilder()
         .followRedirects(HttpClient.Redirect.ALWAYS)
         .build()
         .send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString())
         .body();
-  }
-
-  /**
-   * The stand-ins by the component that they are: a command names its container's log directory.
-   * For a moment after its start a process is still the shell that becomes Java.
-   */
-  private static Map<String, ProcessHandle> processes(ApplicationStatus status) throws Exception {
-    return await(
-        Duration.ofSeconds(10),
-        () -> {
-          Map<String, ProcessHandle> processes = new TreeMap<>();
-          for (ComponentStatus component : status.components()) {
-            cluster.processes().stream()
-                .filter(process -> TestCluster.commandLine(process).contains(component.container()))
-                .forEach(process -> processes.put(component.id(), process));
-          }
-          return Optional.of(processes).filter(p -> p.size() == status.components().size());
-        });
   }
 
   private static ProcessHandle applicationMaster() {
@@ -303,23 +305,6 @@ final class YarnApplicationIT {
                 TestCluster.commandLine(process).contains(ApplicationMasterMain.class.getName()))
         .reduce((a, b) -> b)
         .orElse(ProcessHandle.current());
-  }
-
-  private static void kill(ProcessHandle process) throws Exception {
-    assertThat(process.destroyForcibly()).isTrue();
-    process.onExit().get();
-  }
-
-  private static <T> T await(Duration limit, Callable<Optional<T>> condition) throws Exception {
-    long deadline = System.nanoTime() + limit.toNanos();
-    while (true) {
-      Optional<T> value = condition.call();
-      if (value.isPresent()) {
-        return value.get();
-      }
-      assertThat(System.nanoTime()).as("awaited in vain for " + limit).isLessThan(deadline);
-      Thread.sleep(100);
-    }
   }
 
   private static void report(String line) {

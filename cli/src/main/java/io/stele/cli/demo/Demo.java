@@ -1,9 +1,7 @@
 package io.stele.cli.demo;
 
-import io.stele.cli.Distribution;
 import io.stele.cli.embedded.EmbeddedHadoop;
 import io.stele.client.Stele;
-import io.stele.config.Keys;
 import io.stele.examples.webtable.Webtable;
 import io.stele.examples.webtable.WebtableLink;
 import io.stele.examples.webtable.WebtableLoad;
@@ -14,7 +12,6 @@ import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import io.stele.runtime.SystemRuntime;
 import io.stele.yarn.ComponentStatus;
-import io.stele.yarn.StartOptions;
 import io.stele.yarn.YarnSubmitter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -35,7 +32,6 @@ import org.apache.hadoop.mapreduce.Job;
  * <p>For one thread, and one run.
  */
 final class Demo {
-  private static final String SITE_FILE = "stele-site.xml";
   private static final org.apache.hadoop.fs.Path PAGES =
       new org.apache.hadoop.fs.Path("/demo/pages");
   private static final org.apache.hadoop.fs.Path REPORT =
@@ -57,28 +53,13 @@ final class Demo {
           .map(path -> Webtable.row("hadoop.apache.org", path))
           .toList();
 
-  private static final int NODE_MANAGERS = 2;
-  private static final int NODE_MANAGER_MB = 2304;
   private static final Duration POLL = Duration.ofMillis(250);
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
-
-  /** What a cluster on a small machine is set to. */
-  private static final String[][] SETTINGS = {
-    {"stele.cluster.name", "demo"},
-    {"stele.root.dir", "/stele"},
-    {"stele.yarn.am.memory", "384m"},
-    {"stele.yarn.master.memory", "384m"},
-    {"stele.yarn.tabletserver.count", "2"},
-    {"stele.yarn.tabletserver.memory", "768m"},
-    {"stele.tabletserver.memtable.bytes", "16m"},
-    {"stele.tabletserver.memtable.total.bytes", "96m"},
-    {"stele.tabletserver.cache.bytes", "64m"},
-    {"stele.value.bytes.max", "6m"}, // The largest page has 5.2 MiB.
-  };
 
   private final Path directory;
   private final List<Path> pages;
   private final boolean keep;
+  private final int dataNodes;
   private final Configuration site;
   private final PrintStream out;
   private final Progress progress;
@@ -86,13 +67,21 @@ final class Demo {
   /**
    * @param pages javadoc jars
    * @param keep whether the cluster stays up
+   * @param dataNodes how many HDFS has
    * @param site what is set for the cluster
    */
   @SuppressWarnings("SystemConsoleNull") // As it was before Java 22: bin/stele says so.
-  Demo(Path directory, List<Path> pages, boolean keep, Configuration site, PrintStream out) {
+  Demo(
+      Path directory,
+      List<Path> pages,
+      boolean keep,
+      int dataNodes,
+      Configuration site,
+      PrintStream out) {
     this.directory = directory;
     this.pages = pages;
     this.keep = keep;
+    this.dataNodes = dataNodes;
     this.site = site;
     this.out = out;
     this.progress = new Progress(out, System.console() != null, columns(), keep ? 7 : 8);
@@ -110,17 +99,17 @@ final class Demo {
             : "Nothing keeps running at the end. Ctrl-C stops everything.");
     out.println();
     AtExit atCtrlC = SystemRuntime.atExit("demo-interrupted", this::interrupted);
-    try (EmbeddedHadoop hadoop = startHadoop();
-        MemoryWatch memory = new MemoryWatch(hadoop)) {
-      run(hadoop, memory, started);
+    try (DemoCluster cluster = startHadoop();
+        MemoryWatch memory = new MemoryWatch(cluster.hadoop())) {
+      run(cluster, memory, started);
     } finally {
       progress.close();
       atCtrlC.cancel();
     }
   }
 
-  private void run(EmbeddedHadoop hadoop, MemoryWatch memory, long started) throws IOException {
-    Configuration conf = configuration(hadoop);
+  private void run(DemoCluster cluster, MemoryWatch memory, long started) throws IOException {
+    Configuration conf = cluster.configuration();
     try (YarnSubmitter yarn = YarnSubmitter.connect(conf)) {
       startStele(yarn);
       WebtableLoad.Result loaded;
@@ -172,59 +161,34 @@ final class Demo {
       summary.print(out, Duration.ofNanos(RUNTIME.nanoTime() - started), keep, directory);
     }
     if (keep) {
-      hadoop.detach();
+      cluster.hadoop().detach();
     }
   }
 
-  private EmbeddedHadoop startHadoop() throws IOException {
+  private DemoCluster startHadoop() throws IOException {
     progress.begin("Start Hadoop");
     TreeSet<String> up = new TreeSet<>();
-    EmbeddedHadoop hadoop =
-        EmbeddedHadoop.start(
-            EmbeddedHadoop.Options.in(directory)
-                .withNodeManagers(NODE_MANAGERS, NODE_MANAGER_MB + moreMb(site)),
+    DemoCluster cluster =
+        DemoCluster.startHadoop(
+            directory,
+            dataNodes,
+            site,
             daemon -> {
               up.add(daemon);
               progress.say(String.join(", ", up) + " up");
             });
-    progress.end("ZooKeeper, HDFS, YARN with " + NODE_MANAGERS + " nodes");
-    return hadoop;
-  }
-
-  /** What the servers of a cluster take that those of the demo as it is do not, in MB. */
-  private static int moreMb(Configuration site) {
-    return (int) Math.max(0, (serverBytes(site) - serverBytes(settings())) >> 20);
-  }
-
-  private static long serverBytes(Configuration site) {
-    return Keys.YARN_MASTER_COUNT.in(site) * Keys.YARN_MASTER_MEMORY.in(site)
-        + Keys.YARN_TABLETSERVER_COUNT.in(site) * Keys.YARN_TABLETSERVER_MEMORY.in(site);
-  }
-
-  /** What is set for the demo's cluster if nothing else is said. */
-  static Configuration settings() {
-    Configuration site = new Configuration(false);
-    for (String[] setting : SETTINGS) {
-      site.set(setting[0], setting[1]);
-    }
-    return site;
-  }
-
-  /**
-   * The cluster's configuration, also written to where {@code stele} finds it in another terminal.
-   */
-  private Configuration configuration(EmbeddedHadoop hadoop) throws IOException {
-    try (OutputStream file = Files.newOutputStream(directory.resolve(SITE_FILE))) {
-      site.writeXml(file);
-    }
-    Configuration conf = hadoop.configuration();
-    site.forEach(entry -> conf.set(entry.getKey(), entry.getValue()));
-    return conf;
+    progress.end(
+        "ZooKeeper, HDFS"
+            + (dataNodes == 1 ? "" : " with " + dataNodes + " DataNodes")
+            + ", YARN with "
+            + DemoCluster.NODE_MANAGERS
+            + " nodes");
+    return cluster;
   }
 
   private void startStele(YarnSubmitter yarn) throws IOException {
     progress.begin("Start Stele on YARN");
-    yarn.start(StartOptions.of(Distribution.serverJars()), progress::say);
+    DemoCluster.startStele(yarn, progress::say);
     List<String> components =
         yarn.status().stream()
             .flatMap(status -> status.components().stream())

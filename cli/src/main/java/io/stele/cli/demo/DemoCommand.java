@@ -2,10 +2,7 @@ package io.stele.cli.demo;
 
 import io.stele.cli.Distribution;
 import io.stele.cli.embedded.EmbeddedHadoop;
-import io.stele.config.Keys;
 import io.stele.model.SteleException;
-import io.stele.runtime.Futures;
-import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -13,11 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import org.apache.hadoop.conf.Configuration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code stele demo}. */
@@ -28,14 +24,14 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Hadoop's real daemons (HDFS, YARN, ZooKeeper) run in one Java process, Stele's servers and the jobs' tasks in their own.",
+      "Hadoop's real daemons (HDFS, YARN) run in one Java process, ZooKeeper, Stele's servers and the jobs' tasks in their own.",
       "It takes a few minutes, 4 GB of memory and 1 GB of disk, all in one directory. It changes nothing else on the machine and",
       "leaves nothing running, even after Ctrl-C.",
       "",
       "Examples:",
       "  stele demo",
       "  stele demo --keep        leave it up; then try: stele scan webtable --prefix org.apache.hadoop -c language:",
-      "  stele demo --keep -D stele.yarn.master.count=2 -D stele.yarn.tabletserver.count=3",
+      "  stele demo --keep --data-nodes 4 -D stele.yarn.master.count=2 -D stele.yarn.tabletserver.count=3",
       "  stele demo --stop        end the one that was left up"
     })
 public final class DemoCommand implements Callable<Integer> {
@@ -59,6 +55,14 @@ public final class DemoCommand implements Callable<Integer> {
       arity = "1..*",
       description = "Javadoc jars (or zip files of web pages) to load instead of Hadoop's.")
   private List<Path> pages = List.of();
+
+  @Option(
+      names = "--data-nodes",
+      paramLabel = "N",
+      defaultValue = "1",
+      description =
+          "How many DataNodes HDFS has, up to 9; each block is on three of them, or on all (default: ${DEFAULT-VALUE}).")
+  private int dataNodes;
 
   @Option(
       names = "-D",
@@ -91,6 +95,14 @@ public final class DemoCommand implements Callable<Integer> {
               : "Stopped the demo in " + work + " (" + ended + " processes).");
       return 0;
     }
+    if (dataNodes < 1 || dataNodes > EmbeddedHadoop.Options.DATA_NODES_MAX) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--data-nodes must be from 1 to "
+              + EmbeddedHadoop.Options.DATA_NODES_MAX
+              + ", not "
+              + dataNodes);
+    }
     if (EmbeddedHadoop.isRunning(work)) {
       throw SteleException.refused(
           "a demo is running in "
@@ -105,26 +117,18 @@ public final class DemoCommand implements Callable<Integer> {
           Path.of(EmbeddedHadoop.logDirectory(work).toString(), "demo.log").toString());
     }
     try {
-      new Demo(work, pages.isEmpty() ? Distribution.pages() : pages, keep, configured(), System.out)
+      new Demo(
+              work,
+              pages.isEmpty() ? Distribution.pages() : pages,
+              keep,
+              dataNodes,
+              DemoCluster.settings(settings),
+              System.out)
           .run();
       return 0;
     } catch (IOException | RuntimeException e) {
-      waitIfEnding();
+      DemoCluster.waitIfEnding();
       throw e;
-    }
-  }
-
-  private Configuration configured() {
-    Configuration site = Demo.settings();
-    settings.forEach(site::set);
-    Keys.check(site);
-    return site;
-  }
-
-  /** After Ctrl-C everything fails because it is being ended: that is not worth a word. */
-  private static void waitIfEnding() throws IOException {
-    if (SystemRuntime.isEnding()) {
-      Futures.await(SystemRuntime.INSTANCE, new CompletableFuture<>(), "waiting for the end");
     }
   }
 }

@@ -30,8 +30,8 @@ import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * A real Hadoop on this one machine: ZooKeeper, HDFS, YARN with several NodeManagers and the
- * MapReduce history server in one JVM of their own, containers in processes of their own.
+ * A real Hadoop on this one machine: HDFS, YARN with several NodeManagers and the MapReduce history
+ * server in one JVM of their own, ZooKeeper and containers in processes of their own.
  *
  * <p>Everything lies in one work directory, which the start empties; at most one runs in a
  * directory. No process outlives it: not when it is closed, not when this JVM ends or is killed
@@ -67,7 +67,7 @@ public final class EmbeddedHadoop implements AutoCloseable {
    * How to run it.
    *
    * @param directory where everything lies; made if it is not there, emptied if it is
-   * @param dataNodes 1 to 9
+   * @param dataNodes 1 to 9; a block is on three of them, or on all
    * @param nodeManagers 1 to 9
    * @param nodeManagerMb what each NodeManager has for containers, in MB
    * @param heapMb the largest heap of the daemons' JVM, in MB
@@ -80,6 +80,9 @@ public final class EmbeddedHadoop implements AutoCloseable {
       int nodeManagerMb,
       int heapMb,
       Duration timeout) {
+    /** The most DataNodes. */
+    public static final int DATA_NODES_MAX = 9;
+
     public Options {
       directory = directory.toAbsolutePath().normalize();
       if (!directory.toString().matches("[^\\s,:%'\"\\\\$`]+")) {
@@ -167,8 +170,8 @@ public final class EmbeddedHadoop implements AutoCloseable {
   }
 
   /**
-   * The processes of the one in {@code directory}, whoever started it: the daemons' JVM and
-   * everything in containers.
+   * The processes of the one in {@code directory}, whoever started it: the daemons' JVM, ZooKeeper
+   * and everything in containers.
    */
   public static List<TaggedProcess> processes(Path directory) {
     return ProcessTag.of(directory).processes();
@@ -178,10 +181,13 @@ public final class EmbeddedHadoop implements AutoCloseable {
    * Has the one in {@code directory} be without a part of it, and returns when that is back.
    *
    * @param time how long, at least
+   * @param which of several, such as DataNodes, counted round; from 0 on
+   * @return which of several was away; empty if there is one
    * @throws IOException if it cannot be without that part, or does not answer
    */
-  public static void beWithout(Path directory, Outage outage, Duration time) throws IOException {
-    new OutageRequests(directory).ask(new OutageRequests.Wanted(outage, time));
+  public static String beWithout(Path directory, Outage outage, Duration time, int which)
+      throws IOException {
+    return new OutageRequests(directory).ask(new OutageRequests.Wanted(outage, time, which));
   }
 
   /**
@@ -233,8 +239,8 @@ public final class EmbeddedHadoop implements AutoCloseable {
   }
 
   /**
-   * Its processes: the daemons' JVM and everything in containers, without the shell around the
-   * first.
+   * Its processes: the daemons' JVM, ZooKeeper and everything in containers, without the shell
+   * around the first.
    */
   public List<TaggedProcess> processes() {
     return tag.processes();

@@ -1,49 +1,139 @@
 package io.stele.cli.embedded;
 
+import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
-import java.io.File;
+import io.stele.runtime.ProcessRuntime;
+import io.stele.runtime.SystemRuntime;
 import java.io.IOException;
-import java.net.InetSocketAddress;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.apache.zookeeper.server.ServerCnxnFactory;
-import org.apache.zookeeper.server.ZooKeeperServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.apache.zookeeper.server.ZooKeeperServerMain;
 
 /**
- * ZooKeeper in this JVM. It keeps its port and its data from one start to the next. Not
- * thread-safe.
+ * ZooKeeper in a process of its own, which can be killed and made to stand still. It keeps its port
+ * and its data from one start to the next. Like a container it carries the tag of the daemons' JVM
+ * in its environment, and ends with the others that do. Not thread-safe.
  */
 final class EmbeddedZooKeeper {
-  private static final int TICK_MILLIS = 500;
-  private static final int CONNECTIONS_MAX = 500;
+  private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
+  private static final Duration PATIENCE = Duration.ofMinutes(3); // Without it all is over.
+  private static final Duration LOOK_EVERY = Duration.ofMillis(50);
+  private static final int SILENCE_MAX_MILLIS = 1_000;
 
-  private final File data;
-  private int port; // 0: any.
-  private ServerCnxnFactory connections;
+  // Below those that the system gives to whoever connects: nobody takes it while ZooKeeper is away.
+  private static final int FIRST_PORT = 20_000;
+  private static final int PORTS = 10_000;
 
-  private EmbeddedZooKeeper(Path directory) throws IOException {
-    this.data = Files.createDirectories(directory).toFile();
-    this.connections = open();
+  private final Path settings;
+  private final Path logs;
+  private final int port;
+  private Process process;
+
+  private EmbeddedZooKeeper(Path settings, Path logs, int port) throws IOException {
+    this.settings = settings;
+    this.logs = logs;
+    this.port = port;
+    this.process = launch();
   }
 
-  /** Starts one with its data in {@code directory}. */
-  static EmbeddedZooKeeper startIn(Path directory) throws IOException {
-    return new EmbeddedZooKeeper(directory);
+  /**
+   * Starts one, and returns when it answers.
+   *
+   * @param directory of its data
+   * @param logs where it says what it does
+   */
+  static EmbeddedZooKeeper startIn(Path directory, Path logs) throws IOException {
+    Files.createDirectories(directory);
+    int port = freePort();
+    Path settings = directory.resolve("zoo.cfg");
+    Files.writeString(
+        settings,
+        String.join(
+            "\n",
+            "tickTime=500",
+            "minSessionTimeout=1000",
+            "maxSessionTimeout=300000",
+            "maxClientCnxns=500",
+            "dataDir=" + directory.resolve("data"),
+            "clientPort=" + port,
+            "clientPortAddress=localhost",
+            "admin.enableServer=false",
+            "4lw.commands.whitelist=srvr",
+            ""));
+    return new EmbeddedZooKeeper(settings, logs, port);
   }
 
-  private ServerCnxnFactory open() throws IOException {
-    ZooKeeperServer server = new ZooKeeperServer(data, data, TICK_MILLIS);
-    server.setMinSessionTimeout(1_000);
-    server.setMaxSessionTimeout(300_000);
+  private static int freePort() throws IOException {
+    int first = (int) (ProcessHandle.current().pid() * 97 % PORTS);
+    for (int i = 0; i < PORTS; i++) {
+      int port = FIRST_PORT + (first + i) % PORTS;
+      try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getByName("localhost"))) {
+        return free.getLocalPort();
+      } catch (BindException e) {
+        // Somebody has it: the next may be free.
+      }
+    }
+    throw new IOException("no port is free for ZooKeeper from " + FIRST_PORT + " on");
+  }
+
+  private Process launch() throws IOException {
+    List<String> command =
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx128m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:-UsePerfData",
+            "-Xss512k",
+            "-Djava.net.preferIPv4Stack=true",
+            "-Dlog4j.configuration=io/stele/cli/embedded/log4j.properties",
+            "-Dstele.embedded.log=" + logs.resolve("zookeeper.log"),
+            "-cp",
+            System.getProperty("java.class.path"),
+            ZooKeeperServerMain.class.getName(),
+            settings.toString());
+    Path errors = logs.resolve("zookeeper.err");
+    Process started =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(Redirect.appendTo(errors.toFile()))
+            .start();
+    Deadline deadline = Deadline.after(RUNTIME, PATIENCE);
+    while (!answers()) {
+      if (!started.isAlive() || deadline.isOver()) {
+        started.destroyForcibly();
+        throw new IOException("ZooKeeper does not answer: see " + logs + "/zookeeper.*");
+      }
+      pause();
+    }
+    return started;
+  }
+
+  private boolean answers() {
+    try (Socket socket = new Socket("localhost", port)) {
+      socket.setSoTimeout(SILENCE_MAX_MILLIS);
+      socket.getOutputStream().write("srvr".getBytes(StandardCharsets.US_ASCII));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII)
+          .contains("Mode: standalone");
+    } catch (IOException e) {
+      return false; // Not yet.
+    }
+  }
+
+  private static void pause() throws IOException {
     try {
-      ServerCnxnFactory opened =
-          ServerCnxnFactory.createFactory(
-              new InetSocketAddress("localhost", port), CONNECTIONS_MAX);
-      opened.startup(server);
-      port = opened.getLocalPort();
-      return opened;
+      RUNTIME.sleep(LOOK_EVERY);
     } catch (InterruptedException e) {
-      throw Futures.interrupted(e, "starting ZooKeeper");
+      throw Futures.interrupted(e, "waiting for ZooKeeper");
     }
   }
 
@@ -52,13 +142,31 @@ final class EmbeddedZooKeeper {
     return port;
   }
 
-  /** Cuts off all clients, and keeps what it knows. */
-  void stop() {
-    connections.shutdown();
+  /** Ends it as {@code kill -9} does; it keeps what it has acknowledged. */
+  void kill() throws IOException {
+    try {
+      process.destroyForcibly().waitFor();
+    } catch (InterruptedException e) {
+      throw Futures.interrupted(e, "killing ZooKeeper");
+    }
   }
 
-  /** Begins again where it stopped. */
+  /** Begins again where it was killed, and returns when it answers. */
   void start() throws IOException {
-    connections = open();
+    process = launch();
+  }
+
+  /** Has it stand still, as {@code kill -STOP} does: connections stay, and are silent. */
+  void stop() throws IOException {
+    tagged().stop();
+  }
+
+  /** Has it go on. */
+  void goOn() throws IOException {
+    tagged().goOn();
+  }
+
+  private TaggedProcess tagged() {
+    return new TaggedProcess(process.pid(), Map.of(), ZooKeeperServerMain.class.getName());
   }
 }

@@ -31,8 +31,8 @@ import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.MiniYARNCluster;
 
 /**
- * The JVM of an embedded Hadoop: starts the daemons, writes how clients reach them, and lives until
- * it is told to stop or its parent has died.
+ * The JVM of an embedded Hadoop: starts the daemons and ZooKeeper beside it, writes how clients
+ * reach them, and lives until it is told to stop or its parent has died.
  *
  * <p>It speaks with its parent over its own standard streams. To the parent: {@code up <daemon>},
  * then {@code ready} or {@code failed <why>}. From it: {@code detach} (live on without a parent),
@@ -40,7 +40,7 @@ import org.apache.hadoop.yarn.server.MiniYARNCluster;
  * Everything else that is printed goes to the log.
  *
  * <p>It ends by halting: what it holds is thrown away with it, and {@code daemons.sh} around it
- * ends the containers.
+ * ends ZooKeeper and the containers.
  */
 final class HadoopDaemons {
   private static final int LOCKED = 3;
@@ -79,7 +79,11 @@ final class HadoopDaemons {
     RUNTIME.start("parent", HadoopDaemons::listenToParent);
     try {
       Configuration conf =
-          HadoopSettings.ofDaemons(directory, Integer.parseInt(args[2]), Integer.parseInt(args[3]));
+          HadoopSettings.ofDaemons(
+              directory,
+              Integer.parseInt(args[1]),
+              Integer.parseInt(args[2]),
+              Integer.parseInt(args[3]));
       new HadoopDaemons(directory, parent, conf)
           .start(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
     } catch (Throwable e) {
@@ -144,7 +148,9 @@ final class HadoopDaemons {
 
   private EmbeddedZooKeeper startZookeeper() {
     try {
-      EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.startIn(directory.resolve("zookeeper"));
+      EmbeddedZooKeeper zookeeper =
+          EmbeddedZooKeeper.startIn(
+              directory.resolve("zookeeper"), EmbeddedHadoop.logDirectory(directory));
       parent.println("up ZooKeeper");
       return zookeeper;
     } catch (IOException e) {

@@ -18,9 +18,6 @@ final class HadoopSettings {
 
   /** What differs from Hadoop's defaults in daemons and clients alike. */
   private static final String[][] BOTH = {
-    {"dfs.replication", "1"},
-    // One DataNode has no replacement.
-    {"dfs.client.block.write.replace-datanode-on-failure.policy", "NEVER"},
     {"mapreduce.framework.name", "yarn"},
     {"yarn.app.mapreduce.am.staging-dir", "/tmp/hadoop-yarn/staging"},
     {"mapreduce.jobhistory.done-dir", "/mr-history/done"},
@@ -45,7 +42,6 @@ final class HadoopSettings {
     {"yarn.app.mapreduce.am.containerlauncher.threadpool-initial-size", "4"},
     {"mapreduce.client.completion.pollinterval", "200"},
     {"mapreduce.client.progressmonitor.pollinterval", "200"},
-    {"mapreduce.client.submit.file.replication", "1"},
     {"mapreduce.job.ubertask.enable", "false"},
     // Few containers: a reducer that waits for maps, or a second attempt beside the first, keeps
     // others out.
@@ -111,13 +107,25 @@ final class HadoopSettings {
           "yarn.resourcemanager.admin.address",
           "yarn.resourcemanager.webapp.address");
 
+  private static final int REPLICAS_MAX = 3;
+  private static final String REPLICAS = "dfs.replication";
+  private static final String SUBMIT_REPLICAS = "mapreduce.client.submit.file.replication";
+  private static final String REPLACE_POLICY =
+      "dfs.client.block.write.replace-datanode-on-failure.policy";
+
+  /** What depends on the number of DataNodes. */
+  private static final List<String> REPLICATION =
+      List.of(REPLICAS, SUBMIT_REPLICAS, REPLACE_POLICY);
+
   private HadoopSettings() {}
 
   /** What the daemons are started with. */
-  static Configuration ofDaemons(Path directory, int nodeManagers, int nodeManagerMb) {
+  static Configuration ofDaemons(
+      Path directory, int dataNodes, int nodeManagers, int nodeManagerMb) {
     Configuration conf = new Configuration();
     set(conf, BOTH);
     set(conf, DAEMONS);
+    setReplication(conf, dataNodes);
     conf.set("hadoop.tmp.dir", directory.resolve("tmp").toString());
     conf.set("dfs.datanode.hostname", "localhost");
     conf.setInt("yarn.nodemanager.resource.memory-mb", nodeManagerMb);
@@ -135,12 +143,20 @@ final class HadoopSettings {
   static Configuration ofClients(Configuration daemons, Configuration yarn, Configuration history) {
     Configuration conf = new Configuration(false);
     set(conf, BOTH);
+    REPLICATION.forEach(key -> conf.set(key, daemons.get(key)));
     conf.set("fs.defaultFS", daemons.get("fs.defaultFS"));
     conf.set("hadoop.tmp.dir", daemons.get("hadoop.tmp.dir"));
     ADDRESSES.forEach(key -> conf.setIfUnset(key, yarn.get(key, "")));
     history.forEach(entry -> conf.set(entry.getKey(), entry.getValue()));
     setClasspath(conf);
     return conf;
+  }
+
+  private static void setReplication(Configuration conf, int dataNodes) {
+    conf.setInt(REPLICAS, Math.min(dataNodes, REPLICAS_MAX));
+    conf.setInt(SUBMIT_REPLICAS, Math.min(dataNodes, REPLICAS_MAX));
+    // Where all have a block, none is left to take the place of one that fails.
+    conf.set(REPLACE_POLICY, dataNodes > REPLICAS_MAX ? "DEFAULT" : "NEVER");
   }
 
   private static void setClasspath(Configuration conf) {

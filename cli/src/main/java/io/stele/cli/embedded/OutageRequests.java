@@ -21,14 +21,16 @@ import java.util.Optional;
 final class OutageRequests {
   private static final ProcessRuntime RUNTIME = SystemRuntime.INSTANCE;
   private static final Duration LOOK_EVERY = Duration.ofMillis(100);
-  private static final Duration PATIENCE = Duration.ofMinutes(2); // Beyond the outage itself.
+  private static final Duration PATIENCE = Duration.ofMinutes(4); // Beyond the outage itself.
+  private static final String DONE = "over: ";
 
   /**
    * A wish.
    *
    * @param time how long it lasts at least
+   * @param which of several, counted round; from 0 on
    */
-  record Wanted(Outage outage, Duration time) {}
+  record Wanted(Outage outage, Duration time, int which) {}
 
   private final Path asked;
   private final Path answer;
@@ -41,11 +43,12 @@ final class OutageRequests {
   /**
    * Asks for it, and returns when it is over.
    *
+   * @return which of several was away; empty if there is one
    * @throws IOException if it cannot be had, with the reason, or no answer comes
    */
-  void ask(Wanted wanted) throws IOException {
+  String ask(Wanted wanted) throws IOException {
     Files.deleteIfExists(answer);
-    write(asked, wanted.outage() + " " + wanted.time().toMillis());
+    write(asked, wanted.outage() + " " + wanted.time().toMillis() + " " + wanted.which());
     Deadline deadline = Deadline.after(RUNTIME, wanted.time().plus(PATIENCE));
     Optional<String> said = read(answer);
     while (said.isEmpty()) {
@@ -55,9 +58,10 @@ final class OutageRequests {
       pause();
       said = read(answer);
     }
-    if (!said.get().isEmpty()) {
+    if (!said.get().startsWith(DONE)) {
       throw new IOException("no outage of " + wanted.outage() + ": " + said.get());
     }
+    return said.get().substring(DONE.length());
   }
 
   /** What is asked for now. */
@@ -66,15 +70,31 @@ final class OutageRequests {
     if (text.isEmpty()) {
       return Optional.empty();
     }
-    String[] words = text.get().split(" ", 2);
+    String[] words = text.get().split(" ", 3);
     return Optional.of(
-        new Wanted(Outage.valueOf(words[0]), Duration.ofMillis(Long.parseLong(words[1]))));
+        new Wanted(
+            Outage.valueOf(words[0]),
+            Duration.ofMillis(Long.parseLong(words[1])),
+            Integer.parseInt(words[2])));
   }
 
-  /** The outage that was asked for is over, or could not be had for the reason {@code why}. */
-  void over(Optional<String> why) throws IOException {
+  /**
+   * The outage that was asked for is over.
+   *
+   * @param which of several was away; empty if there is one
+   */
+  void over(String which) throws IOException {
+    answer(DONE + which);
+  }
+
+  /** What was asked for could not be had. */
+  void failed(String why) throws IOException {
+    answer(why);
+  }
+
+  private void answer(String text) throws IOException {
     Files.deleteIfExists(asked);
-    write(answer, why.orElse(""));
+    write(answer, text);
   }
 
   static void pause() throws IOException {

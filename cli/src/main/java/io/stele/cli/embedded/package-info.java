@@ -1,6 +1,6 @@
 /**
- * A real Hadoop on this one machine: ZooKeeper, HDFS, YARN and the MapReduce history server, in a
- * JVM of their own, with containers that are processes of their own. For the demo and for tests.
+ * A real Hadoop on this one machine: HDFS, YARN and the MapReduce history server in a JVM of their
+ * own, ZooKeeper and containers in processes of their own. For the demo, torture and tests.
  * Internal.
  *
  * <p>{@link io.stele.cli.embedded.EmbeddedHadoop} starts and ends it; {@link

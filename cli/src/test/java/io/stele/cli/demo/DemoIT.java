@@ -46,7 +46,7 @@ class DemoIT {
 
   @Test
   void theServersTakeEveryPageOfTheDistribution() throws Exception {
-    long most = Keys.VALUE_BYTES_MAX.in(Demo.settings());
+    long most = Keys.VALUE_BYTES_MAX.in(DemoCluster.settings());
     int pages = 0;
     try (DirectoryStream<Path> jars =
         Files.newDirectoryStream(Launcher.home().resolve("share").resolve("pages"))) {

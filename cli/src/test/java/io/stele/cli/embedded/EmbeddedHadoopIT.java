@@ -68,7 +68,7 @@ class EmbeddedHadoopIT {
   @Test
   void aKilledDaemonTakesItsContainersWithIt() throws Exception {
     try (EmbeddedHadoop hadoop =
-        EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory("killed")))) {
+        EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory("killed")).withDataNodes(4))) {
       assertThatThrownBy(() -> EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory("killed"))))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("already runs in");
@@ -104,12 +104,32 @@ class EmbeddedHadoopIT {
             Duration.ofSeconds(20))) {
       Lock lock = locks.tryLock("lock", Bytes.of("kept")).orElseThrow();
       for (Outage outage : Outage.values()) {
-        EmbeddedHadoop.beWithout(hadoop.directory(), outage, Duration.ofMillis(500));
+        String which =
+            EmbeddedHadoop.beWithout(hadoop.directory(), outage, Duration.ofMillis(500), 6);
+        assertThat(which.isEmpty())
+            .as("%s: %s", outage, which)
+            .isEqualTo(outage != Outage.DATANODE && outage != Outage.DATANODE_DISK);
         Await.until(PATIENCE, "a file", () -> succeeds(() -> read(conf, "/kept").endsWith("kept")));
         Await.until(PATIENCE, "a node", () -> succeeds(() -> locks.read("lock").isPresent()));
         Await.until(PATIENCE, "a new file", () -> succeeds(() -> write(conf, "/after-" + outage)));
       }
       lock.renew();
+    }
+    assertThat(conf.getInt("dfs.replication", 0)).isEqualTo(3);
+    assertThat(FileSystem.get(conf).getFileStatus(new Path("/kept")).getReplication())
+        .isEqualTo((short) 3);
+  }
+
+  @Test
+  void theOnlyDataNodeKeepsItsBlocks() throws Exception {
+    try (EmbeddedHadoop hadoop =
+        EmbeddedHadoop.start(EmbeddedHadoop.Options.in(directory("one-data-node")))) {
+      assertThatThrownBy(
+              () ->
+                  EmbeddedHadoop.beWithout(
+                      hadoop.directory(), Outage.DATANODE_DISK, Duration.ofMillis(1), 0))
+          .hasMessageContaining("the only DataNode has the only replica");
+      assertThat(write(hadoop.configuration(), "/written")).isTrue();
     }
   }
 

@@ -57,7 +57,7 @@ final class Summaries {
         throws IOException, InterruptedException {
       Day day = new Day(siteAndDay.toUtf8());
       sessions.forEach(day::add);
-      context.write(NullWritable.get(), SiteDay.MAPPING.mutation(day.summary()));
+      context.write(NullWritable.get(), SiteDay.MAPPING.newRow(day.summary()));
     }
   }
 

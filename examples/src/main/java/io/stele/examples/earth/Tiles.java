@@ -172,7 +172,7 @@ final class Tiles {
       place.offset = out.orElseThrow().getPos();
       place.length = png.length();
       png.writeTo(out.orElseThrow());
-      context.write(NullWritable.get(), TilePlace.MAPPING.mutation(place));
+      context.write(NullWritable.get(), TilePlace.MAPPING.newRow(place));
     }
 
     /** What the index names is on HDFS before the index can be committed. */

@@ -3,6 +3,7 @@ package io.stele.mapreduce.jobs;
 import io.stele.client.Stele;
 import io.stele.mapreduce.RecordMapping;
 import io.stele.mapreduce.SteleJob;
+import io.stele.model.Mutation;
 import io.stele.model.Row;
 import java.io.IOException;
 import java.util.Optional;
@@ -30,6 +31,8 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 public record ImportAvro(
     Path directory, TableOutput output, Optional<RecordMapping<GenericRecord>> mapping)
     implements TableJob {
+  private static final String REPLACE_KEY = "mapreduce.stele.job.avro.replace";
+
   /** An import of rows in the format of an export. */
   public ImportAvro(Path directory, TableOutput output) {
     this(directory, output, Optional.empty());
@@ -51,6 +54,7 @@ public record ImportAvro(
     AvroJob.setInputKeySchema(job, mapping.map(RecordMapping::schema).orElse(AvroRows.ROW));
     AvroJob.setDataModelClass(job, GenericData.class);
     FileInputFormat.addInputPath(job, directory);
+    job.getConfiguration().setBoolean(REPLACE_KEY, output.replace());
     job.setMapperClass(mapping.isPresent() ? RecordMapper.class : ImportMapper.class);
     Written.of(output).addTo(job);
     return job;
@@ -71,12 +75,14 @@ public record ImportAvro(
     }
   }
 
-  /** Writes each record as its mapping says. */
+  /** Writes each record as its mapping says; without deletes where the table is replaced. */
   static final class RecordMapper extends MutationMapper<AvroKey<GenericRecord>, NullWritable> {
     private Optional<RecordMapping<GenericRecord>> mapping = Optional.empty();
+    private boolean replaces;
 
     @Override
     protected void setup(Context context) {
+      replaces = context.getConfiguration().getBoolean(REPLACE_KEY, false);
       mapping =
           Optional.of(RecordMapping.of(AvroJob.getInputKeySchema(context.getConfiguration())));
     }
@@ -84,7 +90,16 @@ public record ImportAvro(
     @Override
     protected void map(AvroKey<GenericRecord> record, NullWritable nothing, Context context)
         throws IOException, InterruptedException {
-      write(mapping.orElseThrow().mutation(record.datum()), context);
+      RecordMapping<GenericRecord> rows = mapping.orElseThrow();
+      if (!replaces) {
+        write(rows.mutation(record.datum()), context);
+        return;
+      }
+      Mutation puts =
+          rows.newRow(record.datum()); // What was in the row is replaced with the table.
+      if (!puts.edits().isEmpty()) {
+        write(puts, context);
+      }
     }
   }
 }

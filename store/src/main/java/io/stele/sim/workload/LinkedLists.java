@@ -31,7 +31,9 @@ import java.util.random.RandomGenerator;
  * table.
  */
 public final class LinkedLists extends TableWorkload {
-  private static final Column PREVIOUS = Column.of("f", "previous");
+  /** Names the node before; empty in the first of a list. */
+  public static final Column PREVIOUS = Column.of("f", "previous");
+
   private static final int LISTS = 4;
 
   /** Small, so that the writer must wait for room sometimes. */
@@ -56,6 +58,15 @@ public final class LinkedLists extends TableWorkload {
         client,
         TableSchema.of(table, PREVIOUS.family()),
         List.of(Bytes.of("4"), Bytes.of("8"), Bytes.of("c")));
+  }
+
+  /** The nodes that {@code calls} wrote and that were acknowledged, as they were written. */
+  public static List<Mutation> acknowledged(List<Call> calls) {
+    return calls.stream()
+        .filter(call -> call.isAnswered() && call.action() instanceof Action.Write)
+        .map(call -> (Action.Write) call.action())
+        .map(write -> node(write.row(), write.value()))
+        .toList();
   }
 
   @Override

@@ -43,6 +43,14 @@ public record Service(int answered, int rejected, int unknown, Duration longestG
     return answered + rejected + unknown;
   }
 
+  /**
+   * A time without an answer.
+   *
+   * @param length how long it was, as far as it is known
+   * @param open whether no answer ended it
+   */
+  public record Gap(Duration length, boolean open) {}
+
   private static List<Call> answered(List<Call> calls) {
     return calls.stream()
         .filter(call -> call.client() != History.READ_BACK)
@@ -67,6 +75,44 @@ public record Service(int answered, int rejected, int unknown, Duration longestG
     return Duration.ofNanos(Math.max(longest, toNanos - before));
   }
 
+  /**
+   * The longest time in which none of {@code calls} was answered, of those that begin between the
+   * two. One that goes on afterwards ends with the next answer.
+   *
+   * @param stoppedNanos when the clients were told to stop: a gap without an end is cut there
+   */
+  static Gap longestGap(List<Call> calls, long fromNanos, long toNanos, long stoppedNanos) {
+    long[] ends =
+        answered(calls).stream()
+            .mapToLong(call -> call.end().nanos())
+            .filter(end -> end - fromNanos >= 0)
+            .sorted()
+            .toArray();
+    Gap longest = new Gap(Duration.ZERO, false);
+    long before = fromNanos;
+    for (int i = 0; i < ends.length && toNanos - before >= 0; i++) {
+      longest = longer(longest, new Gap(Duration.ofNanos(ends[i] - before), false));
+      before = ends[i];
+    }
+    long cut = Math.min(toNanos, stoppedNanos);
+    return cut - before > 0
+        ? longer(longest, new Gap(Duration.ofNanos(cut - before), true))
+        : longest;
+  }
+
+  /** The longer of the two. */
+  static Gap longer(Gap one, Gap other) {
+    return other.length().compareTo(one.length()) > 0 ? other : one;
+  }
+
+  /** The answered ones of {@code calls} that were under way at some time between the two. */
+  static List<Call> answered(List<Call> calls, long fromNanos, long toNanos) {
+    return answered(calls).stream()
+        .filter(call -> call.end().nanos() - fromNanos >= 0)
+        .filter(call -> toNanos - call.start().nanos() >= 0)
+        .toList();
+  }
+
   /** Those of {@code calls} that began and failed between the two, or were cut short. */
   static List<Call> failed(List<Call> calls, long fromNanos, long toNanos) {
     return calls.stream()
@@ -77,7 +123,8 @@ public record Service(int answered, int rejected, int unknown, Duration longestG
         .toList();
   }
 
-  private static Duration p99(List<Call> answered) {
+  /** The time in which 99 of 100 of {@code answered} returned. */
+  static Duration p99(List<Call> answered) {
     long[] times =
         answered.stream()
             .mapToLong(call -> call.end().nanos() - call.start().nanos())

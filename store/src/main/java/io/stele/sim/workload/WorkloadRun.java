@@ -13,7 +13,6 @@ import io.stele.sim.check.Violation;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +60,14 @@ public final class WorkloadRun {
       violations = List.copyOf(violations);
     }
   }
+
+  /**
+   * How clients were served in some time.
+   *
+   * @param gap the longest time in which the clients of some workload got no answer
+   * @param p99 the time in which 99 of 100 answered calls returned that were under way
+   */
+  public record Served(Service.Gap gap, Duration p99) {}
 
   /**
    * A run of {@code workloads}.
@@ -165,16 +172,24 @@ public final class WorkloadRun {
   }
 
   /**
-   * The longest time in which the clients of some workload got no answer.
+   * How clients were served in some time; after {@link #stop}.
    *
-   * @param fromNanos the time in question, by the clock of the histories; before {@link #stop}
+   * @param fromNanos the time in question, by the clock of the histories
    */
-  public Duration longestGap(long fromNanos, long toNanos) {
-    long end = Math.min(toNanos, stoppedNanos);
-    return histories.values().stream()
-        .map(history -> Service.longestGap(history.calls(), fromNanos, end))
-        .max(Comparator.naturalOrder())
-        .orElse(Duration.ZERO);
+  public Served served(long fromNanos, long toNanos) {
+    Service.Gap gap = new Service.Gap(Duration.ZERO, false);
+    List<Call> answered = new ArrayList<>();
+    for (History history : histories.values()) {
+      List<Call> calls = history.calls();
+      gap = Service.longer(gap, Service.longestGap(calls, fromNanos, toNanos, stoppedNanos));
+      answered.addAll(Service.answered(calls, fromNanos, toNanos));
+    }
+    return new Served(gap, Service.p99(answered));
+  }
+
+  /** All calls that were made for {@code workload}. */
+  public List<Call> calls(Workload workload) {
+    return Objects.requireNonNull(histories.get(workload), "not of this run").calls();
   }
 
   /**

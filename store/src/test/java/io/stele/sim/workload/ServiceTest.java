@@ -45,6 +45,49 @@ class ServiceTest {
     assertThat(service(90, 150).longestGap()).isEqualTo(Duration.ofNanos(40));
   }
 
+  private Service.Gap gap(long from, long to, long stopped) {
+    return Service.longestGap(history.calls(), from, to, stopped);
+  }
+
+  private static Service.Gap gap(long nanos, boolean open) {
+    return new Service.Gap(Duration.ofNanos(nanos), open);
+  }
+
+  @Test
+  void aGapGoesOnToTheFirstAnswerAfterTheTimeInQuestion() {
+    call(0, ANSWERED, 100, 110);
+    call(0, UNKNOWN, 110, 150);
+    call(0, ANSWERED, 150, 400);
+    call(0, ANSWERED, 400, 900);
+    assertThat(gap(100, 200, 1000)).isEqualTo(gap(290, false));
+    assertThat(gap(100, 105, 1000)).isEqualTo(gap(10, false));
+    assertThat(gap(100, 110, 1000)).isEqualTo(gap(290, false));
+    assertThat(gap(130, 140, 1000)).isEqualTo(gap(270, false));
+    assertThat(gap(100, 1000, 1000)).isEqualTo(gap(500, false));
+  }
+
+  @Test
+  void aGapThatNoAnswerEndsIsOpen() {
+    call(0, ANSWERED, 100, 110);
+    assertThat(gap(100, 200, 1000)).isEqualTo(gap(90, true));
+    assertThat(gap(100, 200, 150)).isEqualTo(gap(40, true));
+    assertThat(gap(100, 115, 1000)).isEqualTo(gap(10, false));
+    assertThat(gap(200, 300, 1000)).isEqualTo(gap(100, true));
+  }
+
+  @Test
+  void answeredIsWhatWasUnderWayAtSomeTime() {
+    call(0, ANSWERED, 10, 99);
+    call(0, ANSWERED, 99, 100);
+    call(1, ANSWERED, 50, 300);
+    call(0, REJECTED, 110, 120);
+    call(0, ANSWERED, 200, 210);
+    call(0, ANSWERED, 210, 220);
+    assertThat(Service.answered(history.calls(), 100, 200))
+        .extracting(call -> call.end().nanos())
+        .containsExactly(100L, 300L, 210L);
+  }
+
   @Test
   void aScanCutShortIsNoService() {
     Result.Rows part = new Result.Rows(List.of(), Optional.of(Code.RETRY_LATER));

@@ -1,0 +1,42 @@
+package io.stele.cli;
+
+import io.stele.model.Principal;
+import io.stele.model.SteleException;
+import io.stele.model.TableSchema;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** Options of a command that changes who may read a table's files. */
+final class ReaderOptions {
+  @Option(
+      names = "--reader",
+      paramLabel = "PRINCIPAL",
+      description =
+          "Let a user or group read the table's files: user:NAME or group:NAME; may be repeated."
+              + " Where any is named, nobody else may, but the store.")
+  private List<String> added = List.of();
+
+  @Option(
+      names = "--drop-reader",
+      paramLabel = "PRINCIPAL",
+      description =
+          "Let a user or group read them no more; may be repeated. When the last is dropped, whoever"
+              + " HDFS lets may read new files.")
+  private List<String> dropped = List.of();
+
+  /** The readers of {@code before} with these changes. */
+  List<Principal> change(TableSchema before) {
+    List<Principal> readers = new ArrayList<>(before.readers());
+    added.stream().map(Principal::parse).forEach(readers::add);
+    for (String text : dropped) {
+      Principal reader = Principal.parse(text);
+      if (!before.readers().contains(reader)) {
+        throw SteleException.notFound(
+            reader + " is not a reader of table " + before.name() + ": it has " + before.readers());
+      }
+      readers.removeIf(reader::equals);
+    }
+    return readers;
+  }
+}

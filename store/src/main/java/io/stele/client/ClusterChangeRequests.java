@@ -1,0 +1,214 @@
+package io.stele.client;
+
+import io.stele.metadata.Attempts;
+import io.stele.metadata.TabletLocation;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TableId;
+import io.stele.wire.ByteStrings;
+import io.stele.wire.control.ControlProtos.BalanceRequestProto;
+import io.stele.wire.control.ControlProtos.BalanceResponseProto;
+import io.stele.wire.control.ControlProtos.DrainRequestProto;
+import io.stele.wire.control.ControlProtos.MergeTabletRequestProto;
+import io.stele.wire.control.ControlProtos.MoveTabletRequestProto;
+import io.stele.wire.control.ControlProtos.MoveTabletResponseProto;
+import io.stele.wire.control.ControlProtos.SplitTabletRequestProto;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Makes the requests for changes of tablets and servers.
+ *
+ * <p>Safe for use by any number of threads.
+ */
+final class ClusterChangeRequests {
+  private static final Duration AGAIN = Duration.ofMillis(50);
+  private static final String SEE_TABLETS = "`stele table describe` shows the tablets";
+  private static final String SEE_SERVERS = "`stele server list` shows what servers have";
+
+  private final Connection connection;
+  private final ClusterCalls calls;
+
+  ClusterChangeRequests(ClusterCalls calls) {
+    this.connection = calls.connection();
+    this.calls = calls;
+  }
+
+  /** See {@link Admin#moveTablet}. */
+  ClusterChange move(String table, Bytes row, Optional<ServerId> to) throws IOException {
+    String what = "moving the tablet of table " + table + " with row \"" + row + "\"";
+    TabletLocation at = connection.locateAgain(calls.stored(table).id(), row, what);
+    MoveTabletRequestProto.Builder request =
+        MoveTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(at));
+    to.ifPresent(server -> request.setServerId(server.toString()));
+    MoveTabletRequestProto whole = request.build();
+    return new ClusterChange(
+        calls,
+        what,
+        "`stele table describe` shows where it is",
+        attempts -> {
+          MoveTabletResponseProto answer =
+              calls.ask(attempts, master -> master.moveTablet(null, whole));
+          return answer.getDone()
+              ? ClusterCalls.Progress.doneAt(ServerId.parse(answer.getServerId()))
+              : ClusterCalls.Progress.waiting(answer.getWaitsFor());
+        });
+  }
+
+  /** See {@link Admin#splitTablet}. */
+  ClusterChange split(String table, Bytes row) throws IOException {
+    String what = "splitting table " + table + " at row \"" + row + "\"";
+    TableId id = calls.stored(table).id();
+    return new ClusterChange(
+        calls, what, SEE_TABLETS, attempts -> askForSplit(id, row, what, attempts));
+  }
+
+  private ClusterCalls.Progress askForSplit(TableId id, Bytes row, String what, Attempts attempts)
+      throws IOException {
+    while (true) {
+      TabletLocation at = connection.locateAgain(id, row, what);
+      if (at.extent().start().equals(row)) {
+        return ClusterCalls.Progress.DONE;
+      }
+      SplitTabletRequestProto request =
+          SplitTabletRequestProto.newBuilder()
+              .setTablet(ClusterCalls.ref(at))
+              .setRow(ByteStrings.of(row))
+              .build();
+      try {
+        calls.call(at.server(), server -> server.splitTablet(null, request));
+        return ClusterCalls.Progress.waiting("server " + at.server() + " has yet to split it");
+      } catch (IOException | SteleException e) {
+        if (!ClusterCalls.mayPass(e) || attempts.deadline().isOver()) {
+          throw e;
+        }
+      }
+      calls.pause(AGAIN);
+    }
+  }
+
+  /** See {@link Admin#mergeTablet}. */
+  ClusterChange merge(String table, Bytes row) throws IOException {
+    String what = "merging table " + table + " at row \"" + row + "\"";
+    if (row.isEmpty()) {
+      throw SteleException.refused(what + ": before the first tablet there is none");
+    }
+    TableId id = calls.stored(table).id();
+    String request = HexFormat.of().toHexDigits(connection.runtime().random().nextLong());
+    return new ClusterChange(
+        calls,
+        what,
+        SEE_TABLETS,
+        attempts -> {
+          TabletLocation at = connection.locateAgain(id, row, what);
+          return at.extent().start().equals(row)
+              ? askForMerge(at, request, attempts)
+              : ClusterCalls.Progress.DONE;
+        });
+  }
+
+  private ClusterCalls.Progress askForMerge(TabletLocation at, String id, Attempts attempts)
+      throws IOException {
+    MergeTabletRequestProto request =
+        MergeTabletRequestProto.newBuilder().setTablet(ClusterCalls.ref(at)).setRequest(id).build();
+    try {
+      return ClusterCalls.Progress.waiting(
+          calls.ask(attempts, master -> master.mergeTablet(null, request)).getWaitsFor());
+    } catch (SteleException e) {
+      if (e.code() != SteleException.Code.REFUSED) {
+        throw e;
+      }
+      return ClusterCalls.Progress.failed(e);
+    }
+  }
+
+  /** See {@link Admin#drainServer}. */
+  ClusterChange drain(ServerId server) {
+    DrainRequestProto request = DrainRequestProto.newBuilder().setStay(true).build();
+    AtomicBoolean begun = new AtomicBoolean();
+    return new ClusterChange(
+        calls,
+        "draining server " + server,
+        SEE_SERVERS,
+        attempts -> {
+          if (!begun.get()) { // Not again: somebody may have undone it.
+            calls.call(server, one -> one.drain(null, request));
+            begun.set(true);
+          }
+          return left(server, attempts);
+        });
+  }
+
+  private ClusterCalls.Progress left(ServerId server, Attempts attempts) throws IOException {
+    Optional<ClusterStatus.Server> now =
+        StatusReader.read(calls, attempts).servers().stream()
+            .filter(one -> one.id().equals(server))
+            .findFirst();
+    if (now.isEmpty()) {
+      return ClusterCalls.Progress.DONE;
+    }
+    if (!now.get().draining()) { // The master has not heard of the drain yet.
+      return ClusterCalls.Progress.waiting("the master does not know yet that it drains");
+    }
+    int tablets = now.get().tablets();
+    return ClusterCalls.Progress.of(tablets == 0, "it still has " + tablets + " tablets");
+  }
+
+  /** See {@link Admin#restartServer}. */
+  ClusterChange restart(ServerId server) throws IOException {
+    long wanted = taking(StatusReader.read(calls));
+    DrainRequestProto request = DrainRequestProto.getDefaultInstance();
+    AtomicBoolean begun = new AtomicBoolean();
+    return new ClusterChange(
+        calls,
+        "restarting server " + server,
+        "`stele server list` and `stele status` show how it goes on",
+        attempts -> {
+          if (!begun.get()) { // Not again: it ends.
+            calls.call(server, one -> one.drain(null, request));
+            begun.set(true);
+          }
+          return left(server, wanted, StatusReader.read(calls, attempts));
+        });
+  }
+
+  /** What is still to come of a restart. */
+  private static ClusterCalls.Progress left(ServerId server, long wanted, ClusterStatus now) {
+    if (now.servers().stream().anyMatch(one -> one.id().equals(server))) {
+      return ClusterCalls.Progress.waiting("it still has tablets, or is ending");
+    }
+    if (taking(now) < wanted) {
+      return ClusterCalls.Progress.waiting(
+          "it has ended, and nobody has started another in its place yet");
+    }
+    return ClusterCalls.Progress.of(
+        now.unassigned() == 0, now.unassigned() + " tablets are not served yet");
+  }
+
+  /** How many servers take tablets. */
+  private static long taking(ClusterStatus status) {
+    return status.servers().stream().filter(server -> !server.draining()).count();
+  }
+
+  /** See {@link Admin#balanceNow}. */
+  ClusterChange balance() {
+    AtomicBoolean begun = new AtomicBoolean();
+    return new ClusterChange(
+        calls,
+        "balancing tablets",
+        SEE_SERVERS,
+        attempts -> {
+          BalanceRequestProto request =
+              BalanceRequestProto.newBuilder().setNow(!begun.get()).build();
+          BalanceResponseProto answer =
+              calls.ask(attempts, master -> master.balance(null, request));
+          begun.set(true);
+          return ClusterCalls.Progress.of(
+              !answer.getNowUnderWay(), answer.getMoving() + " tablets are on their way");
+        });
+  }
+}

@@ -1,0 +1,310 @@
+package io.stele.master;
+
+import io.stele.metadata.MetadataKeys;
+import io.stele.metadata.TabletRecord;
+import io.stele.metadata.TabletRecords;
+import io.stele.model.Bytes;
+import io.stele.model.RowRange;
+import io.stele.model.ServerId;
+import io.stele.model.SteleException;
+import io.stele.model.TabletId;
+import io.stele.runtime.ProcessRuntime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the records of tables for the master's loop, and keeps {@link KnownRecords} up to date with
+ * them. What a step reads depends on what has changed, not on how many tablets there are:
+ *
+ * <ul>
+ *   <li>rows that servers say they changed, rows that somebody asks for, and the rows of tablets
+ *       that are to be moved or merged;
+ *   <li>the rows of tables that changed, and of all that a server had when it was fenced, as it may
+ *       have split tablets without anybody having heard of it;
+ *   <li>the rows of tablets that no server serves, again and again, the less often the more there
+ *       are;
+ *   <li>a part of METADATA every ten seconds, each part in turn, as a message may be lost.
+ * </ul>
+ *
+ * <p>A part of METADATA that was never read is read whole. What cannot be read now stays to be
+ * read.
+ *
+ * <p>For the loop alone, except for {@link #changed}.
+ */
+final class RecordReads {
+  private static final Logger LOG = LoggerFactory.getLogger(RecordReads.class);
+  private static final int REPORTED_MAX = 10_000;
+  private static final Duration PART_EVERY = Duration.ofSeconds(10);
+  private static final Duration AGAIN_MIN = Duration.ofMillis(200);
+  private static final Duration AGAIN_EACH = Duration.ofMillis(2);
+
+  /** Ranges with so few records between them are read as one: a read brings neighbours anyway. */
+  private static final int GAP_RECORDS = 16;
+
+  private final ProcessRuntime runtime;
+  private final TabletRecords records;
+  private final PlanExecutor executor;
+  private final KnownRecords known;
+  private final Wake wake;
+  private final int partRows;
+
+  private final Set<RecordRow> reported = new ConcurrentSkipListSet<>();
+  private final Set<TabletId> readInFull = new HashSet<>(); // Tablets of METADATA.
+  private final Map<Bytes, Long> readNanos = new HashMap<>(); // Of tablets in transition, by row.
+  private Set<ServerId> fenced = Set.of(); // Their rows were read, or are in ranges.
+  private List<RowRange> ranges = List.of(); // To be read.
+  private Bytes nextPart = Bytes.EMPTY;
+  private long nextPartNanos;
+
+  /**
+   * What one step of the loop works with.
+   *
+   * @param metadata what can be read
+   * @param overtaken whether to give up
+   * @param inTransition tablets that no server serves, or that must not stay as they are
+   * @param wanted those of them that are to be moved or merged
+   */
+  record Step(
+      ServedMetadata metadata,
+      BooleanSupplier overtaken,
+      Collection<TabletRecord> inTransition,
+      Set<TabletId> wanted) {}
+
+  /**
+   * Reads into {@code known}.
+   *
+   * @param wake told if too much was reported
+   * @param partRows how many rows a part of METADATA has that is read every ten seconds
+   */
+  RecordReads(
+      ProcessRuntime runtime,
+      TabletRecords records,
+      PlanExecutor executor,
+      KnownRecords known,
+      Wake wake,
+      int partRows) {
+    this.runtime = runtime;
+    this.records = records;
+    this.executor = executor;
+    this.known = known;
+    this.wake = wake;
+    this.partRows = partRows;
+    this.nextPartNanos = runtime.nanoTime() + PART_EVERY.toNanos();
+  }
+
+  /** The records in these rows may have changed. Any thread may call it. */
+  void changed(Collection<RecordRow> rows) {
+    if (reported.size() + rows.size() > REPORTED_MAX) {
+      wake.lookAtAll();
+    } else {
+      reported.addAll(rows);
+    }
+  }
+
+  /** All records are to be read. */
+  void readAllAgain() {
+    readInFull.clear();
+  }
+
+  /** These rows are to be read. */
+  void readSoon(Collection<RowRange> rows) {
+    ranges = Stream.concat(ranges.stream(), rows.stream()).distinct().toList();
+  }
+
+  /**
+   * What servers had that are fenced now is to be read. Call it before anything is done about their
+   * tablets.
+   */
+  void fenced(Set<ServerId> now) {
+    for (ServerId server : now) {
+      if (!fenced.contains(server)) {
+        readSoon(rowsOf(known.on(server)));
+      }
+    }
+    fenced = now;
+  }
+
+  /** The rows of METADATA that tablets have, and those of others that were split from them. */
+  private List<RowRange> rowsOf(List<TabletRecord> tablets) {
+    List<RowRange> rows = new ArrayList<>();
+    tablets.stream()
+        .filter(tablet -> !tablet.id().table().isSystem())
+        .sorted(Comparator.comparing(TabletRecord::row))
+        .map(RecordReads::rowsOf)
+        .forEach(
+            next -> {
+              int last = rows.size() - 1;
+              if (last >= 0 && known.isFew(rows.get(last).end(), next.start(), GAP_RECORDS)) {
+                rows.set(last, new RowRange(rows.get(last).start(), next.end()));
+              } else {
+                rows.add(next);
+              }
+            });
+    return rows;
+  }
+
+  private static RowRange rowsOf(TabletRecord tablet) {
+    Bytes first = MetadataKeys.lookup(tablet.id().table(), tablet.extent().start());
+    return new RowRange(first, tablet.row().successor());
+  }
+
+  /** A record as it is now: the loop has written or read it. */
+  void isAsOfNow(TabletRecord record) {
+    readNanos.put(record.row(), runtime.nanoTime());
+  }
+
+  /**
+   * Reads what is to be read, as far as METADATA is served.
+   *
+   * @return whether every attempted read succeeded
+   */
+  boolean read(Step step) {
+    Set<Bytes> rows = new HashSet<>();
+    step.inTransition().forEach(record -> rows.add(record.row()));
+    readNanos.keySet().retainAll(rows);
+    boolean complete = true;
+    for (List<ServedMetadata.Part> run : step.metadata().runs()) {
+      if (!read(run, step)) {
+        complete = false;
+        for (ServedMetadata.Part part : run.size() > 1 ? run : List.<ServedMetadata.Part>of()) {
+          if (!step.overtaken().getAsBoolean()) {
+            read(List.of(part), step);
+          }
+        }
+      }
+    }
+    if (complete && runtime.nanoTime() - nextPartNanos >= 0) {
+      complete = readPart(step.metadata());
+    }
+    return complete;
+  }
+
+  /** Returns whether the read succeeded. */
+  private boolean read(List<ServedMetadata.Part> run, Step step) {
+    RowRange rows = ServedMetadata.rows(run);
+    try {
+      if (run.stream().allMatch(part -> readInFull.contains(part.id()))) {
+        readRanges(rows);
+        readAgain(rows, step);
+      } else {
+        known.replace(rows, records.readUndamaged(rows));
+        ranges = without(rows);
+        run.forEach(part -> readInFull.add(part.id()));
+      }
+      return true;
+    } catch (IOException | SteleException e) {
+      LOG.warn("METADATA's rows {} cannot be read now; will retry: {}", rows, e.toString());
+      return false;
+    }
+  }
+
+  private void readRanges(RowRange rows) throws IOException {
+    List<RowRange> here =
+        ranges.stream().flatMap(range -> range.intersection(rows).stream()).toList();
+    if (here.isEmpty()) {
+      return;
+    }
+    for (PlanExecutor.RangeRead read : executor.readRanges(here)) {
+      known.replace(read.rows(), read.now());
+      read.now().forEach(this::isAsOfNow);
+    }
+    ranges = without(rows);
+  }
+
+  /** What is left of the ranges when {@code rows} were read. */
+  private List<RowRange> without(RowRange rows) {
+    List<RowRange> left = new ArrayList<>();
+    for (RowRange range : ranges) {
+      if (range.intersection(rows).isEmpty()) {
+        left.add(range);
+        continue;
+      }
+      if (range.start().compareTo(rows.start()) < 0) {
+        left.add(new RowRange(range.start(), rows.start()));
+      }
+      if (!rows.end().isEmpty() && range.isBeforeEnd(rows.end())) {
+        left.add(new RowRange(rows.end(), range.end()));
+      }
+    }
+    return left;
+  }
+
+  private void readAgain(RowRange rows, Step step) throws IOException {
+    Set<RecordRow> news = new TreeSet<>();
+    reported.stream().filter(row -> rows.contains(row.row())).forEach(news::add);
+    reported.removeAll(news); // Before the reads: more may be reported meanwhile.
+    Set<RecordRow> again = new TreeSet<>(news);
+    long pause = Math.max(AGAIN_MIN.toNanos(), AGAIN_EACH.toNanos() * step.inTransition().size());
+    long now = runtime.nanoTime();
+    for (TabletRecord record : step.inTransition()) {
+      if (!record.id().table().isSystem() && rows.contains(record.row())) {
+        Long read = readNanos.get(record.row());
+        if (read == null || now - read >= pause || step.wanted().contains(record.id())) {
+          again.add(RecordRow.of(record));
+        }
+      }
+    }
+    try {
+      for (PlanExecutor.Reread read : executor.readAgain(again)) {
+        take(read);
+      }
+    } catch (IOException | SteleException e) {
+      reported.addAll(news);
+      throw e;
+    }
+  }
+
+  private void take(PlanExecutor.Reread read) {
+    Bytes row = read.row().row();
+    readNanos.put(row, runtime.nanoTime());
+    if (read.now().isEmpty()) {
+      known.remove(row);
+      return;
+    }
+    TabletRecord now = read.now().get();
+    Optional<TabletRecord> lost =
+        known.at(row).filter(before -> before.extent().start().compareTo(now.extent().start()) < 0);
+    known.put(now);
+    lost.ifPresent(before -> readSoon(List.of(rowsOf(before)))); // It was split.
+  }
+
+  /** Reads the next part of METADATA that is served; returns whether that succeeded. */
+  private boolean readPart(ServedMetadata metadata) {
+    List<RowRange> runs = metadata.runs().stream().map(ServedMetadata::rows).toList();
+    if (runs.isEmpty()) {
+      return true; // There is nothing that could be read.
+    }
+    Optional<RowRange> here =
+        runs.stream()
+            .flatMap(run -> run.intersection(new RowRange(nextPart, Bytes.EMPTY)).stream())
+            .findFirst();
+    RowRange rows = here.orElse(runs.get(0));
+    try {
+      List<TabletRecord> now = records.readUndamaged(rows, partRows);
+      boolean all = now.size() < partRows;
+      Bytes end = all ? rows.end() : now.get(now.size() - 1).row().successor();
+      known.replace(new RowRange(rows.start(), end), now);
+      nextPart = end; // Empty after the last one: it goes on at the first.
+      nextPartNanos = runtime.nanoTime() + PART_EVERY.toNanos();
+      return true;
+    } catch (IOException | SteleException e) {
+      LOG.warn("A part of METADATA, {}, cannot be read now; will retry: {}", rows, e.toString());
+      return false;
+    }
+  }
+}

@@ -1,0 +1,271 @@
+package io.stele.log;
+
+import static io.stele.log.LogRecords.SERVER;
+import static io.stele.log.LogRecords.TABLET;
+import static io.stele.log.LogRecords.all;
+import static io.stele.log.LogRecords.appendedInEvenSegments;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.stele.model.TabletKind;
+import io.stele.runtime.ManualRuntime;
+import io.stele.runtime.SystemRuntime;
+import io.stele.sim.CrashableDisk;
+import io.stele.sim.CrashableFileSystem;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.LeaseRecoverable;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PositionedReadable;
+import org.apache.hadoop.fs.Seekable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The log of a process that was seen to end, on a file system that closes no file for an hour. */
+@Timeout(60)
+class EndedWriterTest {
+  private static final Path DIRECTORY = new Path("crash:/logs/" + SERVER);
+  private static final Path FENCED = new Path("crash:/recovery/" + SERVER);
+  private static final Duration CLOSED_AFTER = Duration.ofHours(1);
+  private static final LogOptions SMALL = LogOptions.DEFAULT.withSegmentBytes(1000);
+
+  private final CrashableDisk disk = new CrashableDisk();
+  private final CrashableFileSystem server = disk.mount();
+  private final ManualRuntime runtime = new ManualRuntime();
+  private final SlowToClose master = new SlowToClose(disk.mount());
+  private List<LogRecord> acknowledged = List.of();
+  private CommitLog log;
+
+  /** A file system that closes files of dead writers only after an hour. */
+  private final class SlowToClose extends FilterFileSystem implements LeaseRecoverable {
+    private final CrashableFileSystem under;
+    private boolean hidesLastBlocks;
+
+    SlowToClose(CrashableFileSystem under) {
+      super(under);
+      this.under = under;
+    }
+
+    @Override
+    public FileSystem getRawFileSystem() {
+      return this;
+    }
+
+    @Override
+    public boolean recoverLease(Path file) throws IOException {
+      return isLate() ? under.recoverLease(file) : isFileClosed(file);
+    }
+
+    @Override
+    public boolean isFileClosed(Path file) throws IOException {
+      return isLate() ? under.isFileClosed(file) : !disk.openForWriting().contains(plain(file));
+    }
+
+    private boolean isLate() {
+      return runtime.nanoTime() >= CLOSED_AFTER.toNanos();
+    }
+
+    @Override
+    public FSDataInputStream open(Path file, int bufferBytes) throws IOException {
+      FSDataInputStream in = super.open(file, bufferBytes);
+      if (hidesLastBlocks && disk.openForWriting().contains(plain(file))) {
+        in.close();
+        return new FSDataInputStream(new Empty());
+      }
+      return in;
+    }
+
+    private static Path plain(Path file) {
+      return Path.getPathWithoutSchemeAndAuthority(file);
+    }
+  }
+
+  /** What HDFS shows of a file if no DataNode has its only block. */
+  private static final class Empty extends FilterInputStream
+      implements Seekable, PositionedReadable {
+    Empty() {
+      super(InputStream.nullInputStream());
+    }
+
+    @Override
+    public void seek(long position) {}
+
+    @Override
+    public long getPos() {
+      return 0;
+    }
+
+    @Override
+    public boolean seekToNewSource(long target) {
+      return false;
+    }
+
+    @Override
+    public int read(long position, byte[] bytes, int offset, int length) {
+      return -1;
+    }
+
+    @Override
+    public void readFully(long position, byte[] bytes, int offset, int length) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void readFully(long position, byte[] bytes) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  @BeforeEach
+  void write() throws Exception {
+    LogDirectory.create(server, DIRECTORY);
+    log =
+        CommitLog.open(
+            SystemRuntime.INSTANCE,
+            new LogLocation(server, DIRECTORY, SERVER, TabletKind.USER),
+            SMALL,
+            failure -> {});
+    acknowledged = appendedInEvenSegments(log, 15, 100);
+    disk.kill(server, new Random(1));
+  }
+
+  @AfterEach
+  void closeLog() {
+    log.close();
+  }
+
+  private Path fence(boolean ended) throws IOException {
+    LogFence fence = new LogFence(runtime, master);
+    Path fenced = fence.rename(DIRECTORY, FENCED).orElseThrow();
+    fence.close(fenced, () -> ended);
+    return fenced;
+  }
+
+  private List<LogRecord> read() throws IOException {
+    return all(FencedLog.read(master, FENCED, TabletKind.USER));
+  }
+
+  private List<Segment> listed() throws IOException {
+    return FencedLog.segments(master, FENCED, TabletKind.USER);
+  }
+
+  @Test
+  void itsOpenSegmentIsCopiedAndNobodyWaits() throws Exception {
+    fence(true);
+    assertThat(runtime.nanoTime()).isZero();
+    assertThat(read()).isEqualTo(acknowledged);
+    Segment last = listed().get(listed().size() - 1);
+    assertThat(last.path().getParent().getParent().getName()).isEqualTo(FENCED.getName());
+    assertThat(disk.openForWriting()).isNotEmpty();
+  }
+
+  @Test
+  void segmentsOfAProcessThatMayLiveAreClosedFirst() throws Exception {
+    fence(false);
+    assertThat(runtime.nanoTime()).isGreaterThanOrEqualTo(CLOSED_AFTER.toNanos());
+    assertThat(read()).isEqualTo(acknowledged);
+    assertThat(disk.openForWriting()).isEmpty();
+    assertThat(listed()).allMatch(one -> one.path().getParent().getName().equals(FENCED.getName()));
+  }
+
+  @Test
+  void aSegmentWhoseLastBlockCannotBeSeenIsClosedFirst() throws Exception {
+    master.hidesLastBlocks = true;
+    fence(true);
+    assertThat(runtime.nanoTime()).isGreaterThanOrEqualTo(CLOSED_AFTER.toNanos());
+    assertThat(read()).isEqualTo(acknowledged);
+  }
+
+  @Test
+  void anUnusedSegmentIsLeftOut() throws Exception {
+    fence(true);
+    assertThat(listed())
+        .hasSize(LogDirectory.segments(master, FENCED).size() - 1) // One stood by.
+        .allMatch(one -> one.lengthBytes() > 200);
+  }
+
+  @Test
+  void theCopyIsSortedLikeAnySegment() throws Exception {
+    fence(true);
+    List<Segment> unsorted = SegmentSorter.unsorted(master, FENCED);
+    assertThat(unsorted).isEqualTo(listed());
+    SegmentSorter sorter = new SegmentSorter(SystemRuntime.INSTANCE, master, 10_000);
+    for (Segment segment : unsorted) {
+      sorter.sort(new Path(FENCED, FencedLog.name(FENCED, segment)));
+    }
+    assertThat(SegmentSorter.unsorted(master, FENCED)).isEmpty();
+    for (Segment segment : listed()) {
+      disk.flipBits(segment.path(), (int) segment.lengthBytes() / 2, 1); // Not read any more.
+    }
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, master);
+    assertThat(all(logs.read(FENCED, TABLET, 0))).isEqualTo(acknowledged);
+  }
+
+  @Test
+  void aCopyThatIsGoneIsMissingAndASegmentThatIsNotListedIsNot() throws Exception {
+    fence(true);
+    Segment copy =
+        listed().stream()
+            .filter(segment -> !segment.path().getParent().equals(FENCED))
+            .findFirst()
+            .orElseThrow();
+    assertThat(LogRepair.changedFiles(master, FENCED)).isEmpty();
+    master.delete(new Path(FENCED, copy.path().getName()), false); // What the copy is of.
+    assertThat(LogRepair.changedFiles(master, FENCED)).isEmpty();
+    master.delete(copy.path(), false);
+    assertThat(LogRepair.changedFiles(master, FENCED))
+        .singleElement()
+        .satisfies(damage -> assertThat(damage.file()).isEqualTo(copy.path().toString()));
+  }
+
+  @Test
+  void ofTwoMastersThatFenceItOneIsBelieved() throws Exception {
+    LogFence other = new LogFence(SystemRuntime.INSTANCE, disk.mount());
+    boolean[] fenced = new boolean[1];
+    new LogFence(runtime, master).rename(DIRECTORY, FENCED);
+    List<Segment> first = new ArrayList<>();
+    new LogFence(runtime, master)
+        .close(
+            FENCED,
+            () -> {
+              if (!fenced[0]) {
+                fenced[0] = true;
+                closeAndRemember(other, first);
+              }
+              return true;
+            });
+    assertThat(first).isNotEmpty();
+    assertThat(listed()).isEqualTo(first);
+    assertThat(read()).isEqualTo(acknowledged);
+  }
+
+  private void closeAndRemember(LogFence other, List<Segment> listed) {
+    try {
+      other.close(FENCED, () -> true);
+      listed.addAll(listed());
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void aCopyThatIsGoneIsMissed() throws Exception {
+    fence(true);
+    Segment last = listed().get(listed().size() - 1);
+    disk.mount().delete(last.path().getParent(), true);
+    assertThat(SegmentSorter.unsorted(master, FENCED)).isNotEmpty().doesNotContain(last);
+    FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, master);
+    assertThat(catchThrowable(() -> all(logs.read(FENCED, TABLET, 0))))
+        .hasMessageContaining(last.path().getName());
+  }
+}

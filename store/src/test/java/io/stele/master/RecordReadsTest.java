@@ -1,0 +1,129 @@
+package io.stele.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.stele.lock.Lock;
+import io.stele.metadata.Child;
+import io.stele.metadata.TabletRecord;
+import io.stele.model.Bytes;
+import io.stele.model.ServerId;
+import io.stele.model.TableId;
+import io.stele.model.TabletId;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Which records the master's loop reads. */
+class RecordReadsTest {
+  private static final ServerId A = new ServerId("a", 1, 1);
+  private static final ServerId B = new ServerId("b", 1, 1);
+
+  private final MasterFixture master = new MasterFixture();
+
+  private static Bytes[] rows(int count) {
+    return IntStream.rangeClosed(1, count)
+        .mapToObj(i -> Bytes.of(String.format("%06d", i)))
+        .toArray(Bytes[]::new);
+  }
+
+  /** Splits a tablet at {@code row}, as its server does, which tells nobody. */
+  private void splitSilently(TabletRecord parent, String row) throws Exception {
+    TableId table = parent.id().table();
+    Child lower = new Child(new TabletId(table, "00000000000000a1"), List.of());
+    Child upper = new Child(new TabletId(table, "00000000000000a2"), List.of());
+    master.records.split(parent, Bytes.of(row), lower, upper);
+  }
+
+  @Test
+  void whereNothingChangesAPartOfTheRecordsIsReadEveryTenSeconds() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          master.start(A);
+          TableId table = master.table("large", rows(2_500));
+          for (int second = 0; second < 20; second++) { // Until the loop knows that all are served.
+            master.loop.step();
+            master.sleep(Duration.ofSeconds(1));
+          }
+          assertThat(master.loop.view().isServed(table)).isTrue();
+          int before = master.reads();
+          for (int second = 0; second < 60; second++) {
+            master.loop.step();
+            master.sleep(Duration.ofSeconds(1));
+          }
+          int pages = 4; // Of 256 rows, in a part of 1,000.
+          assertThat(master.reads() - before).isBetween(pages, 6 * (pages + 1));
+        });
+  }
+
+  @Test
+  void tabletsThatWaitToBeServedAreNotReadInEachStep() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          Lock lock = master.start(A);
+          int tablets = 400;
+          TableId table = master.table("large", rows(tablets - 1));
+          master.stepUntilIdle();
+          assertThat(master.isServed(table)).isTrue();
+          master.start(B);
+          master.plane.away.addAll(
+              master.records.readAll(table).stream().map(TabletRecord::id).toList());
+          lock.release();
+          master.sleep(MasterFixture.LEASE.multipliedBy(2));
+          for (int i = 0; i < 5; i++) {
+            master.loop.step();
+            master.sleep(Duration.ofMillis(50));
+          }
+          int before = master.reads();
+          for (int i = 0; i < 40; i++) { // Two seconds.
+            master.loop.step();
+            master.sleep(Duration.ofMillis(50));
+          }
+          assertThat(master.reads() - before).isLessThan(10 * tablets);
+        });
+  }
+
+  @Test
+  void whatAServerSplitBeforeItDiedIsServedElsewhere() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          Lock lock = master.start(A);
+          TableId table = master.table("users", Bytes.of("m"));
+          master.stepUntilIdle();
+          splitSilently(master.only(table), "c");
+          master.start(B);
+          lock.release();
+          assertServedSoon(table);
+        });
+  }
+
+  @Test
+  void theOtherHalfOfATabletThatWasReadAgainIsReadToo() throws Exception {
+    master.run(
+        () -> {
+          master.bootstrap();
+          Lock lock = master.start(A);
+          TableId table = master.table("users");
+          master.stepUntilIdle();
+          splitSilently(master.only(table), "m");
+          master.loop.changed(List.of(new RecordRow(table, MasterFixture.lastRow(table))));
+          master.loop.step();
+          master.start(B);
+          lock.release();
+          assertServedSoon(table);
+        });
+  }
+
+  /** Before the first part of METADATA is read again. */
+  private void assertServedSoon(TableId table) throws Exception {
+    for (int i = 0; i < 100; i++) {
+      master.loop.step();
+      master.sleep(Duration.ofMillis(50));
+    }
+    assertThat(master.records.readAll(table)).allMatch(record -> record.assignment().isTo(B));
+    assertThat(master.isServed(table)).isTrue();
+  }
+}

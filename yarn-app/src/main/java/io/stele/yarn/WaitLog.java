@@ -1,0 +1,68 @@
+package io.stele.yarn;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Says why slots wait for containers, and decides when to say it again: after a while, then once a
+ * minute. For use by one thread.
+ */
+final class WaitLog {
+  /** Containers that come sooner are nothing to talk of. */
+  private static final Duration FIRST = Duration.ofSeconds(10);
+
+  private static final Duration AGAIN = Duration.ofMinutes(1);
+
+  private final Map<SlotId, Instant> said = new HashMap<>();
+
+  /** The slots of those asks of which there is something to say now. */
+  List<Ask> due(List<Ask> asks, Instant now) {
+    said.keySet().retainAll(asks.stream().map(Ask::slot).toList());
+    List<Ask> due = new ArrayList<>();
+    for (Ask ask : asks) {
+      Instant last = said.get(ask.slot());
+      Instant next = last == null ? ask.begun().plus(FIRST) : last.plus(AGAIN);
+      if (!now.isBefore(next)) {
+        said.put(ask.slot(), now);
+        due.add(ask);
+      }
+    }
+    return due;
+  }
+
+  /** How long the ask has waited, for what, and why as far as that is known. */
+  static String words(Ask ask, long needMb, OptionalLong roomMb, List<Node> nodes, Instant now) {
+    return "asked YARN "
+        + Duration.between(ask.begun(), now).toSeconds()
+        + " s ago for a container of "
+        + needMb
+        + " MB, now "
+        + ask.placement()
+        + why(ask, needMb, roomMb, nodes).map(reason -> ": " + reason).orElse("");
+  }
+
+  private static Optional<String> why(Ask ask, long needMb, OptionalLong roomMb, List<Node> nodes) {
+    if (roomMb.isPresent() && roomMb.getAsLong() < needMb) {
+      return Optional.of("its queue has only " + roomMb.getAsLong() + " MB left for it");
+    }
+    List<Node> possible =
+        nodes.stream()
+            .filter(node -> !node.leaving())
+            .filter(
+                node ->
+                    !(ask.placement() instanceof Placement.OnNode on)
+                        || on.node().equals(node.name()))
+            .toList();
+    long most = possible.stream().mapToLong(Node::freeMemoryMb).max().orElse(0);
+    if (nodes.isEmpty() || most >= needMb) {
+      return Optional.empty(); // It is about to come, or another application goes first.
+    }
+    return Optional.of("no such node has more than " + Math.max(0, most) + " MB free");
+  }
+}
