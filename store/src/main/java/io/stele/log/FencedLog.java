@@ -47,16 +47,14 @@ public final class FencedLog {
    * the list that is there first counts.
    *
    * @param instead of segments that are not closed, by their names: the copy that is listed, in a
-   *     directory below; empty for a segment without records, which is left out
+   *     directory below
    */
   static void list(
-      ProcessRuntime runtime, FileSystem fs, Path directory, Map<String, Optional<Segment>> instead)
+      ProcessRuntime runtime, FileSystem fs, Path directory, Map<String, Segment> instead)
       throws IOException {
     List<String> lines =
         LogDirectory.segments(fs, directory).stream()
-            .flatMap(
-                segment ->
-                    instead.getOrDefault(segment.path().getName(), Optional.of(segment)).stream())
+            .map(segment -> instead.getOrDefault(segment.path().getName(), segment))
             .map(segment -> name(directory, segment) + " " + segment.lengthBytes())
             .toList();
     Path draft = new Path(directory, NAME + "." + Long.toHexString(runtime.random().nextLong()));

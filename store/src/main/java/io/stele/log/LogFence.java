@@ -25,9 +25,8 @@ import org.slf4j.LoggerFactory;
  * <p>First the directory is renamed, so that no new segment can be created in it; then the lease of
  * every segment is recovered, so that the next flush of an open one fails; when all are closed,
  * they are listed for replay ({@link FencedLog}). If the process is known to have ended, nobody
- * waits for that: a segment that is not closed is copied, and the copy listed; one that was not
- * used is left out. Each step may be repeated, by another master too: a fence that was interrupted
- * is called again.
+ * waits for that: a segment that is not closed is copied, and the copy listed. Each step may be
+ * repeated, by another master too: a fence that was interrupted is called again.
  *
  * <p>Call it only when the server's lock is gone and its lease has been waited out. Safe for use by
  * any number of threads.
@@ -127,17 +126,16 @@ public final class LogFence {
    */
   public void close(Path fenced, BooleanSupplier ended) throws IOException {
     if (!FencedLog.isListed(fs, fenced)) {
-      Map<String, Optional<Segment>> instead = closeAll(fenced, ended);
+      Map<String, Segment> instead = closeAll(fenced, ended);
       NameSpace.catchUp(fs); // The DataNodes have closed them, not this process.
       FencedLog.list(runtime, fs, fenced, instead);
     }
   }
 
   /** Returns what is listed in place of segments that are not closed, by their names. */
-  private Map<String, Optional<Segment>> closeAll(Path directory, BooleanSupplier ended)
-      throws IOException {
+  private Map<String, Segment> closeAll(Path directory, BooleanSupplier ended) throws IOException {
     WriteLeases leases = WriteLeases.in(fs, directory);
-    Map<String, Optional<Segment>> instead = new HashMap<>();
+    Map<String, Segment> instead = new HashMap<>();
     if (leases.isLocal()) {
       return instead;
     }
@@ -174,21 +172,18 @@ public final class LogFence {
     return Duration.ofNanos(Math.max(POLL_MIN.toNanos(), Math.min(part, POLL_MAX.toNanos())));
   }
 
-  private boolean isReplaced(WriteLeases leases, Open open, Map<String, Optional<Segment>> instead)
+  private boolean isReplaced(WriteLeases leases, Open open, Map<String, Segment> instead)
       throws IOException {
     try {
       if (open.copyTried || leases.isClosed(open.name)) {
         return false;
       }
       open.copyTried = true;
-      Optional<Segment> copy = Optional.empty();
-      if (!copier.isUnused(open.segment)) {
-        copy = copier.copy(open.segment);
-        if (copy.isEmpty()) {
-          return false;
-        }
+      Optional<Segment> copy = copier.copy(open.segment);
+      if (copy.isEmpty()) {
+        return false;
       }
-      instead.put(open.name, copy);
+      instead.put(open.name, copy.get());
       leases.recover(open.name); // HDFS would keep it open for long.
       return true;
     } catch (FileNotFoundException e) {

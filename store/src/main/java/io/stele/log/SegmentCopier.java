@@ -4,7 +4,6 @@ import io.stele.files.DurableFile;
 import io.stele.files.DurableFiles;
 import io.stele.format.NameSpace;
 import io.stele.runtime.ProcessRuntime;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
@@ -29,7 +28,6 @@ import org.slf4j.LoggerFactory;
 final class SegmentCopier {
   private static final Logger LOG = LoggerFactory.getLogger(SegmentCopier.class);
   private static final int BUFFER_BYTES = 1 << 20;
-  private static final int START_BYTES = 64 << 10; // More than a header has.
 
   private final ProcessRuntime runtime;
   private final FileSystem fs;
@@ -38,30 +36,6 @@ final class SegmentCopier {
   SegmentCopier(ProcessRuntime runtime, FileSystem fs) {
     this.runtime = runtime;
     this.fs = fs;
-  }
-
-  /**
-   * Whether a segment stood by and was not used: it has no records, so it need not be closed.
-   *
-   * @param open whose writer has ended
-   * @return false if it has records, or that is not known
-   */
-  boolean isUnused(Segment open) {
-    try {
-      long known = length(open);
-      byte[] start;
-      try (InputStream in = fs.open(open.path())) {
-        start = in.readNBytes(START_BYTES);
-      }
-      if (start.length < known || start.length == START_BYTES) {
-        return false;
-      }
-      LogReader reader = LogReader.open(new ByteArrayInputStream(start), open.path().toString());
-      return reader.link().isEmpty();
-    } catch (IOException e) {
-      LOG.debug("{} cannot be read", open.path(), e); // As for the copy, which says so.
-      return false;
-    }
   }
 
   /**

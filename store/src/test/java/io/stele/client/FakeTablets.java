@@ -63,6 +63,7 @@ final class FakeTablets implements Tablets {
   private final List<MutateProto> batches = new ArrayList<>();
   private final List<SettleProto> settles = new ArrayList<>();
   private Optional<Settled> settled = Optional.empty(); // Instead of being applied.
+  private CompletableFuture<Void> goingOn = CompletableFuture.completedFuture(null);
   private int nextName = 1;
   private long readPoint = 100;
   private int rowsAPage = Integer.MAX_VALUE;
@@ -152,8 +153,22 @@ final class FakeTablets implements Tablets {
           new Response(
               ResponseProto.newBuilder().setStatus(StatusProto.OK).build(), DataPlane.EMPTY));
     }
-    return CompletableFuture.supplyAsync(
-        () -> mutate(to, message.header().getMutate(), ByteBuffer.wrap(copy)), answers);
+    return goingOn()
+        .thenApplyAsync(
+            nothing -> mutate(to, message.header().getMutate(), ByteBuffer.wrap(copy)), answers);
+  }
+
+  private synchronized CompletableFuture<Void> goingOn() {
+    return goingOn;
+  }
+
+  /** From now on batches wait until {@link #goOn}. */
+  synchronized void hold() {
+    goingOn = new CompletableFuture<>();
+  }
+
+  void goOn() {
+    goingOn().complete(null);
   }
 
   private synchronized Response mutate(TabletLocation to, MutateProto request, ByteBuffer body) {

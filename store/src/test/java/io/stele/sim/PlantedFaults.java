@@ -154,11 +154,6 @@ final class PlantedFaults {
         fault("open segments are not closed", "log.LogFence", "isClosed", PlantedFault.Yes.class)
             .under("lists"),
         fault(
-            "the open segment of an ended server is taken for unused",
-            "log.SegmentCopier",
-            "isUnused",
-            PlantedFault.Yes.class),
-        fault(
             "the new owner's log is not recorded",
             "metadata.RecordCodec",
             "putLog",
