@@ -95,7 +95,7 @@ final class JobCommand implements Runnable {
 
   @Command(
       name = "stats",
-      description = "Show the contents of a table by family, and its largest rows.",
+      description = "Show the contents of a table by family, and where most bytes are.",
       mixinStandardHelpOptions = true,
       footer = {"", "Example:", "  stele job stats web --prefix-bytes 12"})
   int stats(

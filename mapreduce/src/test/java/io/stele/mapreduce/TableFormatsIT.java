@@ -23,12 +23,15 @@ import io.stele.model.SteleException;
 import io.stele.model.TableSchema;
 import io.stele.outputformat.TableOutputFormat;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.io.DataOutputBuffer;
+import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.InputSplit;
@@ -39,10 +42,13 @@ import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.lib.input.MultipleInputs;
+import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Jobs of MapReduce's local runner over a cluster in this JVM. */
 class TableFormatsIT {
@@ -113,6 +119,74 @@ class TableFormatsIT {
     try (Rows rows = cluster.client().table("remainders").readRows(RowQuery.ALL)) {
       assertThat(rows).hasSize(10).allMatch(row -> row.cells().size() == ROWS / 10);
     }
+  }
+
+  /** Gives each row to the row of the same key. */
+  static final class RowMapper extends Mapper<Bytes, Row, Bytes, Mutation> {
+    @Override
+    protected void map(Bytes key, Row row, Context context)
+        throws IOException, InterruptedException {
+      Bytes value = row.cells().get(0).value();
+      context.write(key, Mutation.of(key).put("f", "of a table: " + value, "x"));
+    }
+  }
+
+  /** Gives each line {@code row,text} to that row. */
+  static final class LineMapper extends Mapper<LongWritable, Text, Bytes, Mutation> {
+    @Override
+    protected void map(LongWritable offset, Text line, Context context)
+        throws IOException, InterruptedException {
+      String[] words = line.toString().split(",");
+      Bytes row = Bytes.of(words[0]);
+      context.write(row, Mutation.of(row).put("f", "of a file: " + words[1], "x"));
+    }
+  }
+
+  /** Passes mutations on to the only table. */
+  static final class OnlyTableReducer extends Reducer<Bytes, Mutation, NullWritable, Mutation> {
+    @Override
+    protected void reduce(Bytes key, Iterable<Mutation> mutations, Context context)
+        throws IOException, InterruptedException {
+      for (Mutation mutation : mutations) {
+        context.write(NullWritable.get(), mutation);
+      }
+    }
+  }
+
+  @Test
+  void tablesAndFilesAreReadInOneJob(@TempDir java.nio.file.Path scratch) throws Exception {
+    Stele stele = cluster.client();
+    stele.admin().createTable(TableSchema.of("names", "f"));
+    stele.admin().createTable(TableSchema.of("joined", "f"));
+    stele.table("names").mutate(Mutation.of("row001").put("f", "", "one"));
+    java.nio.file.Path file = scratch.resolve("lines.csv");
+    Files.writeString(file, "row001,uno\nrow999,last\n");
+
+    Job job = SteleJob.create(cluster.conf(), "join", TableFormatsIT.class);
+    TableInputFormat.addTable(job, "numbers", RowQuery.prefix("row00").family("f"));
+    TableInputFormat.addTable(job, "names", RowQuery.ALL);
+    MultipleInputs.addInputPath(job, new Path("unused"), TableInputFormat.class, RowMapper.class);
+    MultipleInputs.addInputPath(
+        job, new Path(file.toUri()), TextInputFormat.class, LineMapper.class);
+    SteleJob.setMapOutputKeyToBytes(job);
+    job.setMapOutputValueClass(Mutation.class);
+    job.setReducerClass(OnlyTableReducer.class);
+    TableOutputFormat.addTable(job, "joined");
+    assertThat(job.waitForCompletion(true)).isTrue();
+
+    assertThat(columns("joined", "row001"))
+        .containsExactly("of a file: uno", "of a table: 1", "of a table: one");
+    assertThat(columns("joined", "row009")).containsExactly("of a table: 9");
+    assertThat(columns("joined", "row999")).containsExactly("of a file: last");
+    try (Rows rows = stele.table("joined").readRows(RowQuery.ALL)) {
+      assertThat(rows).hasSize(11);
+    }
+  }
+
+  private static List<String> columns(String table, String row) throws IOException {
+    return cluster.client().table(table).readRow(Bytes.of(row)).orElseThrow().cells().stream()
+        .map(cell -> cell.qualifier().toUtf8())
+        .toList();
   }
 
   @Test

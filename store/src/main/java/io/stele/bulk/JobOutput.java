@@ -2,6 +2,8 @@ package io.stele.bulk;
 
 import io.stele.client.JobRenewal;
 import io.stele.client.Jobs;
+import io.stele.files.DurableFile;
+import io.stele.files.DurableFiles;
 import io.stele.metadata.JobNodes;
 import io.stele.model.Bytes;
 import io.stele.model.RowRange;
@@ -103,8 +105,9 @@ public final class JobOutput {
   }
 
   private void write(Path path, byte[] bytes) throws IOException {
-    try (var out = fs.create(path, false)) {
+    try (DurableFile out = new DurableFiles(fs).createBelow(path)) {
       out.write(bytes);
+      out.hsync();
     }
   }
 
@@ -178,6 +181,16 @@ public final class JobOutput {
     if (state == JobNodes.State.BEGUN) {
       cut(cuts);
     }
+    jobs.commit(job, changes(replaced));
+  }
+
+  /**
+   * What a commit would change in each table. From the first such question on it stays the same: no
+   * task can publish anything more.
+   *
+   * @param replaced by table
+   */
+  public Map<TableId, JobChange> changes(Map<TableId, List<RowRange>> replaced) throws IOException {
     Map<TableId, List<FileRef>> files = files();
     Set<TableId> tables = new TreeSet<>(files.keySet());
     tables.addAll(replaced.keySet());
@@ -188,7 +201,7 @@ public final class JobOutput {
           new JobChange(
               files.getOrDefault(table, List.of()), replaced.getOrDefault(table, List.of())));
     }
-    jobs.commit(job, changes);
+    return changes;
   }
 
   private SteleException isOver() {
@@ -267,7 +280,6 @@ public final class JobOutput {
 
   private void listAll(Map<TableId, List<FileRef>> files, Path all) throws IOException {
     Path aside = new Path(directory, ALL + "-" + jobs.unique());
-    fs.mkdirs(directory);
     write(aside, FileList.encode(files));
     if (!renamed(aside, all)) {
       throw new IOException("cannot rename " + aside + " to " + all);

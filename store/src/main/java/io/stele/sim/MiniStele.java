@@ -15,6 +15,7 @@ import io.stele.metadata.TabletRecords;
 import io.stele.model.ServerId;
 import io.stele.model.SteleException;
 import io.stele.model.TableId;
+import io.stele.model.TableSchema;
 import io.stele.runtime.Deadline;
 import io.stele.runtime.Futures;
 import io.stele.runtime.SystemRuntime;
@@ -301,6 +302,31 @@ public final class MiniStele implements AutoCloseable {
                       tablet ->
                           tablet.assignment().state() == Assignment.State.LOADED
                               && tablet.assignment().server().filter(live::contains).isPresent());
+        });
+  }
+
+  /** Makes a table, even if that takes longer than the client's timeout, a minute at most. */
+  public void createTable(TableSchema schema) throws IOException {
+    await(
+        "table " + schema.name() + " is there",
+        () -> {
+          boolean there =
+              client.admin().listTables().stream()
+                  .anyMatch(table -> table.name().equals(schema.name()));
+          try {
+            if (!there) {
+              client.admin().createTable(schema);
+            }
+            return true;
+          } catch (SteleException e) {
+            boolean begun = // Before, by a call whose outcome was unknown.
+                e.code() == SteleException.Code.OUTCOME_UNKNOWN
+                    || e.code() == SteleException.Code.REFUSED;
+            if (begun) {
+              return false;
+            }
+            throw e;
+          }
         });
   }
 

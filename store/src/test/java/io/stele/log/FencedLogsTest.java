@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSInputStream;
 import org.apache.hadoop.fs.FileSystem;
@@ -107,6 +108,92 @@ class FencedLogsTest {
     assertThat(lost.failures)
         .as("each fails once only, as HDFS takes seconds to fail")
         .isBetween(1, copies);
+  }
+
+  @Test
+  void serversThatShareTheTabletsReadTheSortedLogOnceInAll() throws Exception {
+    CrashableFileSystem fs = CrashableFileSystem.create();
+    List<LogRecord> appended = write(fs, new Random(1), 4000, 1000);
+    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    sortAll(fs);
+    long logBytes =
+        FencedLog.segments(fs, FENCED, TabletKind.USER).stream()
+            .mapToLong(Segment::lengthBytes)
+            .sum();
+    CountedReads counted = new CountedReads(fs);
+    int replayed = 0;
+    for (int server = 0; server < 2; server++) {
+      FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, counted);
+      for (int i = server; i < TABLETS; i += 2) {
+        replayed += replayed(logs.read(FENCED, tablet(i), 0), tablet(i), 0).size();
+      }
+    }
+    assertThat(replayed).isEqualTo(appended.size());
+    assertThat((double) counted.bytes.get()).isBetween(0.8 * logBytes, 1.2 * logBytes);
+  }
+
+  /** A file system that counts the bytes that are read. */
+  private static final class CountedReads extends FilterFileSystem {
+    private final AtomicLong bytes = new AtomicLong();
+
+    CountedReads(FileSystem under) {
+      super(under);
+    }
+
+    @Override
+    public FSDataInputStream open(Path file, int bufferBytes) throws IOException {
+      return new FSDataInputStream(new Counted(super.open(file, bufferBytes)));
+    }
+
+    private final class Counted extends FSInputStream {
+      private final FSDataInputStream in;
+
+      Counted(FSDataInputStream in) {
+        this.in = in;
+      }
+
+      private int counted(int read) {
+        bytes.addAndGet(Math.max(0, read));
+        return read;
+      }
+
+      @Override
+      public int read(long position, byte[] to, int offset, int length) throws IOException {
+        return counted(in.read(position, to, offset, length));
+      }
+
+      @Override
+      public int read(byte[] to, int offset, int length) throws IOException {
+        return counted(in.read(to, offset, length));
+      }
+
+      @Override
+      public int read() throws IOException {
+        int one = in.read();
+        counted(one < 0 ? 0 : 1);
+        return one;
+      }
+
+      @Override
+      public void seek(long position) throws IOException {
+        in.seek(position);
+      }
+
+      @Override
+      public long getPos() throws IOException {
+        return in.getPos();
+      }
+
+      @Override
+      public boolean seekToNewSource(long position) throws IOException {
+        return in.seekToNewSource(position);
+      }
+
+      @Override
+      public void close() throws IOException {
+        in.close();
+      }
+    }
   }
 
   /** A file system in which sorted copies, of one replica, are lost after some reads of each. */
@@ -222,6 +309,11 @@ class FencedLogsTest {
   }
 
   private static List<LogRecord> write(CrashableFileSystem fs, Random random) throws Exception {
+    return write(fs, random, 200, 500);
+  }
+
+  private static List<LogRecord> write(
+      CrashableFileSystem fs, Random random, int records, int bytesMax) throws Exception {
     LogDirectory.create(fs, DIRECTORY);
     List<LogRecord> appended = new ArrayList<>();
     long[] sequence = new long[TABLETS];
@@ -231,12 +323,12 @@ class FencedLogsTest {
             new LogLocation(fs, DIRECTORY, SERVER, TabletKind.USER),
             LogOptions.DEFAULT,
             failure -> {})) {
-      for (int i = 0; i < 200; i++) {
+      for (int i = 0; i < records; i++) {
         int one = random.nextInt(TABLETS);
-        LogRecord record = record(tablet(one), ++sequence[one], random.nextInt(500));
+        LogRecord record = record(tablet(one), ++sequence[one], random.nextInt(bytesMax));
         log.append(record).get();
         appended.add(record);
-        if (random.nextInt(40) == 0) {
+        if (random.nextInt(records / 5) == 0) {
           log.awaitStandby();
           log.roll();
         }

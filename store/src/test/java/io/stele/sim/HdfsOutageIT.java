@@ -173,7 +173,7 @@ class HdfsOutageIT {
 
     Outage(MiniStele cluster) throws IOException {
       this.cluster = cluster;
-      cluster.client().admin().createTable(TableSchema.of("t", List.of(ColumnFamily.of("f"))));
+      cluster.createTable(TableSchema.of("t", List.of(ColumnFamily.of("f"))));
       this.table = cluster.client().table("t");
     }
 

@@ -4,6 +4,7 @@ import io.stele.mapreduce.SteleJob;
 import io.stele.model.Bytes;
 import io.stele.model.Cell;
 import io.stele.model.Row;
+import io.stele.model.SteleException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -20,13 +21,24 @@ import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
 
 /**
- * Statistics of a table by family: rows, columns, cells, versions and sizes; and the row key
- * prefixes with the most bytes.
+ * Statistics of a table by family: rows, columns, cells, versions and sizes; and of each family the
+ * row key prefixes with the most bytes.
  *
  * @param input the part of the table that is read; versions beyond the limit in it are not counted
- * @param prefixBytes how long these prefixes are
+ * @param prefixBytes how long these prefixes are, at least 1
  */
 public record TableStatistics(TableInput input, int prefixBytes) implements TableJob {
+  /**
+   * Statistics with prefixes of this length.
+   *
+   * @throws SteleException REFUSED if it is below 1
+   */
+  public TableStatistics {
+    if (prefixBytes < 1) {
+      throw SteleException.refused("prefixes need at least 1 byte, not " + prefixBytes);
+    }
+  }
+
   private static final String PREFIX_KEY = "mapreduce.stele.job.stats.prefix.bytes";
   private static final int PREFIXES_SHOWN = 10;
   private static final String FAMILY = "F";
@@ -64,8 +76,8 @@ public record TableStatistics(TableInput input, int prefixBytes) implements Tabl
   /** Adds up a split. */
   static final class StatisticsMapper extends Mapper<Bytes, Row, Text, Statistics> {
     private final Map<String, Statistics> families = new TreeMap<>();
+    private final Map<String, Statistics> ofPrefix = new TreeMap<>(); // By family.
     private Bytes prefix = Bytes.EMPTY;
-    private Statistics ofPrefix = new Statistics();
 
     @Override
     protected void map(Bytes key, Row row, Context context)
@@ -75,22 +87,24 @@ public record TableStatistics(TableInput input, int prefixBytes) implements Tabl
         writePrefix(context);
         prefix = key.slice(0, length).compact();
       }
-      ofPrefix.addRow();
-      ofPrefix.addKeyBytes(key.length());
       int start = 0;
       String family = "";
+      Statistics hot = new Statistics();
       for (int i = 0; i < row.cells().size(); i++) {
         Cell cell = row.cells().get(i);
         Statistics statistics = families.computeIfAbsent(cell.family(), name -> new Statistics());
         if (!cell.family().equals(family)) {
           family = cell.family();
           statistics.addRow();
+          hot = ofPrefix.computeIfAbsent(family, name -> new Statistics());
+          hot.addRow();
+          hot.addKeyBytes(key.length());
         }
         statistics.addBytes(cell.qualifier().length(), cell.value().length());
-        ofPrefix.addBytes(cell.qualifier().length(), cell.value().length());
+        hot.addBytes(cell.qualifier().length(), cell.value().length());
         if (i + 1 == row.cells().size() || !isSameColumn(cell, row.cells().get(i + 1))) {
           statistics.addColumn(i + 1 - start);
-          ofPrefix.addColumn(i + 1 - start);
+          hot.addColumn(i + 1 - start);
           start = i + 1;
         }
       }
@@ -101,10 +115,10 @@ public record TableStatistics(TableInput input, int prefixBytes) implements Tabl
     }
 
     private void writePrefix(Context context) throws IOException, InterruptedException {
-      if (ofPrefix.rows() > 0) {
-        context.write(new Text(PREFIX + prefix), ofPrefix);
-        ofPrefix = new Statistics();
+      for (Map.Entry<String, Statistics> family : ofPrefix.entrySet()) {
+        context.write(new Text(PREFIX + family.getKey() + ":" + prefix), family.getValue());
       }
+      ofPrefix.clear();
     }
 
     @Override
@@ -131,12 +145,15 @@ public record TableStatistics(TableInput input, int prefixBytes) implements Tabl
     }
   }
 
-  /** Says what there is of each family, and which beginnings have most bytes. */
+  /** Says what there is of each family, and which prefixes have most bytes in it. */
   static final class TopReducer extends Reducer<Text, Statistics, NullWritable, Text> {
     private record Prefix(String text, Statistics statistics) {}
 
-    private final PriorityQueue<Prefix> largest =
-        new PriorityQueue<>(Comparator.comparingLong(one -> one.statistics().bytes()));
+    private static final Comparator<Prefix> BY_BYTES =
+        Comparator.<Prefix>comparingLong(one -> one.statistics().bytes())
+            .thenComparing(Prefix::text);
+
+    private final Map<String, PriorityQueue<Prefix>> largest = new TreeMap<>(); // By family.
 
     @Override
     protected void setup(Context context) throws IOException, InterruptedException {
@@ -169,9 +186,13 @@ public record TableStatistics(TableInput input, int prefixBytes) implements Tabl
             sum.bytes(),
             sum.valueBytesMax());
       } else {
-        largest.add(new Prefix(name, sum));
-        if (largest.size() > PREFIXES_SHOWN) {
-          largest.remove();
+        int colon = name.indexOf(':'); // No family has one in its name.
+        PriorityQueue<Prefix> ofFamily =
+            largest.computeIfAbsent(
+                name.substring(0, colon), family -> new PriorityQueue<>(BY_BYTES));
+        ofFamily.add(new Prefix(name.substring(colon + 1), sum));
+        if (ofFamily.size() > PREFIXES_SHOWN) {
+          ofFamily.remove();
         }
       }
     }
@@ -179,12 +200,28 @@ public record TableStatistics(TableInput input, int prefixBytes) implements Tabl
     @Override
     protected void cleanup(Context context) throws IOException, InterruptedException {
       say(context, "");
-      say(context, "%-36s %15s %15s %18s", "rows that begin with", "rows", "cells", "bytes");
-      List<Prefix> sorted = new ArrayList<>(largest);
-      sorted.sort(largest.comparator().reversed());
-      for (Prefix one : sorted) {
-        Statistics sum = one.statistics();
-        say(context, "%-36s %,15d %,15d %,18d", one.text(), sum.rows(), sum.cells(), sum.bytes());
+      say(
+          context,
+          "%-20s %-36s %15s %15s %18s",
+          "family",
+          "rows that begin with",
+          "rows",
+          "cells",
+          "bytes");
+      for (Map.Entry<String, PriorityQueue<Prefix>> family : largest.entrySet()) {
+        List<Prefix> sorted = new ArrayList<>(family.getValue());
+        sorted.sort(BY_BYTES.reversed());
+        for (Prefix one : sorted) {
+          Statistics sum = one.statistics();
+          say(
+              context,
+              "%-20s %-36s %,15d %,15d %,18d",
+              family.getKey(),
+              one.text(),
+              sum.rows(),
+              sum.cells(),
+              sum.bytes());
+        }
       }
     }
 

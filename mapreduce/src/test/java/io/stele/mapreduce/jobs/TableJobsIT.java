@@ -112,12 +112,23 @@ class TableJobsIT {
     assertThat(lines.get(0)).startsWith("300 rows, 900 cells");
     assertThat(line(lines, "f ")).containsSubsequence("300", "300", "600", "2", "6");
     assertThat(line(lines, "g ")).containsSubsequence("300", "300", "300", "1", "299");
-    List<String> beginnings =
-        lines.subList(lines.indexOf(line(lines, "rows that begin with")) + 1, lines.size());
-    assertThat(beginnings)
-        .map(text -> text.split(" +")[0])
-        .containsExactly("org.x", "com.b", "com.a"); // By bytes: later rows have longer values.
-    assertThat(beginnings).allMatch(text -> text.split(" +")[1].equals("100"));
+    List<String> prefixes =
+        lines.stream().dropWhile(line -> !line.contains("rows that begin with")).skip(1).toList();
+    assertThat(prefixes)
+        .map(text -> List.of(text.split(" +")).subList(0, 4))
+        .containsExactly( // By bytes: later rows have longer values.
+            List.of("f", "org.x", "100", "200"),
+            List.of("f", "com.b", "100", "200"),
+            List.of("f", "com.a", "100", "200"),
+            List.of("g", "org.x", "100", "100"),
+            List.of("g", "com.b", "100", "100"),
+            List.of("g", "com.a", "100", "100"));
+  }
+
+  @Test
+  void prefixesOfNoBytesAreRefused() {
+    assertThatThrownBy(() -> new TableStatistics(TableInput.all("web"), 0))
+        .hasMessageContaining("at least 1 byte");
   }
 
   private static String line(List<String> lines, String start) {

@@ -1,5 +1,7 @@
 package io.stele.sim.workload;
 
+import io.stele.bulk.AttemptOutput;
+import io.stele.bulk.JobOutput;
 import io.stele.client.Jobs;
 import io.stele.client.Stele;
 import io.stele.metadata.JobNodes;
@@ -14,7 +16,6 @@ import io.stele.model.RowRange;
 import io.stele.model.SteleException.Code;
 import io.stele.model.TableId;
 import io.stele.model.TableSchema;
-import io.stele.record.FileRef;
 import io.stele.record.JobChange;
 import io.stele.sim.check.Action;
 import io.stele.sim.check.Call;
@@ -24,14 +25,15 @@ import io.stele.sim.check.JobChecker;
 import io.stele.sim.check.Result;
 import io.stele.sim.check.RowChecker;
 import io.stele.sim.check.Violation;
-import io.stele.tablet.JobFileWriter;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.random.RandomGenerator;
@@ -46,7 +48,7 @@ public final class JobWrites extends TableWorkload {
   private static final Duration LEASE = Duration.ofSeconds(10);
   private static final String COMMITS = "commits ";
   private static final int ROWS_OF_JOB_MAX = 6;
-  private static final long TIMESTAMP = 1_000;
+  private static final JobOutput.Terms TERMS = new JobOutput.Terms(1_000, Integer.MAX_VALUE);
 
   private final int rows;
   private final int valueBytes;
@@ -110,7 +112,7 @@ public final class JobWrites extends TableWorkload {
     private final String column;
     private final Jobs jobs;
     private final RandomGenerator random;
-    private final Set<Bytes> written = new TreeSet<>();
+    private final Set<Bytes> rowsOfJob = new TreeSet<>();
     private Optional<RowRange> replaced = Optional.empty();
 
     OneJob(WorkloadContext context, int client, String column) {
@@ -123,7 +125,7 @@ public final class JobWrites extends TableWorkload {
 
     void run() throws InterruptedException {
       for (int i = 1 + random.nextInt(ROWS_OF_JOB_MAX); i >= 0; i--) {
-        written.add(numberedRow(random.nextInt(rows)));
+        rowsOfJob.add(numberedRow(random.nextInt(rows)));
       }
       if (random.nextInt(3) == 0) {
         replaced = Optional.of(someRows(random));
@@ -132,33 +134,43 @@ public final class JobWrites extends TableWorkload {
       if (job.isEmpty()) {
         return;
       }
-      Optional<Map<TableId, JobChange>> files =
-          RecordedTable.ofCall(() -> Map.of(jobs.tableId(table), write(job.get())));
+      Optional<Published> published = RecordedTable.ofCall(() -> write(job.get()));
       int choice = random.nextInt(10);
-      if (files.isPresent() && choice < 7) {
-        commit(job.get(), files.get());
-      } else if (files.isPresent()) {
-        register(job.get(), files.get());
+      if (published.isPresent() && choice < 7) {
+        commit(published.get());
+      } else if (published.isPresent()) {
+        register(published.get());
       }
       boolean ended = choice != 9 && end(job.get()); // Otherwise it is forgotten.
-      if (files.isPresent() && choice == 7 && ended) {
+      if (published.isPresent() && choice == 7 && ended) {
         // As an ApplicationMaster does that comes late.
         RecordedTable.ofCall(
             () -> {
-              jobs.commit(job.get(), files.get());
+              jobs.commit(job.get(), published.get().changes());
               return job.get();
             });
       }
     }
 
+    /** What the tasks of a job have published. */
+    private record Published(String job, JobOutput output, Map<TableId, List<RowRange>> replaced) {
+      Map<TableId, JobChange> changes() throws IOException {
+        return output.changes(replaced);
+      }
+
+      void commit() throws IOException {
+        output.commit(List.of(), replaced);
+      }
+    }
+
     /** Registers files of a job that is not committed then: it never is. */
-    private void register(String job, Map<TableId, JobChange> files) throws InterruptedException {
+    private void register(Published published) throws InterruptedException {
       int number = begin();
       try {
         RecordedTable.ofCall(
             () -> {
-              jobs.register(job, files);
-              return job;
+              jobs.register(published.job(), published.changes());
+              return published;
             });
       } finally {
         CallOutcome never = new CallOutcome.Rejected(Code.RETRY_LATER, "it never commits");
@@ -173,37 +185,49 @@ public final class JobWrites extends TableWorkload {
               + " "
               + replaced.map(range -> range.start() + ".." + range.end()).orElse("nothing")
               + " "
-              + String.join(" ", texts(written));
+              + String.join(" ", texts(rowsOfJob));
       return context.history().begin(client, new Action.Other(text), context.nanoTime());
     }
 
-    /** As tasks of a job do, of which one has an attempt that comes to nothing. */
-    private JobChange write(String job) throws IOException {
-      List<FileRef> files = new ArrayList<>();
-      List<Bytes> inOrder = List.copyOf(written);
+    /** As tasks of a job do: some have several attempts, of which the first to publish counts. */
+    private Published write(String job) throws IOException {
+      TableId id = jobs.tableId(table);
+      JobOutput output = new JobOutput(jobs, job);
+      List<Bytes> inOrder = List.copyOf(rowsOfJob);
       int half = random.nextInt(inOrder.size() + 1);
-      files.addAll(write(job, "task-0", inOrder.subList(0, half)));
-      files.addAll(write(job, "task-1", inOrder.subList(half, inOrder.size())));
-      if (random.nextInt(4) == 0) {
-        write(job, "killed-0", inOrder);
-      }
-      return new JobChange(files, replaced.map(List::of).orElse(List.of()));
+      writeTask(output, id, "task-0", inOrder.subList(0, half));
+      writeTask(output, id, "task-1", inOrder.subList(half, inOrder.size()));
+      return new Published(
+          job, output, replaced.map(range -> Map.of(id, List.of(range))).orElse(Map.of()));
     }
 
-    private List<FileRef> write(String job, String task, List<Bytes> ofTask) throws IOException {
-      RootFiles files = context.files();
-      JobFileWriter.Target target =
-          new JobFileWriter.Target(files.fs(), files.root(), job, task, schema, TIMESTAMP);
-      try (JobFileWriter writer = new JobFileWriter(target, random, Integer.MAX_VALUE)) {
-        for (Bytes row : ofTask) {
-          writer.add(Mutation.of(row).put("f", column, column).put("g", column, column));
+    private void writeTask(JobOutput output, TableId id, String task, List<Bytes> ofTask)
+        throws IOException {
+      List<String> finished = new ArrayList<>();
+      int attempts = random.nextInt(3) == 0 ? 2 : 1;
+      for (int i = 0; i < attempts; i++) {
+        try (AttemptOutput attempt = output.attempt(task + "-" + i, TERMS, random)) {
+          attempt.addTable(table, id, schema);
+          for (Bytes row : ofTask) {
+            attempt.add(table, Mutation.of(row).put("f", column, column).put("g", column, column));
+          }
+          if (i == 0 || random.nextBoolean()) { // Otherwise it is killed.
+            attempt.finish();
+            finished.add(task + "-" + i);
+          }
         }
-        return writer.finish();
+      }
+      Collections.shuffle(finished, new Random(random.nextLong()));
+      for (String attempt : finished) {
+        output.publish(attempt, task);
+        if (random.nextBoolean()) {
+          output.discard(attempt); // Those that came too late; what is published stays.
+        }
       }
     }
 
     /** Commits, perhaps again, and finds out what came of it. */
-    private void commit(String job, Map<TableId, JobChange> files) throws InterruptedException {
+    private void commit(Published published) throws InterruptedException {
       int number = begin();
       long start = context.nanoTime();
       boolean committed = false;
@@ -211,18 +235,23 @@ public final class JobWrites extends TableWorkload {
       try {
         for (int i = random.nextInt(4) == 0 ? 2 : 1; i > 0; i--) {
           boolean dies = random.nextInt(3) == 0; // Before it tells tablets of the commit.
-          Optional<String> done =
+          Optional<Published> done =
               RecordedTable.ofCall(
                   () -> {
                     if (dies) {
-                      jobs.register(job, files);
+                      jobs.register(published.job(), published.changes());
+                      jobs.commit(published.job(), Map.of());
+                    } else {
+                      published.commit();
                     }
-                    jobs.commit(job, dies ? Map.of() : files);
-                    return job;
+                    return published;
                   });
           committed |= done.isPresent();
         }
-        outcome = committed ? new CallOutcome.Answered(new Result.Done()) : outcome(job, start);
+        outcome =
+            committed
+                ? new CallOutcome.Answered(new Result.Done())
+                : outcome(published.job(), start);
       } finally {
         context.history().end(number, outcome, context.nanoTime(), 0);
       }

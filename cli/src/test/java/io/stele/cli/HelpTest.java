@@ -1,0 +1,63 @@
+package io.stele.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+
+/** The help of a command with parameters has examples, and all examples are valid. */
+class HelpTest {
+  private static final Pattern WORD = Pattern.compile("'([^']*)'|(\\S+)");
+
+  static Stream<Arguments> commands() {
+    return leaves(Main.commandLine())
+        .map(line -> Arguments.of(line.getCommandSpec().qualifiedName(), line));
+  }
+
+  private static Stream<CommandLine> leaves(CommandLine line) {
+    return line.getSubcommands().isEmpty()
+        ? Stream.of(line).filter(one -> !one.getCommandSpec().helpCommand())
+        : line.getSubcommands().values().stream().distinct().flatMap(HelpTest::leaves);
+  }
+
+  /** The examples in the footers of a command and those above it. */
+  private static List<String> examples(CommandLine line) {
+    String name = line.getCommandSpec().qualifiedName();
+    return Stream.iterate(line, one -> one != null, CommandLine::getParent)
+        .flatMap(one -> Stream.of(one.getCommandSpec().usageMessage().footer()))
+        .map(text -> text.strip().replaceAll("  .*| > .*", "")) // What it does; a redirection.
+        .filter(text -> text.equals(name) || text.startsWith(name + " "))
+        .toList();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("commands")
+  void itsHelpHasExamplesThatCanBeTyped(String name, CommandLine line) {
+    List<String> examples = examples(line);
+    if (!line.getCommandSpec().positionalParameters().isEmpty()) {
+      assertThat(examples).as("examples of `%s`", name).isNotEmpty();
+    }
+    for (String example : examples) {
+      String[] words =
+          WORD.matcher(example)
+              .results()
+              .skip(1) // stele
+              .map(HelpTest::unquoted)
+              .toArray(String[]::new);
+      assertThatCode(() -> Main.commandLine().parseArgs(words))
+          .as("\"%s\"", example)
+          .doesNotThrowAnyException();
+    }
+  }
+
+  private static String unquoted(MatchResult word) {
+    return word.group(1) == null ? word.group(2) : word.group(1);
+  }
+}

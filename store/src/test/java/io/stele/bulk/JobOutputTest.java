@@ -1,0 +1,234 @@
+package io.stele.bulk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.stele.client.Jobs;
+import io.stele.client.Stele;
+import io.stele.model.Bytes;
+import io.stele.model.Mutation;
+import io.stele.model.Row;
+import io.stele.model.RowQuery;
+import io.stele.model.RowRange;
+import io.stele.model.TableId;
+import io.stele.model.TableSchema;
+import io.stele.record.JobChange;
+import io.stele.sim.MiniStele;
+import io.stele.sim.Site;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Attempts, tasks and ApplicationMasters that get in each other's way. */
+@Timeout(120)
+class JobOutputTest {
+  private static final TableSchema SCHEMA = TableSchema.of("web", "f");
+  private static final JobOutput.Terms TERMS = new JobOutput.Terms(1000, 1 << 20);
+  private static final int ROUNDS = 20;
+
+  private final Random random = new Random(1);
+  private MiniStele cluster;
+  private Stele stele;
+  private Jobs jobs;
+  private TableId table;
+  private String job;
+  private JobOutput output;
+
+  @BeforeEach
+  void start() throws IOException {
+    cluster = MiniStele.start(MiniStele.quick(new Configuration(false)), Site.inMemory(), 1, 1);
+    stele = cluster.client();
+    stele.admin().createTable(SCHEMA, List.of(Bytes.of("m")));
+    jobs = stele.jobs();
+    table = jobs.tableId("web");
+    begin();
+  }
+
+  private void begin() throws IOException {
+    job = jobs.begin(Duration.ofMinutes(10));
+    output = new JobOutput(jobs, job);
+  }
+
+  @AfterEach
+  void stop() {
+    cluster.close();
+  }
+
+  /** An attempt has written {@code text} to each of the rows, and finished. */
+  private void finish(String attempt, String text, String... rows) throws IOException {
+    try (AttemptOutput one = output.attempt(attempt, TERMS, random)) {
+      one.addTable("web", table, SCHEMA);
+      for (String row : rows) {
+        one.add("web", Mutation.of(row).put("f", text, text));
+      }
+      one.finish();
+    }
+  }
+
+  /** All rows, each with its columns: {@code "a 1 2"}. */
+  private List<String> visible() throws IOException {
+    List<String> visible = new ArrayList<>();
+    try (var rows = stele.table("web").readRows(RowQuery.ALL)) {
+      for (Row row : rows) {
+        StringBuilder text = new StringBuilder(row.key().toUtf8());
+        row.cells().forEach(cell -> text.append(' ').append(cell.qualifier().toUtf8()));
+        visible.add(text.toString());
+      }
+    }
+    return visible;
+  }
+
+  private int sstables() throws IOException {
+    int count = 0;
+    Path directory = new Path(jobs.root(), "bulk/" + job);
+    for (FileStatus file : jobs.files().listStatus(directory)) {
+      count += file.getPath().getName().endsWith(".sst") ? 1 : 0;
+    }
+    return count;
+  }
+
+  @Test
+  void ofTwoAttemptsOfATaskTheFirstToPublishCounts() throws IOException {
+    finish("task-0-a", "first", "a", "z");
+    finish("task-0-b", "second", "a", "z");
+    assertThat(sstables()).isEqualTo(2);
+    output.publish("task-0-a", "task-0");
+    output.publish("task-0-b", "task-0");
+    output.publish("task-0-a", "task-0"); // Its answer was lost.
+    assertThat(output.isFinished("task-0-a")).as("published").isFalse();
+    assertThat(output.isFinished("task-0-b")).isTrue();
+    output.discard("task-0-a");
+    output.discard("task-0-b");
+    output.discard("task-0-b");
+    assertThat(sstables()).isEqualTo(1);
+    output.commit(List.of(), Map.of());
+    assertThat(visible()).containsExactly("a first", "z first");
+  }
+
+  @Test
+  void whatIsNotFinishedOrNotPublishedIsNotCommitted() throws IOException {
+    finish("task-0-a", "one", "a");
+    output.publish("task-0-a", "task-0");
+    finish("task-1-a", "two", "b");
+    try (AttemptOutput killed = output.attempt("task-2-a", TERMS, random)) {
+      killed.addTable("web", table, SCHEMA);
+      killed.add("web", Mutation.of("c").put("f", "three", "three"));
+    }
+    output.commit(List.of(), Map.of());
+    assertThat(visible()).containsExactly("a one");
+    assertThatThrownBy(() -> output.publish("task-2-a", "task-2")).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void aTaskThatPublishesAfterACommitHasBegunIsLeftOut() throws IOException {
+    finish("task-0-a", "one", "a");
+    output.publish("task-0-a", "task-0");
+    Map<TableId, JobChange> changes = output.changes(Map.of());
+    jobs.register(job, changes); // Here its ApplicationMaster is killed.
+    assertThat(visible()).isEmpty();
+    finish("task-1-a", "two", "b");
+    output.publish("task-1-a", "task-1");
+    assertThat(output.changes(Map.of())).isEqualTo(changes);
+    new JobOutput(jobs, job).commit(List.of(), Map.of()); // By the next.
+    assertThat(visible()).containsExactly("a one");
+    output.commit(List.of(), Map.of());
+    assertThat(visible()).containsExactly("a one");
+  }
+
+  @Test
+  void ofTwoApplicationMastersThatCommitAtOnceBothSucceedAndTheJobIsThereOnce() throws Exception {
+    for (int round = 0; round < ROUNDS; round++) {
+      String text = String.format("%02d", round);
+      finish("task-0-a", text, "a" + text, "z" + text);
+      finish("task-1-a", text, "b" + text);
+      output.publish("task-0-a", "task-0");
+      output.publish("task-1-a", "task-1");
+      CyclicBarrier start = new CyclicBarrier(2);
+      CompletableFuture<?> one = CompletableFuture.runAsync(() -> commit(start));
+      CompletableFuture<?> other = CompletableFuture.runAsync(() -> commit(start));
+      CompletableFuture.allOf(one, other).get();
+      assertThat(visible()).hasSize(3 * (round + 1)).contains("a" + text + " " + text);
+      begin();
+    }
+  }
+
+  private void commit(CyclicBarrier start) {
+    try {
+      JobOutput own = new JobOutput(jobs, job);
+      start.await();
+      own.commit(List.of(), Map.of());
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void ofACommitAndAnAbortAtOnceOneWinsForGood() throws Exception {
+    for (int round = 0; round < ROUNDS; round++) {
+      int before = visible().size();
+      String text = String.format("%02d", round);
+      finish("task-0-a", text, "a" + text, "z" + text);
+      output.publish("task-0-a", "task-0");
+      CyclicBarrier start = new CyclicBarrier(2);
+      CompletableFuture<Boolean> committed =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  start.await();
+                  output.commit(List.of(), Map.of());
+                  return true;
+                } catch (Exception e) {
+                  return false;
+                }
+              });
+      start.await();
+      output.abort();
+      assertThat(visible()).hasSize(before + (committed.get() ? 2 : 0));
+      begin();
+    }
+  }
+
+  @Test
+  void rowsAreReplacedWithTheFilesThatReplaceThem() throws IOException {
+    stele.table("web").mutate(Mutation.of("b").put("f", "old", "x"));
+    stele.table("web").mutate(Mutation.of("y").put("f", "kept", "x"));
+    finish("task-0-a", "new", "c");
+    output.publish("task-0-a", "task-0");
+    Map<TableId, List<RowRange>> replaced = Map.of(table, List.of(RowRange.of("a", "n")));
+    jobs.register(job, output.changes(replaced));
+    assertThat(visible()).containsExactly("b old", "y kept");
+    output.commit(List.of(), replaced);
+    assertThat(visible()).containsExactly("c new", "y kept");
+    stele.table("web").mutate(Mutation.of("b").put("f", "later", "x"));
+    output.commit(List.of(), replaced);
+    assertThat(visible()).containsExactly("b later", "c new", "y kept");
+  }
+
+  @Test
+  void anAbortedJobIsNeverVisible() throws IOException {
+    finish("task-0-a", "one", "a");
+    output.publish("task-0-a", "task-0");
+    jobs.register(job, output.changes(Map.of()));
+    output.abort();
+    assertThatThrownBy(() -> output.commit(List.of(), Map.of())).hasMessageContaining("is over");
+    assertThat(visible()).isEmpty();
+  }
+
+  @Test
+  void aJobOfNoTasksCommitsNothing() throws IOException {
+    output.commit(List.of(), Map.of());
+    assertThat(visible()).isEmpty();
+  }
+}
