@@ -13,17 +13,13 @@ import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /** The records that are rows of a table: the root tablet or METADATA, over the data plane. */
 final class TableRecordRows implements RecordRows {
-  private static final int UPDATES_UNDER_WAY = 64;
-
   private final ProcessRuntime runtime;
   private final TabletAccess access;
   private final TableId table;
@@ -85,28 +81,6 @@ final class TableRecordRows implements RecordRows {
 
   @Override
   public boolean update(Condition condition, Mutation mutation) throws IOException {
-    return outcome(send(new Update(condition, mutation)));
-  }
-
-  @Override
-  public void updateAll(Collection<Update> updates) throws IOException {
-    ArrayDeque<Sent> underWay = new ArrayDeque<>();
-    for (Update one : updates) {
-      if (underWay.size() == UPDATES_UNDER_WAY) {
-        outcome(underWay.remove());
-      }
-      underWay.add(send(one));
-    }
-    for (Sent one : underWay) {
-      outcome(one);
-    }
-  }
-
-  /** An update that was sent; {@code matched}: whether its predicate held. */
-  private record Sent(Update update, CompletableFuture<Boolean> matched) {}
-
-  private Sent send(Update update) {
-    Condition condition = update.condition();
     Filter newest =
         condition
             .value()
@@ -114,22 +88,16 @@ final class TableRecordRows implements RecordRows {
             .orElse(new Filter.ColumnIs(condition.column()));
     CheckAndMutate operation =
         condition.value().isPresent()
-            ? CheckAndMutate.ifAny(newest, update.mutation())
-            : CheckAndMutate.ifNone(newest, update.mutation());
-    return new Sent(
-        update, access.checkAndMutate(table, operation, Deadline.after(runtime, timeout)));
-  }
-
-  private boolean outcome(Sent sent) throws IOException {
-    Update update = sent.update();
+            ? CheckAndMutate.ifAny(newest, mutation)
+            : CheckAndMutate.ifNone(newest, mutation);
     boolean matched =
         await(
-            sent.matched(),
+            access.checkAndMutate(table, operation, Deadline.after(runtime, timeout)),
             "changing row \""
-                + update.mutation().row()
+                + mutation.row()
                 + "\" of "
                 + table
                 + " (it may or may not have been applied)");
-    return matched == update.condition().value().isPresent();
+    return matched == condition.value().isPresent();
   }
 }

@@ -501,14 +501,12 @@ public final class TabletRecords {
    * @param splitRows the rows at which the table is split, ascending
    */
   public void createTable(TableId table, List<Bytes> splitRows) throws IOException {
-    List<RecordRows.Update> lower = new ArrayList<>();
     Bytes start = Bytes.EMPTY;
     for (Bytes end : splitRows) {
       TabletRecord record = newTablet(table, new RowRange(start, end));
-      lower.add(creation(record.withTentative(new Tentative(record.id(), 0, record.id()))));
+      create(record.withTentative(new Tentative(record.id(), 0, record.id())));
       start = end;
     }
-    rowsOf(table).updateAll(lower);
     create(newTablet(table, new RowRange(start, Bytes.EMPTY)));
   }
 
@@ -604,18 +602,12 @@ public final class TabletRecords {
   }
 
   private void create(TabletRecord record) throws IOException {
-    RecordRows.Update creation = creation(record);
+    Mutation row = RecordCodec.putAll(record, "created").build();
     if (record.id().equals(TabletId.ROOT)) {
-      root.create(creation.mutation());
+      root.create(row);
     } else {
-      rowsOf(record).update(creation.condition(), creation.mutation());
+      rowsOf(record).update(new RecordRows.Condition(RecordCodec.STATE, Optional.empty()), row);
     }
-  }
-
-  private static RecordRows.Update creation(TabletRecord record) {
-    return new RecordRows.Update(
-        new RecordRows.Condition(RecordCodec.STATE, Optional.empty()),
-        RecordCodec.putAll(record, "created").build());
   }
 
   /**
