@@ -113,8 +113,7 @@ class FencedLogsTest {
   @Test
   void serversThatShareTheTabletsReadTheSortedLogOnceInAll() throws Exception {
     CrashableFileSystem fs = CrashableFileSystem.create();
-    List<LogRecord> appended = write(fs, new Random(1), 4000, 1000);
-    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    List<LogRecord> appended = writeAndFence(fs, new Random(1), 4000, 1000);
     sortAll(fs);
     long logBytes =
         FencedLog.segments(fs, FENCED, TabletKind.USER).stream()
@@ -145,11 +144,9 @@ class FencedLogsTest {
       return new FSDataInputStream(new Counted(super.open(file, bufferBytes)));
     }
 
-    private final class Counted extends FSInputStream {
-      private final FSDataInputStream in;
-
+    private final class Counted extends Forwarding {
       Counted(FSDataInputStream in) {
-        this.in = in;
+        super(in);
       }
 
       private int counted(int read) {
@@ -159,7 +156,7 @@ class FencedLogsTest {
 
       @Override
       public int read(long position, byte[] to, int offset, int length) throws IOException {
-        return counted(in.read(position, to, offset, length));
+        return counted(super.read(position, to, offset, length));
       }
 
       @Override
@@ -169,29 +166,9 @@ class FencedLogsTest {
 
       @Override
       public int read() throws IOException {
-        int one = in.read();
+        int one = super.read();
         counted(one < 0 ? 0 : 1);
         return one;
-      }
-
-      @Override
-      public void seek(long position) throws IOException {
-        in.seek(position);
-      }
-
-      @Override
-      public long getPos() throws IOException {
-        return in.getPos();
-      }
-
-      @Override
-      public boolean seekToNewSource(long position) throws IOException {
-        return in.seekToNewSource(position);
-      }
-
-      @Override
-      public void close() throws IOException {
-        in.close();
       }
     }
   }
@@ -212,12 +189,11 @@ class FencedLogsTest {
       return file.getName().endsWith(".sorted") ? new FSDataInputStream(new Lost(in)) : in;
     }
 
-    private final class Lost extends FSInputStream {
-      private final FSDataInputStream in;
+    private final class Lost extends Forwarding {
       private int left = readsLeft;
 
       Lost(FSDataInputStream in) {
-        this.in = in;
+        super(in);
       }
 
       @Override
@@ -226,33 +202,52 @@ class FencedLogsTest {
           failures++;
           throw new IOException("could not obtain block");
         }
-        return in.read(position, bytes, offset, length);
+        return super.read(position, bytes, offset, length);
       }
 
       @Override
       public int read() throws IOException {
         throw new UnsupportedOperationException();
       }
+    }
+  }
 
-      @Override
-      public void seek(long position) throws IOException {
-        in.seek(position);
-      }
+  /** A stream that reads another. */
+  private static class Forwarding extends FSInputStream {
+    final FSDataInputStream in;
 
-      @Override
-      public long getPos() throws IOException {
-        return in.getPos();
-      }
+    Forwarding(FSDataInputStream in) {
+      this.in = in;
+    }
 
-      @Override
-      public boolean seekToNewSource(long target) {
-        return false;
-      }
+    @Override
+    public int read(long position, byte[] to, int offset, int length) throws IOException {
+      return in.read(position, to, offset, length);
+    }
 
-      @Override
-      public void close() throws IOException {
-        in.close();
-      }
+    @Override
+    public int read() throws IOException {
+      return in.read();
+    }
+
+    @Override
+    public void seek(long position) throws IOException {
+      in.seek(position);
+    }
+
+    @Override
+    public long getPos() throws IOException {
+      return in.getPos();
+    }
+
+    @Override
+    public boolean seekToNewSource(long position) throws IOException {
+      return in.seekToNewSource(position);
+    }
+
+    @Override
+    public void close() throws IOException {
+      in.close();
     }
   }
 
@@ -281,7 +276,7 @@ class FencedLogsTest {
   @Test
   void sortedSegmentsOfUsersTabletsAreNotTakenForThoseOfMetadata() throws Exception {
     CrashableFileSystem fs = CrashableFileSystem.create();
-    write(fs, new Random(1));
+    write(fs, new Random(1), 200, 500);
     try (CommitLog system =
         CommitLog.open(
             SystemRuntime.INSTANCE,
@@ -291,9 +286,7 @@ class FencedLogsTest {
       system.append(record(TabletId.ROOT, 1, 10)).get();
     }
     new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
-    for (Segment segment : SegmentSorter.unsorted(fs, FENCED)) {
-      new SegmentSorter(SystemRuntime.INSTANCE, fs, 10_000).sort(segment.path());
-    }
+    sortAll(fs);
     FencedLogs logs = new FencedLogs(SystemRuntime.INSTANCE, fs);
     try (RecordSource users = logs.read(FENCED, tablet(0), 0)) {
       assertThat(users.next()).isPresent(); // So that the first of the sorted ones is open.
@@ -303,13 +296,14 @@ class FencedLogsTest {
 
   private static List<LogRecord> writeAndFence(CrashableFileSystem fs, Random random)
       throws Exception {
-    List<LogRecord> appended = write(fs, random);
-    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
-    return appended;
+    return writeAndFence(fs, random, 200, 500);
   }
 
-  private static List<LogRecord> write(CrashableFileSystem fs, Random random) throws Exception {
-    return write(fs, random, 200, 500);
+  private static List<LogRecord> writeAndFence(
+      CrashableFileSystem fs, Random random, int records, int bytesMax) throws Exception {
+    List<LogRecord> appended = write(fs, random, records, bytesMax);
+    new LogFence(SystemRuntime.INSTANCE, fs.disk().mount()).fence(DIRECTORY, FENCED);
+    return appended;
   }
 
   private static List<LogRecord> write(
