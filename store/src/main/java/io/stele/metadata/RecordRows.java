@@ -6,6 +6,7 @@ import io.stele.model.Mutation;
 import io.stele.model.Row;
 import io.stele.model.RowRange;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,6 +24,9 @@ interface RecordRows {
    */
   record Condition(Column column, Optional<Bytes> value) {}
 
+  /** One change, for {@link #updateAll}. */
+  record Update(Condition condition, Mutation mutation) {}
+
   /** The first rows of {@code range}, at most {@code limit}; fewer only if there are no more. */
   List<Row> scan(RowRange range, int limit) throws IOException;
 
@@ -34,4 +38,17 @@ interface RecordRows {
    * @throws IOException if nothing was changed
    */
   boolean update(Condition condition, Mutation mutation) throws IOException;
+
+  /**
+   * Applies each of {@code updates} of which the row meets the condition, in any order. Use it for
+   * updates that may be repeated.
+   *
+   * @throws io.stele.model.SteleException OUTCOME_UNKNOWN if the outcome of one is unknown
+   * @throws IOException if one was not applied. Others may have been, or may be applied yet
+   */
+  default void updateAll(Collection<Update> updates) throws IOException {
+    for (Update one : updates) {
+      update(one.condition(), one.mutation());
+    }
+  }
 }

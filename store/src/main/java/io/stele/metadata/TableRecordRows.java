@@ -13,13 +13,17 @@ import io.stele.runtime.Futures;
 import io.stele.runtime.ProcessRuntime;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /** The records that are rows of a table: the root tablet or METADATA, over the data plane. */
 final class TableRecordRows implements RecordRows {
+  private static final int UPDATES_UNDER_WAY = 64;
+
   private final ProcessRuntime runtime;
   private final TabletAccess access;
   private final TableId table;
@@ -81,6 +85,28 @@ final class TableRecordRows implements RecordRows {
 
   @Override
   public boolean update(Condition condition, Mutation mutation) throws IOException {
+    return outcome(send(new Update(condition, mutation)));
+  }
+
+  @Override
+  public void updateAll(Collection<Update> updates) throws IOException {
+    ArrayDeque<Sent> underWay = new ArrayDeque<>();
+    for (Update one : updates) {
+      if (underWay.size() == UPDATES_UNDER_WAY) {
+        outcome(underWay.remove());
+      }
+      underWay.add(send(one));
+    }
+    for (Sent one : underWay) {
+      outcome(one);
+    }
+  }
+
+  /** An update that was sent; {@code matched}: whether its predicate held. */
+  private record Sent(Update update, CompletableFuture<Boolean> matched) {}
+
+  private Sent send(Update update) {
+    Condition condition = update.condition();
     Filter newest =
         condition
             .value()
@@ -88,16 +114,22 @@ final class TableRecordRows implements RecordRows {
             .orElse(new Filter.ColumnIs(condition.column()));
     CheckAndMutate operation =
         condition.value().isPresent()
-            ? CheckAndMutate.ifAny(newest, mutation)
-            : CheckAndMutate.ifNone(newest, mutation);
+            ? CheckAndMutate.ifAny(newest, update.mutation())
+            : CheckAndMutate.ifNone(newest, update.mutation());
+    return new Sent(
+        update, access.checkAndMutate(table, operation, Deadline.after(runtime, timeout)));
+  }
+
+  private boolean outcome(Sent sent) throws IOException {
+    Update update = sent.update();
     boolean matched =
         await(
-            access.checkAndMutate(table, operation, Deadline.after(runtime, timeout)),
+            sent.matched(),
             "changing row \""
-                + mutation.row()
+                + update.mutation().row()
                 + "\" of "
                 + table
                 + " (it may or may not have been applied)");
-    return matched == condition.value().isPresent();
+    return matched == update.condition().value().isPresent();
   }
 }

@@ -501,12 +501,14 @@ public final class TabletRecords {
    * @param splitRows the rows at which the table is split, ascending
    */
   public void createTable(TableId table, List<Bytes> splitRows) throws IOException {
+    List<RecordRows.Update> lower = new ArrayList<>();
     Bytes start = Bytes.EMPTY;
     for (Bytes end : splitRows) {
       TabletRecord record = newTablet(table, new RowRange(start, end));
-      create(record.withTentative(new Tentative(record.id(), 0, record.id())));
+      lower.add(creation(record.withTentative(new Tentative(record.id(), 0, record.id()))));
       start = end;
     }
+    rowsOf(table).updateAll(lower);
     create(newTablet(table, new RowRange(start, Bytes.EMPTY)));
   }
 
@@ -602,12 +604,18 @@ public final class TabletRecords {
   }
 
   private void create(TabletRecord record) throws IOException {
-    Mutation row = RecordCodec.putAll(record, "created").build();
+    RecordRows.Update creation = creation(record);
     if (record.id().equals(TabletId.ROOT)) {
-      root.create(row);
+      root.create(creation.mutation());
     } else {
-      rowsOf(record).update(new RecordRows.Condition(RecordCodec.STATE, Optional.empty()), row);
+      rowsOf(record).update(creation.condition(), creation.mutation());
     }
+  }
+
+  private static RecordRows.Update creation(TabletRecord record) {
+    return new RecordRows.Update(
+        new RecordRows.Condition(RecordCodec.STATE, Optional.empty()),
+        RecordCodec.putAll(record, "created").build());
   }
 
   /**

@@ -101,6 +101,24 @@ class TabletDirectoryTest {
   }
 
   @Test
+  void theTabletsOfANewTableAreWrittenManyAtOnce() throws Exception {
+    simulation.run(
+        () -> {
+          start();
+          List<Bytes> splitRows = new ArrayList<>();
+          for (int i = 1; i < 1000; i++) {
+            splitRows.add(row(i));
+          }
+          TableId wide = new TableId("t2");
+          long begin = runtime.nanoTime();
+          records.createTable(wide, splitRows);
+          long roundTrips = (runtime.nanoTime() - begin) / LATENCY.toNanos();
+          assertThat(records.readAll(wide)).hasSize(1000);
+          assertThat(roundTrips).isLessThan(50);
+        });
+  }
+
+  @Test
   void rowsOfTabletsThatNobodyServesCostFewReadsAndAreAnsweredOnceTheyAreServed() throws Exception {
     simulation.run(
         () -> {
